@@ -1,0 +1,59 @@
+# Everything here begins with Python 3.10 or newer and this folder, and nothing else: each target
+# first makes .venv and installs into it what it needs. GNU make 4.3 or newer.
+#
+#   make lab      opens the quickstart notebook in JupyterLab
+#   make test     runs the tests                       make test ARGS="-x tests/rng"
+#   make bench    runs the benchmarks, beside their peers
+#   make lint     style, types, floors; changes nothing
+#   make format   mends what the style tools can mend
+#
+# Another Python: make test PYTHON=python3.12. pip's own variables hold as usual, for instance
+# PIP_CONSTRAINT for a file of versions to stay with.
+#
+# On Linux the torch of PyPI brings the CUDA libraries, several gigabytes. For the CPU build, the
+# first time:
+#
+#   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make lab
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root) # in a container; Jupyter asks for it
+
+OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
+
+.PHONY: help lab test bench lint format
+.NOTPARALLEL: # two installs into one environment would fight
+
+help:
+	@sed -n '/^# /!d; s/^# \{0,3\}//; /^make /p' Makefile
+
+lab: $(VENV)/.installed-lab
+	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# One stamp for each extra of pyproject.toml, so that an install is done once and again when
+# pyproject.toml changes.
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --editable '.[$*]'
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 10) and sys.exit("$(OLD)" % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,79 @@
+"""Known random states, deterministic cells and the truth about both, for PyTorch notebooks.
+
+Everything here is loaded on first use: importing the package imports neither torch nor
+IPython nor numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ipytorchseed.determinism.scope import deterministic as deterministic
+    from ipytorchseed.render.report import report as report
+    from ipytorchseed.rng.snapshot import Snapshot as Snapshot
+    from ipytorchseed.rng.snapshot import restore as restore
+    from ipytorchseed.rng.snapshot import snapshot as snapshot
+    from ipytorchseed.rng.table import register_source as register_source
+    from ipytorchseed.rng.table import seed as seed
+    from ipytorchseed.rng.workers import seed_worker as seed_worker
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Snapshot": "ipytorchseed.rng.snapshot",
+    "deterministic": "ipytorchseed.determinism.scope",
+    "register_source": "ipytorchseed.rng.table",
+    "report": "ipytorchseed.render.report",
+    "restore": "ipytorchseed.rng.snapshot",
+    "seed": "ipytorchseed.rng.table",
+    "seed_worker": "ipytorchseed.rng.workers",
+    "snapshot": "ipytorchseed.rng.snapshot",
+}
+
+__all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
+    "Snapshot",
+    "__version__",
+    "deterministic",
+    "load_ipython_extension",
+    "register_source",
+    "report",
+    "restore",
+    "seed",
+    "seed_worker",
+    "snapshot",
+    "unload_ipython_extension",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything
+    """Load a public name from where it lives, once."""
+    if name not in _HOME:
+        msg = f"module 'ipytorchseed' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is not imported here
+    """Switch the extension on: what ``%load_ext ipytorchseed`` calls.
+
+    Args:
+        shell: The running ``InteractiveShell``.
+    """
+    import_module("ipytorchseed.notebook.extension").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
+    """Put the shell back as it was: what ``%unload_ext ipytorchseed`` calls.
+
+    Args:
+        shell: The running ``InteractiveShell``.
+    """
+    import_module("ipytorchseed.notebook.extension").unload(shell)

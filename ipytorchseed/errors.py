@@ -1,0 +1,42 @@
+"""The exceptions that ipytorchseed raises, drawn as a tree.
+
+::
+
+    IPyTorchSeedError
+    ├── SeedError (ValueError)     what was given as a seed is no integer from 0 to 2**32-1
+    ├── SourceError (ValueError)   a source is unknown, registered twice or malformed
+    ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
+    ├── StateError (ValueError)    a state does not fit the source it is given to
+    ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
+    └── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
+
+Each message says what happened, to which thing, and what to do.
+"""
+
+
+class IPyTorchSeedError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+
+class SeedError(IPyTorchSeedError, ValueError):
+    """The value given as a seed is not an integer from 0 to 2**32-1."""
+
+
+class SourceError(IPyTorchSeedError, ValueError):
+    """A source of randomness is unknown, registered twice or malformed."""
+
+
+class StateError(IPyTorchSeedError, ValueError):
+    """A state does not fit the source that it is given to."""
+
+
+class ScopeError(IPyTorchSeedError, RuntimeError):
+    """A scope was begun or ended in the wrong order."""
+
+
+class LedgerError(IPyTorchSeedError, RuntimeError):
+    """The ledger's file cannot be opened, read or written."""
+
+
+class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken
+    """A run, name or path that was asked for is not there; the message names what is."""

@@ -1,0 +1,52 @@
+"""CuPy's global generators, one a device, where CuPy is imported already.
+
+They can be seeded, not read: cuRAND's host interface has no way to ask a generator for its state
+(https://docs.nvidia.com/cuda/curand/host-api-overview.html). Their digest is unknown, and said so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng.source import Library, Source
+
+
+def _states() -> dict[int, Any]:
+    """Return the ``RandomState`` that CuPy has made for each device so far."""
+    module = sys.modules.get("cupy.random._generator")
+    return getattr(module, "_random_states", {})
+
+
+def _unwritable(state: bytes) -> None:  # noqa: ARG001
+    msg = "CuPy's generators can be seeded, but cuRAND has no way to put a state back"
+    raise StateError(msg)
+
+
+def _source(index: int) -> Source:
+    return Source(
+        name=f"cupy:{index}",
+        seed=_states()[index].seed,
+        read=lambda: None,
+        write=_unwritable,
+    )
+
+
+def _sources() -> list[Source]:
+    return [_source(index) for index in sorted(_states())]
+
+
+def _seed(value: int) -> None:
+    """Seed the devices that have a generator; the others find the seed when they start.
+
+    CuPy reads ``CUPY_SEED`` when it makes a device's generator; calling ``cupy.random.seed``
+    instead would start CUDA.
+    """
+    os.environ["CUPY_SEED"] = str(value)
+    for source in _sources():
+        source.seed(value)
+
+
+LIBRARY = Library(name="cupy", module="cupy", seeder=lambda: _seed, sources=_sources)

@@ -1,0 +1,50 @@
+"""What two full states of one generator tell, when the generator itself is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
+from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.twister_state import SIZE, TwisterState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NEAR = 5_000_000
+"""Draws that are tried where no seed is known (some 20 ms)."""
+
+
+def draws_between(before: bytes, after: bytes) -> int | None:
+    """Count the draws that lead from one state to another of the same generator.
+
+    Args:
+        before: A full state, as any of our ``read`` functions returned it.
+        after: A later one.
+
+    Returns:
+        The count, or None where ``after`` is not within reach of ``before``.
+    """
+    if before[:1] == b"{" and after[:1] == b"{":
+        return numpy_random.draws_between(before, after)
+    twisters = [_twister(state) for state in (before, after)]
+    if twisters[0] is not None and twisters[1] is not None:
+        return mersenne.distance(twisters[0], twisters[1], NEAR)
+    first, last = (torch_random.locate(state, ()) for state in (before, after))
+    if first.seed != last.seed or first.draws is None or last.draws is None:
+        return None
+    return last.draws - first.draws if last.draws >= first.draws else None
+
+
+def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
+    """Find the seed and draws behind a state whose kind is told by its size alone."""
+    if len(state) != SIZE:
+        return UNKNOWN if state[:1] == b"{" else torch_random.locate(state, hints)
+    placed = numpy_random.locate_legacy(state, ())
+    return placed if placed.draws is not None else python_random.locate(state, hints)
+
+
+def _twister(state: bytes) -> mersenne.Twister | None:
+    if len(state) == SIZE:
+        return TwisterState.unpack(state).twister()
+    return torch_random.twister(state)

@@ -1,0 +1,226 @@
+"""Generator objects that the user made: found in a namespace, without running the user's code.
+
+Attributes are read from instance dictionaries and slots, never through ``getattr``: no property,
+``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user's is called.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.rng import numpy_random, python_random, torch_random
+from ipytorchseed.rng.attributes import attributes
+from ipytorchseed.rng.seeds import check_seed, derive_seed
+from ipytorchseed.rng.source import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ipytorchseed.rng.position import Position
+
+DEPTH = 2
+"""Attributes or items followed from a name: ``loader.sampler.generator`` is two."""
+
+_FEW = 32
+"""Items of a container that are looked at; larger ones hold data, not generators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of the table of generator types.
+
+    Attributes:
+        type: As users write it, ``torch.Generator``.
+        module: The module that must have been imported for such objects to exist.
+        read: Returns the full state of one.
+        write: Puts a state back.
+        seed: Begins its stream anew.
+        locate: Finds the seed and draws of one, as it stands.
+    """
+
+    type: str
+    module: str
+    read: Callable[[Any], bytes]
+    write: Callable[[Any, bytes], None]
+    seed: Callable[[Any, int], None]
+    locate: Callable[[Any, Sequence[int]], Position]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        type="random.Random",
+        module="random",
+        read=python_random.read,
+        write=python_random.write,
+        seed=python_random.seed,
+        locate=lambda it, hints: python_random.locate(python_random.read(it), hints),
+    ),
+    Kind(
+        type="numpy.random.RandomState",
+        module="numpy.random",
+        read=numpy_random.read_legacy,
+        write=numpy_random.write_legacy,
+        seed=numpy_random.seed_legacy,
+        locate=lambda it, hints: numpy_random.locate_legacy(numpy_random.read_legacy(it), hints),
+    ),
+    Kind(
+        type="numpy.random.Generator",
+        module="numpy.random",
+        read=numpy_random.read_generator,
+        write=numpy_random.write_generator,
+        seed=numpy_random.seed_generator,
+        locate=numpy_random.locate_generator,
+    ),
+    Kind(
+        type="torch.Generator",
+        module="torch",
+        read=torch_random.read,
+        write=torch_random.write,
+        seed=torch_random.seed,
+        locate=lambda it, hints: torch_random.locate(torch_random.read(it), hints),
+    ),
+)
+
+_derived: dict[str, int] = {}
+"""The seed last derived for a generator, by its name: a hint for finding its position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A generator object of the user's.
+
+    Attributes:
+        name: How one reaches it: ``g``, ``loader.generator``, ``rngs['train']``.
+        kind: Its row in the table.
+        object: The generator; hold it no longer than needed.
+        others: Further names of the same object.
+    """
+
+    name: str
+    kind: Kind
+    object: Any
+    others: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The name of its state."""
+        return digest(self.kind.read(self.object))
+
+    @property
+    def position(self) -> Position:
+        """The seed that it began with and its draws since."""
+        hints = [_derived[name] for name in (self.name, *self.others) if name in _derived]
+        return self.kind.locate(self.object, hints)
+
+    def reseed(self, common: int) -> int:
+        """Seed it with what follows from a common seed and its name; return that seed."""
+        value = derive_seed(check_seed(common), self.name)
+        self.kind.seed(self.object, value)
+        _derived[self.name] = value
+        return value
+
+
+def find_generators(namespace: Mapping[str, object]) -> list[Found]:
+    """Find the generators that a namespace holds, up to ``DEPTH`` attributes or items deep.
+
+    Args:
+        namespace: Names and objects, such as a notebook's user namespace. Names that begin with
+            an underscore are passed over: a shell keeps its history there.
+
+    Returns:
+        One entry for each generator, under its shortest name, in the order of the namespace.
+        The hidden generators behind ``random``, ``numpy.random`` and torch's devices are none.
+    """
+    types = _types()
+    hidden = _hidden()
+    entries: dict[int, Found] = {}
+    level = [
+        (name, value)
+        for name, value in list(namespace.items())
+        if type(name) is str and not name.startswith("_")
+    ]
+    followed: set[int] = set()
+    for depth in range(DEPTH + 1):
+        below: list[tuple[str, object]] = []
+        for name, value in level:
+            kind = _kind_of(value, types)
+            if kind is not None:
+                identity = id(_state_holder(value, kind))
+                if identity in hidden:
+                    continue
+                known = entries.get(identity)
+                if known is None:
+                    entries[identity] = Found(name, kind, value)
+                elif name not in (known.name, *known.others):
+                    others = (*known.others, name)
+                    entries[identity] = Found(known.name, known.kind, known.object, others)
+            elif depth < DEPTH and (depth == 0 or id(value) not in followed):
+                followed.add(id(value))
+                below += _children(name, value)
+        level = below
+    return list(entries.values())
+
+
+def _types() -> list[tuple[type, Kind]]:
+    found = []
+    for kind in KINDS:
+        module = sys.modules.get(kind.module)
+        made = getattr(module, kind.type.rpartition(".")[2], None)
+        if isinstance(made, type):
+            found.append((made, kind))
+    return found
+
+
+def _kind_of(value: object, types: list[tuple[type, Kind]]) -> Kind | None:
+    for made, kind in types:
+        if issubclass(type(value), made):
+            # SystemRandom asks the operating system for each number: it has no state.
+            return None if issubclass(type(value), random.SystemRandom) else kind
+    return None
+
+
+def _state_holder(generator: object, kind: Kind) -> object:
+    """Return what holds the state: several numpy ``Generator`` can share one bit generator."""
+    return numpy_random.engine(generator) if kind.module == "numpy.random" else generator
+
+
+def _hidden() -> set[int]:
+    """Identities of the generators that are sources, not generators of the user's."""
+    found = {id(python_random.hidden())}
+    if numpy_random.MODULE in sys.modules:
+        found.add(id(numpy_random.engine(numpy_random.hidden())))
+    found |= {id(generator) for generator in torch_random.default_generators()}
+    return found
+
+
+_CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
+"""Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators."""
+
+
+def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
+    kind = type(value)
+    if issubclass(kind, dict):
+        if dict.__len__(value) <= _FEW:
+            for key, item in list(dict.items(value)):
+                if type(key) in (str, int):
+                    yield f"{name}[{key!r}]", item
+    elif issubclass(kind, (list, tuple)):
+        base: Any = list if issubclass(kind, list) else tuple
+        if base.__len__(value) <= _FEW:
+            for index, item in enumerate([*base.__iter__(value)]):
+                yield f"{name}[{index}]", item
+    if not issubclass(kind, (type, ModuleType)) and not _is_closed(kind):
+        for attribute, item in attributes(value):
+            yield f"{name}.{attribute}", item
+
+
+def _is_closed(kind: type) -> bool:
+    try:
+        module = type.__dict__["__module__"].__get__(kind)
+    except AttributeError:  # deleted by whoever wrote the class
+        return False
+    return type(module) is str and module in _CLOSED_MODULES

@@ -1,0 +1,212 @@
+"""Counting the draws of the Mersenne Twister, forwards from a seed and backwards to one.
+
+Python's ``random``, numpy's legacy generator and torch's CPU generator are one algorithm, MT19937
+(Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words that are given one by one and
+then all renewed ("twisted"). The position in the stream is how often they were renewed, and how
+many of the present ones were given. Two facts make it exact:
+
+* from a known seed one can step forwards, some 400 million draws a second, until the words match;
+* renewing is invertible, and the words that seeding makes obey a recurrence that no other words
+  obey. Stepping backwards until it holds finds the seed itself, whoever set it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from ipytorchseed.rng.position import BOUND, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+N, M = 624, 397
+_WORDS = 4 * N
+_MASK = 0xFFFFFFFF
+_NEAR = 2_000_000
+"""Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
+
+Scheme = Literal["knuth", "array"]
+"""How seeding fills the words.
+
+``knuth`` from one integer (numpy's ``seed(int)``, torch), ``array`` by mixing a list of words in
+(python's ``seed``).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Twister:
+    """The state of a Mersenne Twister.
+
+    Attributes:
+        words: The 624 words, as 2496 little-endian bytes.
+        used: How many of them were given, 0 to 624; 624 right after seeding.
+    """
+
+    words: bytes
+    used: int
+
+
+def seeded(seed: int, scheme: Scheme) -> Twister:
+    """Return the state right after seeding with ``seed``, an integer from 0 to 2**32-1."""
+    if scheme == "array":
+        import array
+        import random
+
+        words = array.array("I", random.Random(seed).getstate()[1][:N])
+        return Twister(words.tobytes(), N)
+    from numpy.random import MT19937
+
+    engine = MT19937(0)
+    engine._legacy_seeding(seed)  # noqa: SLF001 -- documented; what RandomState(seed) calls
+    return Twister(_live_words(engine).raw, N)
+
+
+def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None:
+    """Count the draws that lead from one state to another.
+
+    Args:
+        origin: Where to begin.
+        target: Where to arrive.
+        bound: How many draws to try.
+
+    Returns:
+        The number of draws, or None where ``target`` is not within ``bound`` draws.
+    """
+    import numpy as np
+    from numpy.random import MT19937
+
+    engine = MT19937(0)
+    words = _live_words(engine)
+    key = np.frombuffer(origin.words, dtype=np.uint32)
+    engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
+    first = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
+    goal = int.from_bytes(target.words[:4], "little")
+    for block in range((bound + origin.used) // N + 1):
+        if first[0] == goal and words.raw == target.words:
+            draws = N * block + target.used - origin.used
+            return draws if 0 <= draws <= bound else None
+        engine.random_raw(N, output=False)
+    return None
+
+
+def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Position:
+    """Find the seed that ``state`` comes from, and the draws since.
+
+    Args:
+        state: The state to place.
+        scheme: How this generator is seeded.
+        hints: Seeds that it may have begun with, likeliest first.
+
+    Returns:
+        The position. It is ``beyond`` where every way was tried up to its bound.
+    """
+    hints = tuple(dict.fromkeys(hints))
+    near = _from_hints(state, scheme, hints, _NEAR) or _backwards(state, scheme)
+    if near is not None:
+        return near
+    far = _from_hints(state, scheme, hints[:1], BOUND)
+    return far or Position(beyond=bool(hints))
+
+
+def _from_hints(
+    state: Twister, scheme: Scheme, hints: tuple[int, ...], bound: int
+) -> Position | None:
+    for seed in hints:
+        draws = distance(seeded(seed, scheme), state, bound)
+        if draws is not None:
+            return Position(seed, draws)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _backwards(state: Twister, scheme: Scheme) -> Position | None:
+    """Step back, renewal by renewal, until the words are those that seeding makes."""
+    import numpy as np
+
+    words = np.frombuffer(state.words, dtype=np.uint32)
+    recover = _knuth_seed if scheme == "knuth" else _array_seed
+    for block in range(_NEAR // N + 2):
+        seed = recover([int(word) for word in words[:8]])
+        if seed is not None and _same_but_first_bits(seeded(seed, scheme).words, words):
+            draws = N * block + state.used - N
+            return Position(seed, draws) if draws >= 0 else None
+        words = _untwist(words)
+    return None
+
+
+def _same_but_first_bits(made: bytes, words: Any) -> bool:  # noqa: ANN401 -- numpy array
+    """Compare all that renewal keeps: of the first word, only the highest bit survives it."""
+    import numpy as np
+
+    other = np.frombuffer(made, dtype=np.uint32)
+    return bool((other[1:] == words[1:]).all() and (other[0] ^ words[0]) >> 31 == 0)
+
+
+def _untwist(new: Any) -> Any:  # noqa: ANN401 -- numpy arrays of 624 words
+    """Return the words that were renewed to ``new``.
+
+    Renewal is ``x[n+624] = x[n+397] ^ A(high bit of x[n], low 31 bits of x[n+1])``, and ``A``, a
+    shift and a conditional exclusive or, can be undone: the highest bit of its result tells
+    whether the condition held.
+    """
+    import numpy as np
+
+    mixed = np.empty(N + 1, dtype=np.uint32)  # mixed[n + 1]: what went into A for word n
+    old = np.empty(N, dtype=np.uint32)
+
+    def undo(result: Any) -> Any:  # noqa: ANN401
+        odd = result >> 31
+        return ((result ^ (odd * np.uint32(0x9908B0DF))) << 1) | odd
+
+    def join(begin: int, end: int) -> None:
+        old[begin:end] = (mixed[begin + 1 : end + 1] & 0x80000000) | (mixed[begin:end] & 0x7FFFFFFF)
+
+    split = N - M
+    mixed[split + 1 :] = undo(new[split:] ^ new[:M])
+    join(split + 1, N)
+    mixed[1 : split + 1] = undo(new[:split] ^ old[M:])
+    mixed[0] = undo(old[N - 1 :] ^ old[M - 1 : M])[0]  # holds where a renewal made these words too
+    join(0, split + 1)
+    return old
+
+
+def _spread(word: int) -> int:
+    return word ^ (word >> 30)
+
+
+def _knuth_seed(words: list[int]) -> int | None:
+    """Invert ``word[i] = 1812433253 * spread(word[i-1]) + i``, the initialisation of MT19937."""
+    factor = 1812433253
+    for i in range(2, 6):
+        if (factor * _spread(words[i - 1]) + i) & _MASK != words[i]:
+            return None
+    return _spread(((words[1] - 1) * pow(factor, -1, 2**32)) & _MASK)
+
+
+@lru_cache(maxsize=1)
+def _array_start() -> list[int]:
+    """The words that ``init_by_array`` of the reference implementation mixes its key into."""
+    words = [19650218]
+    for i in range(1, 8):
+        words.append((1812433253 * _spread(words[-1]) + i) & _MASK)
+    return words
+
+
+def _array_seed(words: list[int]) -> int | None:
+    """Invert ``init_by_array`` for a key of one word: python's seeds from 0 to 2**32-1."""
+    before = {
+        i: ((words[i] + i) ^ (_spread(words[i - 1]) * 1566083941)) & _MASK for i in range(3, 8)
+    }
+    start = _array_start()
+    keys = {
+        (before[i] - (start[i] ^ (_spread(before[i - 1]) * 1664525))) & _MASK for i in range(4, 8)
+    }
+    return keys.pop() if len(keys) == 1 else None
+
+
+def _live_words(engine: Any) -> Any:  # noqa: ANN401 -- MT19937 in, ctypes array out
+    """View the 624 words of a numpy ``MT19937`` where they lie (its documented address)."""
+    return (ctypes.c_char * _WORDS).from_address(engine.ctypes.state_address)

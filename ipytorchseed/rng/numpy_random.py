@@ -1,0 +1,227 @@
+"""numpy's legacy global generator, ``RandomState`` and ``Generator`` objects."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng import mersenne, odometer
+from ipytorchseed.rng.peek import find_offset, peek
+from ipytorchseed.rng.position import UNKNOWN
+from ipytorchseed.rng.source import Library, Source
+from ipytorchseed.rng.twister_state import SIZE, TwisterState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.random import BitGenerator, Generator, RandomState
+
+    from ipytorchseed.rng.position import Position
+
+MODULE = "numpy.random.mtrand"
+_ENGINE = struct.Struct("<2496si")  # uint32_t key[624]; int pos, in numpy's mt19937.h
+_CACHED = struct.Struct("<ixxxxd")  # int has_gauss; double gauss, in numpy's legacy-distributions.h
+
+
+def hidden() -> RandomState:
+    """Return the generator behind the functions of ``numpy.random``."""
+    import numpy.random.mtrand as module
+
+    return module._rand  # noqa: SLF001
+
+
+@lru_cache(maxsize=1)
+def _offset() -> int | None:
+    from numpy.random import RandomState
+
+    def cached(sample: Any) -> bytes:  # noqa: ANN401 -- RandomState
+        return _CACHED.pack(*sample.get_state()[3:])
+
+    samples = [RandomState(seed) for seed in range(2)]
+    for sample in samples:
+        sample.standard_normal()
+    return find_offset(samples, cached)
+
+
+def engine(generator: Any) -> BitGenerator:  # noqa: ANN401 -- RandomState or Generator
+    """Return the bit generator that a ``RandomState`` or ``Generator`` draws from.
+
+    As in all of this module, what a subclass overrides is not called.
+    """
+    numpy: Any = sys.modules["numpy.random"]
+    isnew = issubclass(type(generator), numpy.Generator)
+    owner = numpy.Generator if isnew else numpy.RandomState
+    return owner._bit_generator.__get__(generator)  # type: ignore[no-any-return]  # noqa: SLF001
+
+
+def _is_twister(engine: BitGenerator) -> bool:
+    kind = type(engine)
+    return kind.__name__ == "MT19937" and kind.__module__ == "numpy.random._mt19937"
+
+
+def read_legacy(generator: RandomState) -> bytes:
+    """Return the state of a ``RandomState``, its cached normal number included.
+
+    In the layout of ``twister_state`` where it runs on MT19937, as JSON where it runs on another.
+    """
+    bits, offset = engine(generator), _offset()
+    if not _is_twister(bits):
+        return _to_json(_document(generator))
+    if offset is None:
+        now = _document(generator)
+        words, position = now["state"]["key"].tobytes(), now["state"]["pos"]
+        cached, normal = now["has_gauss"], now["gauss"]
+    else:
+        with bits.lock:
+            words, position = _ENGINE.unpack(peek(bits.ctypes.state_address, _ENGINE.size))
+            cached, normal = _CACHED.unpack(peek(id(generator) + offset, _CACHED.size))
+    return TwisterState(words, position, normal if cached else None).pack()
+
+
+def write_legacy(generator: RandomState, state: bytes) -> None:
+    """Put a ``RandomState`` where ``read_legacy`` found it.
+
+    Raises:
+        StateError: The state is damaged, or of another bit generator than this one now runs on.
+    """
+    import numpy as np
+
+    if len(state) == SIZE:
+        words, position, normal = TwisterState.unpack(state)
+        document = {
+            "bit_generator": "MT19937",
+            "state": {"key": np.frombuffer(words, dtype=np.uint32), "pos": position},
+            "has_gauss": int(normal is not None),
+            "gauss": normal or 0.0,
+        }
+    else:
+        document = _from_json(state)
+    _put(document, _document(generator), partial(np.random.RandomState.set_state, generator))
+
+
+def seed_legacy(generator: RandomState, value: int) -> None:
+    """Seed a ``RandomState``, whatever bit generator it runs on."""
+    from numpy.random import RandomState
+
+    bits = engine(generator)
+    if _is_twister(bits):
+        RandomState.seed(generator, value)
+    else:
+        begin = {**_begin(bits, value), "has_gauss": 0, "gauss": 0.0}
+        RandomState.set_state(generator, begin)
+
+
+def locate_legacy(state: bytes, hints: Sequence[int]) -> Position:
+    """Find the seed and draws behind a state that ``read_legacy`` returned."""
+    if len(state) != SIZE:
+        return UNKNOWN
+    return mersenne.locate(TwisterState.unpack(state).twister(), "knuth", tuple(hints))
+
+
+def read_generator(generator: Generator) -> bytes:
+    """Return the state of a ``numpy.random.Generator``, as JSON."""
+    return _to_json(engine(generator).state)
+
+
+def write_generator(generator: Generator, state: bytes) -> None:
+    """Put a ``Generator`` where ``read_generator`` found it.
+
+    Raises:
+        StateError: The state is damaged, or of another bit generator than this one runs on.
+    """
+    bits = engine(generator)
+    _put(_from_json(state), bits.state, partial(setattr, bits, "state"))
+
+
+def seed_generator(generator: Generator, value: int) -> None:
+    """Put a ``Generator`` where ``value`` would have it begin."""
+    bits = engine(generator)
+    bits.state = _begin(bits, value)
+
+
+def locate_generator(generator: Generator, hints: Sequence[int]) -> Position:
+    """Find the seed and draws behind a ``Generator`` as it stands."""
+    return odometer.locate(engine(generator), hints)
+
+
+def draws_between(before: bytes, after: bytes) -> int | None:
+    """Count the raw draws between two states that ``read_generator`` returned."""
+    import numpy as np
+
+    first, last = _from_json(before), _from_json(after)
+    kind = getattr(np.random, str(first.get("bit_generator")), None)
+    if kind is None or first["bit_generator"] != last.get("bit_generator"):
+        return None
+    origin = kind(0)
+    origin.state = first
+    return odometer.count(origin, last)
+
+
+def _begin(engine: BitGenerator, value: int) -> Any:  # noqa: ANN401 -- what `state` returns
+    from numpy.random import SeedSequence
+
+    return type(engine)(SeedSequence(value)).state
+
+
+def _document(generator: RandomState) -> Any:  # noqa: ANN401 -- what `get_state` returns
+    from numpy.random import RandomState
+
+    return RandomState.get_state(generator, legacy=False)
+
+
+def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:  # noqa: ANN401
+    """Put a state in place, or leave the state ``before`` there and say why."""
+    mine, other = before["bit_generator"], document.get("bit_generator")
+    if mine != other:
+        msg = f"this state is of numpy's {other}, but the generator now runs on {mine}"
+        raise StateError(msg)
+    try:
+        put(document)
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
+        put(before)
+        msg = f"numpy refuses this state of {mine}: {type(error).__name__}: {error}"
+        raise StateError(msg) from error
+
+
+def _to_json(document: Any) -> bytes:  # noqa: ANN401 -- what numpy's state properties return
+    return json.dumps(document, sort_keys=True, default=lambda value: value.tolist()).encode()
+
+
+def _from_json(state: bytes) -> dict[str, Any]:
+    import numpy as np
+
+    def arrays(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {
+            key: np.array(value, dtype=np.uint64) if isinstance(value, list) else value
+            for key, value in pairs
+        }
+
+    try:
+        document = json.loads(state, object_pairs_hook=arrays)
+    except (ValueError, TypeError, OverflowError):  # numpy's, for a list of anything else
+        document = None
+    if not isinstance(document, dict):
+        msg = f"these {len(state)} bytes are no state of a numpy generator"
+        raise StateError(msg)
+    return document
+
+
+_SOURCE = Source(
+    name="numpy",
+    seed=lambda value: seed_legacy(hidden(), value),
+    read=lambda: read_legacy(hidden()),
+    write=lambda state: write_legacy(hidden(), state),
+    locate=locate_legacy,
+)
+
+LIBRARY = Library(
+    name="numpy",
+    module=MODULE,
+    seeder=lambda: _SOURCE.seed,
+    sources=lambda: (_SOURCE,) if MODULE in sys.modules else (),
+    essential=True,
+)

@@ -1,0 +1,138 @@
+"""Counting the draws of numpy's other generators, by arithmetic on their states.
+
+For each kind: how many raw 64-bit numbers lie between the state that a seed gives and the present
+one. PCG64 is a linear congruential generator, whose steps have a discrete logarithm (O'Neill 2014,
+HMC-CS-2014-0905, section 4.3.1); Philox is a counter; SFC64 carries one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.rng import mersenne
+from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.random import BitGenerator
+
+_LARGEST_SEED = 2**63
+"""Above this an entropy is what the system gave, not what a person typed."""
+
+_PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
+_DXSM_FACTOR = 0xDA942042E4DD58B5
+_MASK128 = 2**128 - 1
+
+
+def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
+    """Find the seed that a numpy bit generator began with, and its raw draws since.
+
+    Args:
+        engine: The bit generator; it is read, not advanced.
+        hints: Seeds that it may have been given later, likeliest first.
+    """
+    import numpy as np
+
+    kind = type(engine)
+    count = _COUNT.get(kind.__name__) if kind.__module__.startswith("numpy.random.") else None
+    if count is None:
+        return UNKNOWN
+    now: Any = engine.state
+    beyond = False
+    sequences: list[tuple[int | None, Any]] = [
+        (hint, np.random.SeedSequence(hint)) for hint in hints
+    ]
+    born = getattr(engine, "seed_seq", None)
+    if isinstance(born, np.random.SeedSequence):
+        sequences.append((_typed_seed(born), born))
+    for seed, sequence in sequences:
+        draws = count(kind(sequence), now)
+        if draws is not None and draws <= BOUND:
+            return Position(seed, draws)
+        beyond = True
+    return Position(beyond=beyond)
+
+
+def count(origin: BitGenerator, now: Any) -> int | None:  # noqa: ANN401 -- a state of its kind
+    """Count the raw draws that lead from a generator as it stands to a state.
+
+    Args:
+        origin: A private generator: it may be advanced.
+        now: What the property ``state`` of another one of its kind returned.
+    """
+    step = _COUNT.get(type(origin).__name__)
+    draws = None if step is None else step(origin, now)
+    return draws if draws is not None and draws <= BOUND else None
+
+
+def _typed_seed(sequence: Any) -> int | None:  # noqa: ANN401 -- SeedSequence
+    import numpy as np
+
+    entropy = sequence.entropy
+    typed = isinstance(entropy, (int, np.integer)) and not sequence.spawn_key
+    return int(entropy) if typed and entropy < _LARGEST_SEED else None
+
+
+def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
+    begin, add = origin.state["state"]["state"], origin.state["state"]["inc"]
+    end = now["state"]["state"]
+    if now["state"]["inc"] != add:
+        return None
+    bit, draws = 1, 0
+    while begin != end:
+        if (begin ^ end) & bit:
+            begin = (begin * factor + add) & _MASK128
+            draws |= bit
+        bit <<= 1
+        add = ((factor + 1) * add) & _MASK128
+        factor = (factor * factor) & _MASK128
+    return draws
+
+
+def _pcg64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+    return _lcg(origin, now, _PCG64_FACTOR)
+
+
+def _pcg64dxsm(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+    return _lcg(origin, now, _DXSM_FACTOR)
+
+
+def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+    begin = origin.state
+
+    def given(state: Any) -> int:  # noqa: ANN401
+        words = [int(word) for word in state["state"]["counter"]]
+        counter = sum(word << (64 * i) for i, word in enumerate(words))
+        return 4 * counter + int(state["buffer_pos"])
+
+    if [*begin["state"]["key"]] != [*now["state"]["key"]]:
+        return None
+    draws: int = given(now) - given(begin)
+    return draws if draws >= 0 else None
+
+
+def _sfc64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+    begin = [int(word) for word in origin.state["state"]["state"]]
+    end = [int(word) for word in now["state"]["state"]]
+    draws = end[3] - begin[3]
+    if not 0 <= draws <= BOUND:
+        return None
+    origin.random_raw(draws, output=False)  # the counter alone does not tell two streams apart
+    return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
+
+
+def _mt19937(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+    def twister(state: Any) -> mersenne.Twister:  # noqa: ANN401
+        return mersenne.Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
+
+    return mersenne.distance(twister(origin.state), twister(now))
+
+
+_COUNT: dict[str, Callable[[Any, Any], int | None]] = {
+    "MT19937": _mt19937,
+    "PCG64": _pcg64,
+    "PCG64DXSM": _pcg64dxsm,
+    "Philox": _philox,
+    "SFC64": _sfc64,
+}

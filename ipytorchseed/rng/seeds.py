@@ -1,0 +1,81 @@
+"""What a seed may be, and how one seed gives many."""
+
+from __future__ import annotations
+
+import operator
+import os
+import reprlib
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.errors import SeedError
+
+LIMIT = 2**32
+"""Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only."""
+
+_LONG = 128
+"""Bits above which an integer is no longer shown whole."""
+
+
+def check_seed(value: object) -> int:
+    """Return ``value`` as a plain int, or say why it cannot be a seed.
+
+    Args:
+        value: An integer from 0 to 2**32-1; numpy's integers and 0-d integer tensors count.
+
+    Raises:
+        SeedError: ``value`` is no integer, or outside that range.
+    """
+    if type(value) is int and 0 <= value < LIMIT:
+        return value
+    if getattr(value, "shape", None) == ():  # of numpy or torch, holding one number
+        value = value.item()  # type: ignore[attr-defined]
+    if isinstance(value, bool):
+        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {value}"
+        raise SeedError(msg)
+    try:
+        seed = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        said = " ".join(reprlib.repr(value).split())  # of one line, and short:
+        said = said if len(said) <= 60 else said[:57] + "..."  # noqa: PLR2004
+        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {said} ({type(value).__name__})"
+        raise SeedError(msg) from None
+    if not 0 <= seed < LIMIT:
+        why = (
+            "python takes it for its absolute value and numpy refuses it"
+            if seed < 0
+            else "numpy refuses more, and torch's CPU generator drops all but the low 32 bits"
+        )
+        said = str(seed) if seed.bit_length() <= _LONG else f"one of {seed.bit_length()} bits"
+        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {said}: {why}"
+        raise SeedError(msg)
+    return seed
+
+
+def derive_seed(seed: int, key: str) -> int:
+    """Derive the seed that belongs to ``key`` from a common one.
+
+    The streams of two keys are independent: the key becomes the spawn key of a
+    ``numpy.random.SeedSequence``, whose design is described in
+    https://numpy.org/doc/stable/reference/random/parallel.html.
+
+    Args:
+        seed: The common seed, from 0 to 2**32-1.
+        key: Any text that names the cell or generator.
+
+    Returns:
+        An integer from 0 to 2**32-1, the same on every machine and in every version.
+    """
+    from numpy.random import SeedSequence
+
+    digest = xxh3_128_digest(key.encode("utf-8", "surrogatepass"))
+    words = tuple(int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4))
+    return int(SeedSequence(seed, spawn_key=words).generate_state(1)[0])
+
+
+def fresh_seed() -> int:
+    """Take a new seed, from 0 to 2**32-1, from the operating system.
+
+    No source of randomness moves.
+    """
+    return int.from_bytes(os.urandom(4), "little")

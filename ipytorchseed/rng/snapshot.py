@@ -1,0 +1,85 @@
+"""Every source's state at one moment, to look at and to put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng import torch_random
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The states of all sources at one moment.
+
+    Attributes:
+        states: Full state by source name. A source that had not started then, or cannot tell
+            its state, is absent.
+        queue: The seeds that waited for devices which had not started.
+    """
+
+    states: Mapping[str, bytes] = field(repr=False)
+    queue: torch_random.Queue = field(repr=False, compare=False)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The name of each state: 16 hex digits; equal digests mean equal states."""
+        return {name: digest(state) for name, state in self.states.items()}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {short[:8]}" for name, short in self.digests.items())
+
+
+def snapshot() -> Snapshot:
+    """Keep the state of every source. Nothing is drawn, imported or started.
+
+    Returns:
+        What ``restore`` takes. CUDA's states are in it only if CUDA has started.
+    """
+    states = {}
+    for source in sources():
+        state = source.read()
+        if state is not None:
+            states[source.name] = state
+    return Snapshot(MappingProxyType(states), torch_random.Queue.read())
+
+
+def restore(snapshot: Snapshot) -> None:
+    """Put every source back where it stood when the snapshot was taken.
+
+    Sources that are not in the snapshot stay where they are, but for devices of torch that
+    started since: they are put where they would have begun.
+
+    Args:
+        snapshot: What ``snapshot()`` returned.
+
+    Raises:
+        StateError: A state does not fit its source, or ``snapshot`` is none; nothing was moved.
+    """
+    if not isinstance(snapshot, Snapshot):
+        got = type(snapshot).__name__  # type: ignore[unreachable]  # types are not always checked
+        msg = f"restore takes what its.snapshot() returned, not {got}"
+        raise StateError(msg)
+    present = {source.name: source for source in sources()}
+    gone = [name for name in snapshot.states if name not in present]
+    if gone:
+        msg = f"the snapshot holds {', '.join(gone)}, which this process does not have (yet)"
+        raise StateError(msg)
+    before: dict[str, bytes | None] = {}
+    try:
+        for name, state in snapshot.states.items():
+            before[name] = present[name].read()
+            present[name].write(state)
+    except BaseException:
+        for name, was in before.items():  # the one that failed too: it may have moved
+            if was is not None:
+                present[name].write(was)
+        raise
+    snapshot.queue.write()

@@ -1,0 +1,72 @@
+"""What a source of randomness is, to everything above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.rng.position import UNKNOWN, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Locate(Protocol):
+    """Places a state in its stream."""
+
+    def __call__(self, state: bytes, hints: Sequence[int], /) -> Position:
+        """Return the seed and the draws behind ``state``; ``hints`` are likely seeds."""
+
+
+def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
+    """Place no state: for generators whose algorithm is not known."""
+    return UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place that random numbers come from.
+
+    Attributes:
+        name: As the user sees it: ``python``, ``numpy``, ``torch.cpu``, ``torch.cuda:0``.
+        seed: Begins its stream anew from an integer from 0 to 2**32-1.
+        read: Returns the full state as bytes, or None where the library cannot tell it. It
+            neither draws nor starts a device.
+        write: Puts back a state that ``read`` returned.
+        locate: Finds the seed and the draws behind a state.
+    """
+
+    name: str
+    seed: Callable[[int], object]
+    read: Callable[[], bytes | None]
+    write: Callable[[bytes], object]
+    locate: Locate = nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A row of the table: one library and the sources it has.
+
+    Attributes:
+        name: What errors and tables call it.
+        module: The module that must be in ``sys.modules`` for the sources to exist.
+        seeder: Returns the function that seeds all its sources, also those of devices that have
+            not started (queued); imports the library for it. Returned rather than called, since
+            torch formats the whole call stack at each seeding: every frame between costs.
+        sources: The sources that can be read now, without starting anything.
+        essential: True where seeding imports the library, so that a later import finds it
+            seeded; False where only a library already imported is seeded.
+    """
+
+    name: str
+    module: str
+    seeder: Callable[[], Callable[[int], object]]
+    sources: Callable[[], Sequence[Source]]
+    essential: bool = False
+
+
+def digest(state: bytes) -> str:
+    """Name a state: 16 hex digits, the XXH3 hash of all its bytes."""
+    return xxh3_64_hexdigest(state)

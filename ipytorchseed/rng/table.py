@@ -1,0 +1,213 @@
+"""The table of sources: which libraries give random numbers, and how they are seeded.
+
+Adding a library is adding a row to ``BUILT_IN``, or from outside ``register_source`` or an entry
+point of the group ``ipytorchseed.sources`` that names a ``Source`` or a function returning one.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import deque
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import SourceError
+from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
+from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.seeds import check_seed
+from ipytorchseed.rng.source import Library, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from importlib.metadata import EntryPoint
+
+BUILT_IN: tuple[Library, ...] = (
+    python_random.LIBRARY,
+    numpy_random.LIBRARY,
+    torch_random.LIBRARY,
+    cupy_random.LIBRARY,
+)
+
+ENTRY_POINTS = "ipytorchseed.sources"
+
+_registered: dict[str, Library] = {}
+_recent: deque[int] = deque(maxlen=8)
+
+
+def libraries() -> list[Library]:
+    """List every row: the built-in ones, those of installed plugins, those registered by hand."""
+    _load_plugins()
+    return _rows()
+
+
+def _rows() -> list[Library]:
+    return [*BUILT_IN, *_registered.values()]
+
+
+def sources() -> list[Source]:
+    """List the sources that can be read now. Nothing is imported or started for it."""
+    return _present(libraries())
+
+
+def _present(rows: list[Library]) -> list[Source]:
+    return [
+        source for library in rows if library.module in sys.modules for source in library.sources()
+    ]
+
+
+def find_source(name: str) -> Source:
+    """Return the source of that name.
+
+    Raises:
+        SourceError: There is none now.
+    """
+    known = {source.name: source for source in sources()}
+    if name not in known:
+        msg = f"no source is called {name!r}; there are {', '.join(known)}"
+        raise SourceError(msg)
+    return known[name]
+
+
+def seed(value: int) -> None:
+    """Seed every source of randomness: python, numpy, torch on all devices, registered ones.
+
+    numpy and torch are imported if they were not. CUDA is not started: its seed is queued, as
+    torch itself does.
+
+    Args:
+        value: An integer from 0 to 2**32-1.
+
+    Raises:
+        SeedError: ``value`` is none; nothing was seeded.
+        SourceError: A registered source failed; all others were seeded.
+    """
+    number = check_seed(value)
+    remember(number)
+    for library in BUILT_IN:
+        if library.essential or library.module in sys.modules:
+            library.seeder()(number)
+    failed = []
+    for library in libraries()[len(BUILT_IN) :]:
+        if library.module in sys.modules:
+            try:
+                library.seeder()(number)
+            except Exception as error:  # noqa: BLE001 -- what others registered may fail as it likes
+                failed.append(f"{library.name!r} ({type(error).__name__}: {error})")
+    if failed:
+        msg = f"could not seed {', '.join(failed)}; every other source was seeded"
+        raise SourceError(msg)
+
+
+def remember(value: int) -> None:
+    """Note a seed that was applied, as a hint for finding positions."""
+    if value in _recent:
+        _recent.remove(value)
+    _recent.appendleft(value)
+
+
+def recent_seeds() -> tuple[int, ...]:
+    """Return the last seeds that were applied to all sources, latest first."""
+    return tuple(_recent)
+
+
+def locate(source: Source, state: bytes) -> Position:
+    """Find the seed and the draws behind a state of ``source``."""
+    return source.locate(state, recent_seeds())
+
+
+def register_source(  # noqa: PLR0913 -- one for each thing a source can do
+    name: str,
+    *,
+    seed: Callable[[int], object],
+    read: Callable[[], bytes | None],
+    write: Callable[[bytes], object],
+    draws: Callable[[bytes, bytes], int | None] | None = None,
+    module: str = "sys",
+) -> None:
+    """Add a source of randomness, which is then seeded, shown and restored like the others.
+
+    Args:
+        name: What it is called in every table; not the name of another source.
+        seed: Begins its stream anew from an integer from 0 to 2**32-1.
+        read: Returns its full state as bytes, without drawing; None where that is impossible.
+        write: Puts back a state that ``read`` returned.
+        draws: Counts the numbers between two states, or returns None where it cannot.
+        module: The module that must have been imported for the source to exist.
+
+    Raises:
+        SourceError: The name is taken, or an argument is not callable.
+
+    Example:
+        >>> import ipytorchseed as its
+        >>> its.register_source("dice", seed=dice.seed, read=dice.state, write=dice.set_state)
+    """
+    given = {"seed": seed, "read": read, "write": write}
+    if draws is not None:
+        given["draws"] = draws
+    for argument, value in given.items():
+        if not callable(value):
+            msg = f"{argument} of the source {name!r} must be callable, not {value!r}"
+            raise SourceError(msg)
+    begun: dict[int, bytes] = {}
+
+    def apply(value: int) -> None:
+        seed(value)
+        state = read()
+        begun.clear()
+        if state is not None:
+            begun[value] = bytes(state)
+
+    def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
+        for value, begin in begun.items():
+            count = draws(begin, state) if draws else 0 if state == begin else None
+            if count is not None:
+                return Position(value, count)
+        return UNKNOWN
+
+    _add(Source(name, apply, read, write, locate), module)
+
+
+def unregister_source(name: str) -> None:
+    """Take away a source that was added by ``register_source`` or by a plugin.
+
+    Raises:
+        SourceError: No such source was added.
+    """
+    _load_plugins()
+    if name not in _registered:
+        added = ", ".join(_registered) or "none"
+        msg = f"no source called {name!r} was registered; registered: {added}"
+        raise SourceError(msg)
+    del _registered[name]
+
+
+def _add(source: Source, module: str = "sys") -> None:
+    name: object = source.name
+    taken = {row.name for row in _rows()} | {each.name for each in _present(_rows())}
+    if not isinstance(name, str) or not name or name in taken:
+        msg = f"a source needs a name of its own, and {name!r} is not: taken are "
+        raise SourceError(msg + ", ".join(sorted(taken)))
+    _registered[name] = Library(source.name, module, lambda: source.seed, lambda: (source,))
+
+
+def entry_points(group: str) -> Iterable[EntryPoint]:
+    """Ask which packages registered something, with a module that takes long to import."""
+    from importlib import metadata
+
+    return metadata.entry_points(group=group)
+
+
+@lru_cache(maxsize=1)
+def _load_plugins() -> None:
+    """Add the sources of installed packages, once; a broken one is named and left out."""
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            made = point.load()
+            _add(made if isinstance(made, Source) else made())
+        except Exception as error:  # noqa: BLE001 -- another package's failure must not be ours
+            warnings.warn(
+                f"the source {point.name!r} ({point.value}) could not be loaded, and is left "
+                f"unseeded: {type(error).__name__}: {error}",
+                stacklevel=2,
+            )

@@ -1,0 +1,228 @@
+"""torch's generators: the default one of every device, and the user's own."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng import mersenne
+from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.source import Library, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from torch import Generator
+
+_CPU_SIZE = 5056  # CPUGeneratorImplState, aten/src/ATen/CPUGeneratorImpl.cpp
+_CPU_HEAD = struct.Struct("<QiiQ4992s")  # initial seed, left, seeded, next, 624 words as uint64
+_PHILOX = struct.Struct("<QQ")  # seed and offset, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp
+_LAZY = ("cuda", "xpu")  # kinds of device that start on first use, with a generator for each device
+
+
+def read(generator: Generator) -> bytes:
+    """Return the full state of ``generator``, as torch itself lays it out.
+
+    Methods that a subclass overrides are not called, and modes that watch operations see nothing.
+    """
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():  # noqa: SLF001 -- as torch's own torch.overrides do
+        state = torch.Generator.get_state(generator)
+        return ctypes.string_at(state.data_ptr(), state.numel())
+
+
+def write(generator: Generator, state: bytes) -> None:
+    """Put ``generator`` where ``read`` found it.
+
+    Raises:
+        StateError: torch refuses the bytes, as of another device or another version.
+    """
+    import torch
+
+    try:
+        given = torch.frombuffer(bytearray(state), dtype=torch.uint8)
+        torch.Generator.set_state(generator, given)
+    except (RuntimeError, TypeError, ValueError) as error:
+        msg = f"torch refuses these {len(state)} bytes as a state on {generator.device}: {error}"
+        raise StateError(msg) from error
+
+
+def seed(generator: Generator, value: int) -> None:
+    """Seed ``generator``."""
+    import torch
+
+    torch.Generator.manual_seed(generator, value)
+
+
+def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- the state says it
+    """Find the seed and draws behind a state: both stand in it.
+
+    On CPU the draws are 32-bit numbers of the Mersenne Twister. On CUDA and XPU they are the
+    Philox offset: what each thread of a kernel has been reserved.
+    """
+    if len(state) == _PHILOX.size:
+        return Position(*_PHILOX.unpack(state))
+    if len(state) != _CPU_SIZE:
+        return UNKNOWN
+    return _locate_cpu(state)
+
+
+@lru_cache(maxsize=64)
+def _locate_cpu(state: bytes) -> Position:
+    begin = _CPU_HEAD.unpack_from(state)[0]
+    now = twister(state)
+    assert now is not None  # noqa: S101 -- the caller looked at the size
+    draws = mersenne.distance(mersenne.seeded(begin % 2**32, "knuth"), now)
+    return Position(begin, draws, beyond=draws is None)
+
+
+def twister(state: bytes) -> mersenne.Twister | None:
+    """Return the Mersenne Twister in a state of the CPU generator; None for another device's."""
+    if len(state) != _CPU_SIZE:
+        return None
+    import numpy as np
+
+    _, left, _, _, words = _CPU_HEAD.unpack_from(state)
+    low = np.frombuffer(words, dtype=np.uint64).astype(np.uint32).tobytes()
+    return mersenne.Twister(low, mersenne.N + 1 - left)
+
+
+def _of_generator(name: str, find: Callable[[], Generator]) -> Source:
+    return Source(
+        name=name,
+        seed=lambda value: seed(find(), value),
+        read=lambda: read(find()),
+        write=lambda state: write(find(), state),
+        locate=locate,
+    )
+
+
+@cache
+def _cpu() -> Source:
+    import torch
+
+    return _of_generator("torch.cpu", lambda: torch.default_generator)
+
+
+@cache
+def _device(kind: str, index: int) -> Source:
+    import torch
+
+    module: Any = getattr(torch, kind)
+    return _of_generator(f"torch.{kind}:{index}", lambda: module.default_generators[index])
+
+
+@cache
+def _mps() -> Source:
+    import torch
+
+    return _of_generator("torch.mps", torch.mps._get_default_mps_generator)  # noqa: SLF001
+
+
+def started(kind: str) -> bool:
+    """Tell whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
+    torch = sys.modules.get("torch")
+    module = getattr(torch, kind, None)
+    return module is not None and bool(module.is_initialized())
+
+
+def sources() -> list[Source]:
+    """List the generators that can be read now: those of started devices only."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "default_generator"):  # not imported, or only half
+        return []
+    found = [_cpu()]
+    for kind in _LAZY:
+        if started(kind):
+            module = getattr(torch, kind)
+            found += [_device(kind, index) for index in range(len(module.default_generators))]
+    if torch.backends.mps.is_built() and torch.backends.mps.is_available():
+        found.append(_mps())
+    return found
+
+
+def default_generators() -> list[Generator]:
+    """List the generators behind the sources: of the CPU and of started devices."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "default_generator"):
+        return []
+    return [
+        torch.default_generator,
+        *(
+            each
+            for kind in _LAZY
+            if started(kind)
+            for each in getattr(torch, kind).default_generators
+        ),
+    ]
+
+
+def seeder() -> Callable[[int], object]:
+    """Return what seeds every device; CUDA and XPU queue the seed until they start.
+
+    A torch built for the CPU alone is spared the queueing, whose cost is a formatted call stack.
+    """
+    import torch
+
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is not None and accelerator.current_accelerator() is None:
+        return torch.default_generator.manual_seed
+    return torch.manual_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What torch holds back for devices that have not started: seeds, as functions to call.
+
+    Attributes:
+        fields: The fields of torch's ``_LazySeedTracker``, by kind of device. A kind that had
+            started is absent: its generators have states of their own.
+    """
+
+    fields: Mapping[str, dict[str, Any]]
+
+    @classmethod
+    def read(cls) -> Queue:
+        """Keep what waits now, without starting a device."""
+        waiting = {kind: _tracker(kind) for kind in _LAZY if not started(kind)}
+        return cls({kind: _copy(tracker) for kind, tracker in waiting.items() if tracker})
+
+    def write(self) -> None:
+        """Put it back; devices that started since begin where it would have had them begin.
+
+        Where nothing waited, a device begins at a seed of the system's: no state is "as it was".
+        """
+        for kind, fields in self.fields.items():
+            tracker = _tracker(kind)
+            if tracker is None:
+                continue
+            if not started(kind):
+                vars(tracker).update(_copy(fields))
+                continue
+            for call in fields.get("call_order", ()):
+                if call is not None:
+                    call[0]()
+
+
+def _tracker(kind: str) -> Any:  # noqa: ANN401 -- torch's private _LazySeedTracker, or None
+    module = getattr(sys.modules.get("torch"), kind, None)
+    return getattr(module, "_lazy_seed_tracker", None)
+
+
+def _copy(fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- a tracker, or its fields
+    values = fields if isinstance(fields, dict) else vars(fields)
+    return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
+
+
+LIBRARY = Library(
+    name="torch",
+    module="torch",
+    seeder=seeder,
+    sources=sources,
+    essential=True,
+)

@@ -1,0 +1,98 @@
+"""CuPy: seeded where it is imported, never started, and honest about what it cannot tell.
+
+CuPy needs a GPU. A stand-in with the few names that are looked at takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import ModuleType
+
+import pytest
+
+import ipytorchseed as its
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng.position import UNKNOWN
+from ipytorchseed.rng.table import find_source, locate, sources
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+
+class RandomState:
+    """What CuPy makes for each device that was used."""
+
+    def __init__(self):
+        """Begin unseeded."""
+        self.seeds = []
+
+    def seed(self, value):
+        """Note the seed."""
+        self.seeds.append(value)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """A CuPy that is imported, with no device used so far; its generators by device."""
+    states: dict[int, RandomState] = {}
+    generator = ModuleType("cupy.random._generator")
+    generator._random_states = states
+    monkeypatch.setenv("CUPY_SEED", "of the user")
+    for module in (ModuleType("cupy"), ModuleType("cupy.random"), generator):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return states
+
+
+def test_without_cupy_nothing_of_it_is_touched(monkeypatch):
+    """It is not imported, and its variable is not set."""
+    monkeypatch.delenv("CUPY_SEED", raising=False)
+    its.seed(42)
+    assert "CUPY_SEED" not in os.environ
+    assert "cupy" not in sys.modules
+    assert not [source for source in sources() if source.name.startswith("cupy")]
+
+
+def test_devices_in_use_are_seeded(cupy):
+    """Each with the seed itself."""
+    cupy.update({1: RandomState(), 0: RandomState()})
+    its.seed(42)
+    assert [cupy[0].seeds, cupy[1].seeds] == [[42], [42]]
+    assert [s.name for s in sources() if s.name.startswith("cupy")] == ["cupy:0", "cupy:1"]
+
+
+def test_devices_yet_to_be_used_find_the_seed_in_the_environment(cupy):
+    """CuPy reads it when it makes a generator; no device is started for it."""
+    its.seed(42)
+    assert os.environ["CUPY_SEED"] == "42"
+    assert cupy == {}
+
+
+def test_its_state_is_unknown_and_said_so(cupy):
+    """No digest, no position, and nothing to put back."""
+    cupy[0] = RandomState()
+    its.seed(42)
+    source = find_source("cupy:0")
+    assert source.read() is None
+    assert locate(source, b"") == UNKNOWN
+    assert "cupy:0" not in its.snapshot().digests
+    with pytest.raises(StateError, match="CuPy's generators can be seeded, but cuRAND has no way"):
+        source.write(b"")
+
+
+def test_restoring_passes_it_by(cupy):
+    """The other sources are put back; its stream goes on."""
+    cupy[0] = RandomState()
+    snapshot = its.snapshot()
+    its.seed(42)
+    its.restore(snapshot)
+    assert cupy[0].seeds == [42]
+    assert its.snapshot().states == snapshot.states
+
+
+def test_cupy_imported_by_halves_is_no_source(monkeypatch):
+    """Its submodules may be missing while it is being imported."""
+    monkeypatch.setenv("CUPY_SEED", "of the user")
+    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
+    assert not [source for source in sources() if source.name.startswith("cupy")]
+    its.seed(42)
+    assert os.environ["CUPY_SEED"] == "42"

@@ -1,0 +1,125 @@
+"""Installed packages add sources by entry points of the group ``ipytorchseed.sources``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+import ipytorchseed as its
+from ipytorchseed.errors import SourceError
+from ipytorchseed.rng import table
+from ipytorchseed.rng.source import Source
+from ipytorchseed.rng.table import unregister_source
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+PACKAGE = """
+from ipytorchseed.rng.source import Source
+
+seeded = []
+
+def _source(name):
+    return Source(name, seed=seeded.append, read=lambda: bytes(seeded), write=print)
+
+wheel = _source("wheel")
+
+def coin():
+    return _source("coin")
+
+def broken():
+    raise RuntimeError("no coin")
+
+python = _source("python")
+number = 5
+"""
+"""The module of an installed package that offers sources, good and bad."""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Let a package be installed that names some of its sources as entry points."""
+    (tmp_path / "casino.py").write_text(PACKAGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(*names):
+        points = EntryPoints(
+            EntryPoint(name, f"{module}:{name}", table.ENTRY_POINTS)
+            for module, name in (name.split(":") for name in names)
+        )
+        monkeypatch.setattr(table, "entry_points", lambda group: points.select(group=group))
+        table._load_plugins.cache_clear()
+
+    yield install
+    table._load_plugins.cache_clear()
+    sys.modules.pop("casino", None)
+
+
+def test_a_source_or_a_function_that_makes_one_is_added(install):
+    """Both are seeded and read like the built-in ones."""
+    install("casino:wheel", "casino:coin")
+    its.seed(42)
+    assert sys.modules["casino"].seeded == [42, 42]
+    assert [*its.snapshot().digests][-2:] == ["wheel", "coin"]
+
+
+def test_plugins_are_loaded_once(install, monkeypatch):
+    """Later looks ask nobody."""
+    install("casino:coin")
+    its.snapshot()
+    monkeypatch.setattr(table, "entry_points", None)
+    assert "coin" in its.snapshot().digests
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("casino:broken", "RuntimeError: no coin"),
+        ("casino:missing", "AttributeError: "),
+        ("no_such_module:source", "ModuleNotFoundError: "),
+        ("casino:number", "TypeError: "),
+        ("casino:python", "SourceError: a source needs a name of its own, and 'python' is not"),
+    ],
+)
+def test_a_broken_plugin_is_named_in_a_warning_and_the_others_load(install, broken, why):
+    """The one that fails is left out; nothing is raised."""
+    install("casino:wheel", broken, "casino:coin")
+    name = broken.partition(":")[2]
+    message = rf"the source '{name}' \({broken}\) could not be loaded, and is left unseeded: {why}"
+    with pytest.warns(UserWarning, match=message) as caught:
+        names = [source.name for source in table.sources()]
+    assert len(caught) == 1
+    assert names[-2:] == ["wheel", "coin"]
+
+
+def test_a_plugin_whose_name_was_registered_first_is_left_out(install):
+    """What the user registered stays."""
+    install("casino:coin")
+    its.register_source("coin", seed=int, read=bytes, write=print)
+    with pytest.warns(UserWarning, match="'coin' is not"):
+        its.seed(42)
+    assert "casino" in sys.modules
+    assert sys.modules["casino"].seeded == []
+
+
+def test_a_plugin_takes_its_name(install):
+    """Once loaded, the name is taken."""
+    install("casino:coin")
+    its.snapshot()
+    with pytest.raises(SourceError, match="'coin' is not"):
+        its.register_source("coin", seed=int, read=bytes, write=print)
+
+
+def test_a_plugin_can_be_taken_away_before_anything_else_asked_for_it(install):
+    """By the same name; it does not come back."""
+    install("casino:coin")
+    unregister_source("coin")
+    assert "coin" not in its.snapshot().digests
+
+
+def test_an_entry_point_may_name_any_source_object(install):
+    """What the table keeps is the package's own ``Source``."""
+    install("casino:wheel")
+    assert isinstance(table.find_source("wheel"), Source)
+    assert table.find_source("wheel") is sys.modules["casino"].wheel

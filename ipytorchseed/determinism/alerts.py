@@ -1,0 +1,207 @@
+"""torch's alerts: an operation without deterministic algorithm ran, or refused to run.
+
+In strict mode torch raises; the error gets a note that names the operation, the line, and what to
+use instead. In warn-only mode torch warns, through Python's filter that shows a warning once for
+each place; the filter is opened for these and they are counted.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.advice import UNLISTED, find_advice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+    Place = tuple[FrameType, int]
+    PickPlace = Callable[[list[Place]], Place | None]
+
+_UNDETERMINED = "does not have a deterministic implementation"
+_ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it
+_CUBLAS = "not deterministic because it uses CuBLAS"
+_OPERATION = re.compile(  # names hold spaces; others' errors quote them ("RuntimeError: put_ does")
+    rf"(?:^|: |[('\"])([\w.]+(?:::\w+)*(?: [\w='\"]+)*) (?:{_UNDETERMINED}|{_ATTENTION})",
+    re.MULTILINE,
+)
+_FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Alerts of one operation from one line.
+
+    Attributes:
+        operation: As torch names it, ``put_``.
+        line: The line of the cell or file, from 1; None where no frame of the user's called it.
+        code: The text of that line.
+        count: How often.
+    """
+
+    operation: str
+    line: int | None
+    code: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}, "
+        often = "once" if self.count == 1 else f"{self.count} times"
+        return f"{self.operation} ({place}{often})"
+
+    @property
+    def backward(self) -> bool:
+        """Whether the operation belongs to a backward pass; the line is that of its call."""
+        return "backward" in self.operation
+
+    @property
+    def instead(self) -> str:
+        """What to use instead."""
+        row = find_advice(self.operation)
+        return row.instead if row else UNLISTED
+
+
+def operation_in(message: str) -> str | None:
+    """Return the operation that an alert's text names, or None where it is no alert."""
+    named = _OPERATION.search(message)
+    if named:
+        return named.group(1)
+    return "cuBLAS" if _CUBLAS in message else None
+
+
+class AlertCollector:
+    """Counts warn-only alerts while it is active, and keeps them from being printed.
+
+    Args:
+        pick: Chooses the place to name from frames and their lines, innermost first: the line
+            of the cell, or of the script.
+    """
+
+    def __init__(self, pick: PickPlace) -> None:
+        self._pick = pick
+        self._counts: Counter[tuple[str, int | None, str]] = Counter()
+        self._entry: Any = None
+        self._shown: Any = None
+        self._listening = False
+
+    @property
+    def alerts(self) -> list[Alert]:
+        """The alerts so far, in the order of their first appearance."""
+        return [Alert(*place, count) for place, count in self._counts.items()]
+
+    def take(self) -> list[Alert]:
+        """Return the alerts so far, and forget them."""
+        alerts = self.alerts
+        self._counts.clear()
+        return alerts
+
+    def start(self) -> None:
+        """Open the filter for alerts, and listen."""
+        # Equal filters are kept once: a comment makes this one our own, so that it goes alone.
+        warnings.filterwarnings("always", message=_FILTER, module=f"(?#{id(self)})")
+        self._entry = warnings.filters[0]
+        self._shown = warnings.showwarning
+        warnings.showwarning = self._show  # type: ignore[assignment] # passes the rest on
+        self._listening = True
+
+    def stop(self) -> None:
+        """Stop listening. Filters and hooks that others set meanwhile stay."""
+        self._listening = False  # others may have kept our hook, and call it or put it back
+        if self._entry in warnings.filters:
+            warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
+        if warnings.showwarning == self._show:
+            warnings.showwarning = self._shown
+
+    def _show(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        *rest: Any,
+    ) -> None:
+        operation = operation_in(str(message)) if self._listening else None
+        if operation is None:
+            self._shown(message, category, filename, lineno, *rest)
+            return
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- the documented way to it
+        stack = []
+        while frame is not None:
+            stack.append((frame, frame.f_lineno))
+            frame = frame.f_back
+        place = self._pick(stack)
+        line = None if place is None else place[1]
+        code = "" if place is None else _line(place)
+        self._counts[operation, line, code] += 1
+
+
+def note_alert(error: BaseException, pick: PickPlace) -> str | None:
+    """Add a note to an error that torch raised for want of a deterministic algorithm.
+
+    Args:
+        error: Any error; one that is no alert is left as it is.
+        pick: Chooses the place to name, as for ``AlertCollector``.
+
+    Returns:
+        The note, or None where the error is no alert or has its note already.
+    """
+    operation = operation_in(str(error)) if isinstance(error, RuntimeError) else None
+    if operation is None or any("--warn" in note for note in getattr(error, "__notes__", ())):
+        return None
+    stack: list[Place] = []
+    step: TracebackType | None = error.__traceback__
+    while step is not None:
+        stack.insert(0, (step.tb_frame, step.tb_lineno))
+        step = step.tb_next
+    note = _note(operation, pick(stack))
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    else:
+        vars(error).setdefault("__notes__", []).append(note)
+    return note
+
+
+def _note(operation: str, here: Place | None) -> str:
+    alert = Alert(operation, None if here is None else here[1], "")
+    place = "" if here is None else f" (line {here[1]})"
+    lines = [f"{operation}{place} has no deterministic algorithm."]
+    if alert.backward and here is not None:
+        lines[0] = (
+            f"{operation}, in the backward pass called on line {here[1]}, has no deterministic"
+            " algorithm."
+        )
+        lines += [
+            f"its forward may be line {number}: {text}" for number, text in _forwards(alert, here)
+        ]
+    lines.append(f"instead: {alert.instead}")
+    lines.append("or let it pass and list such operations: %%deterministic --warn")
+    return "\n".join(lines)
+
+
+def _forwards(alert: Alert, here: Place) -> list[tuple[int, str]]:
+    """Find the lines that may have made this backward pass: those that name the operation."""
+    row = find_advice(alert.operation)
+    if row is None:
+        return []
+    text = enumerate(linecache.getlines(here[0].f_code.co_filename), 1)
+    return [(n, line.strip()) for n, line in text if any(call in line for call in row.calls)][:3]
+
+
+def _line(place: Place) -> str:
+    frame, number = place
+    return linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
+
+
+def innermost_in(filename: str) -> PickPlace:
+    """Choose the innermost place in a file."""
+
+    def pick(stack: list[Place]) -> Place | None:
+        return next((place for place in stack if place[0].f_code.co_filename == filename), None)
+
+    return pick

@@ -1,0 +1,93 @@
+"""The flags of this process judged: what repeats on this machine, and what may not."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ipytorchseed.determinism.flag import ANY, Flag, Unreadable
+from ipytorchseed.determinism.machine import FACTS, Fact, Machine
+from ipytorchseed.determinism.table import FLAGS
+
+
+class Standing(enum.IntEnum):
+    """How a flag stands, worst first."""
+
+    WRONG = 0
+    LATE = 1
+    UNKNOWN = 2
+    RIGHT = 3
+    FREE = 4
+    ABSENT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One flag as it is and as it should be.
+
+    Attributes:
+        flag: Its row in the table.
+        value: As ``Flag.read`` gave it.
+        wanted: What repeatability needs here, or ANY.
+        late: Why it cannot be changed in this process, or None.
+        standing: The verdict.
+    """
+
+    flag: Flag
+    value: object
+    wanted: object
+    late: str | None
+    standing: Standing
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing has to be done about it."""
+        return self.standing not in (Standing.WRONG, Standing.LATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """Every flag judged, and the versions and hardware.
+
+    Attributes:
+        flags: In the order of the table.
+        facts: Rows of versions and hardware with their values; None where unknown.
+    """
+
+    flags: tuple[Judged, ...]
+    facts: tuple[tuple[Fact, str | None], ...]
+
+    @property
+    def problems(self) -> list[Judged]:
+        """The flags that are not as repeatability needs them, worst first."""
+        return sorted((each for each in self.flags if not each.ok), key=lambda each: each.standing)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether nothing that is known stands against repeatability."""
+        return not self.problems
+
+
+def judge(flag: Flag, machine: Machine) -> Judged:
+    """Read one flag and say how it stands on a machine."""
+    value, wanted, late = flag.read(), flag.wanted(machine), flag.late(machine)
+    if not flag.applies(machine):
+        standing = Standing.ABSENT
+    elif isinstance(value, Unreadable):
+        standing = Standing.UNKNOWN
+    elif wanted is ANY:
+        standing = Standing.FREE
+    elif flag.fits(value, wanted):
+        standing = Standing.RIGHT
+    else:
+        standing = Standing.WRONG if late is None else Standing.LATE
+    return Judged(flag, value, wanted, late, standing)
+
+
+def assess() -> Assessment:
+    """Judge every flag of this process. torch is imported if it was not; no device is started."""
+    machine = Machine.here()
+    return Assessment(
+        flags=tuple(judge(flag, machine) for flag in FLAGS),
+        facts=tuple((fact, fact.read()) for fact in FACTS),
+    )

@@ -1,0 +1,150 @@
+"""The rows for environment variables, and what is true of them in a running process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ipytorchseed.determinism.flag import ANY, Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.determinism.machine import Machine
+
+_CUBLAS_FITS = (":4096:8", ":16:8")
+
+
+@lru_cache(maxsize=8)
+def _hash_under(seed: str) -> int | None:
+    """Ask a fresh interpreter what a word hashes to under a hash seed."""
+    try:
+        made = subprocess.run(
+            [sys.executable, "-c", "print(hash('ipytorchseed'))"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=30,
+        )
+        return int(made.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def hash_seed() -> str:
+    """Return the hash seed that this process really runs under, or ``random``.
+
+    The variable may have been set since the start, which does nothing to a running process: its
+    hashes tell.
+    """
+    if not sys.flags.hash_randomization:
+        return "0"
+    for said in (os.environ.get("PYTHONHASHSEED", ""), _at_start_of_process("PYTHONHASHSEED")):
+        if said.isdecimal() and hash("ipytorchseed") == _hash_under(said):
+            return said
+    return "random"
+
+
+@lru_cache(maxsize=1)
+def _at_start_of_process(name: str) -> str:
+    """Return a variable as this process was given it, or nothing: only Linux keeps that."""
+    try:
+        entries = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    given = dict(entry.partition(b"=")[::2] for entry in entries)
+    return given.get(name.encode(), b"").decode(errors="replace")
+
+
+def _set_variable(name: str) -> Callable[[str | None], None]:
+    def set_(value: str | None) -> None:
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+    return set_
+
+
+def _old_cublas(machine: Machine) -> bool:
+    return machine.cuda and machine.torch < (2, 10)
+
+
+def _at_start(_: Machine) -> str:
+    return "read when the process starts"
+
+
+def _variable(name: str, why: str, source: str) -> Flag:
+    """A row that is only watched: any value serves, if it is the same in each run."""
+    return Flag(
+        name=name,
+        get=lambda: os.environ.get(name),
+        set=_set_variable(name),  # too late for this process, in time for those that it starts
+        late=_at_start,
+        why=why,
+        source=source,
+    )
+
+
+_THREADS = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
+
+FLAGS: tuple[Flag, ...] = (
+    Flag(
+        name="PYTHONHASHSEED",
+        get=hash_seed,
+        wanted=lambda _: "0",
+        fits=lambda value, _: value != "random",
+        late=lambda _: (
+            "read when Python starts; setting it in a notebook does nothing to this kernel"
+        ),
+        why="Strings hash differently in each process unless it is fixed, so sets of strings have"
+        " another order after a restart.",
+        source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
+        risk="sets of strings have another order in each kernel",
+        mend="start Jupyter with PYTHONHASHSEED=0",
+    ),
+    Flag(
+        name="CUBLAS_WORKSPACE_CONFIG",
+        get=lambda: os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
+        set=_set_variable("CUBLAS_WORKSPACE_CONFIG"),
+        wanted=lambda machine: _CUBLAS_FITS[0] if _old_cublas(machine) else ANY,
+        fits=lambda value, _: value in _CUBLAS_FITS,
+        applies=_old_cublas,
+        late=lambda machine: "read once, and CUDA has started" if machine.started else None,
+        why="Needed up to torch 2.9, exactly :4096:8 or :16:8 (:4096:2, which old posts give, is"
+        " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
+        source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
+        risk="cuBLAS may use its workspace in another order",
+        mend="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
+    ),
+    Flag(
+        name="FLASH_ATTENTION_DETERMINISTIC",
+        get=lambda: os.environ.get("FLASH_ATTENTION_DETERMINISTIC"),
+        set=_set_variable("FLASH_ATTENTION_DETERMINISTIC"),
+        wanted=lambda machine: "1" if machine.cuda and "flash_attn" in sys.modules else ANY,
+        applies=lambda machine: machine.cuda and "flash_attn" in sys.modules,
+        why="The package flash_attn, as transformers calls it, has a deterministic backward if 1.",
+        source="https://github.com/huggingface/transformers/blob/main/src/transformers/"
+        "modeling_flash_attention_utils.py",
+        risk="flash_attn's backward adds up in any order",
+    ),
+    _variable(
+        "CUDA_LAUNCH_BLOCKING",
+        "Kernels run one after the other if 1, which mattered for RNNs on CUDA 10.1 and no longer"
+        " changes results.",
+        "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
+    ),
+    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS),
+    _variable(
+        "MKL_CBWR",
+        "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
+        " machine runs repeat without it.",
+        "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
+        "obtaining-numerically-reproducible-results.html",
+    ),
+)

@@ -1,0 +1,98 @@
+"""What a flag is: a setting of the whole process that changes numbers, or whether they repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.determinism.machine import Machine
+
+
+class _Any:
+    """Any value serves, as long as it is the same in each run."""
+
+    def __repr__(self) -> str:
+        return "any"
+
+
+ANY: Final = _Any()
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands for a value that torch would not tell.
+
+    Attributes:
+        reason: torch's own words, first line.
+    """
+
+    reason: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unreadable)
+
+    def __hash__(self) -> int:
+        return hash(Unreadable)
+
+
+def any_value(_: Machine) -> object:
+    """Want nothing in particular."""
+    return ANY
+
+
+def never(_: Machine) -> str | None:
+    """Say that a flag can be changed at any time."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flag:
+    """A row of the table of flags.
+
+    Attributes:
+        name: As torch spells it, ``torch.backends.cudnn.benchmark``, or the variable's name.
+        get: Reads the value without starting a device. It may raise; see ``read``.
+        why: One sentence: what the flag does to numbers or their repeatability.
+        source: Where that sentence comes from.
+        set: Changes it; None where it cannot be changed, or only together with others.
+        wanted: The value that repeatability needs on a machine, or ANY.
+        late: Why it is too late to change it in this process, or None where it is not.
+        risk: What may happen while it is not as wanted, to be read after "but for:".
+        mend: What to do about it where ``%deterministic on`` cannot.
+        fits: Tells whether a value serves a wish; equality, unless said otherwise.
+        applies: Tells whether the flag acts on anything on this machine.
+    """
+
+    name: str
+    get: Callable[[], object]
+    why: str
+    source: str
+    set: Callable[[Any], object] | None = None
+    wanted: Callable[[Machine], object] = any_value
+    late: Callable[[Machine], str | None] = never
+    risk: str = ""
+    mend: str = ""
+    fits: Callable[[object, object], bool] = lambda value, wish: value == wish
+    applies: Callable[[Machine], bool] = lambda _: True
+
+    def read(self) -> object:
+        """Return the present value, or ``Unreadable`` where torch raises at the question."""
+        try:
+            return self.get()
+        except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
+            first = str(error).partition("\n")[0]
+            return Unreadable(first or type(error).__name__)
+
+
+def plain(value: object) -> object:
+    """Return a flag's value as JSON has it: types and devices as torch writes them."""
+    if value is ANY or value is None or isinstance(value, Unreadable):
+        return None
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return str(value)

@@ -1,0 +1,141 @@
+"""What this process runs on, asked without starting any device."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The facts that decide what repeatability needs.
+
+    Attributes:
+        torch: Version as (major, minor).
+        cuda: True where torch is built for CUDA or ROCm and a GPU is present.
+        xpu: True where torch is built for Intel GPUs and one is present.
+        started: True where CUDA runs in this process already.
+    """
+
+    torch: tuple[int, int]
+    cuda: bool
+    xpu: bool
+    started: bool
+
+    @classmethod
+    def here(cls) -> Machine:
+        """Describe this process; torch is imported if it was not."""
+        import torch
+
+        major, minor = re.findall(r"\d+", torch.__version__)[:2]
+        return cls(
+            torch=(int(major), int(minor)),
+            cuda=torch.cuda._is_compiled() and torch.cuda.device_count() > 0,  # noqa: SLF001
+            xpu=torch.xpu._is_compiled() and torch.xpu.device_count() > 0,  # noqa: SLF001
+            started=torch.cuda.is_initialized(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A row of the table of versions and hardware: what cannot be set, but changes numbers.
+
+    Attributes:
+        name: ``torch``, ``cpu``, ``gpu``, ...
+        get: Returns the value as text, or None where it cannot be known now.
+        unknown: Why it may be unknown.
+        needs_torch: Whether asking imports torch.
+    """
+
+    name: str
+    get: Callable[[], str | None]
+    unknown: str = "cannot be read here"
+    needs_torch: bool = False
+
+    def read(self) -> str | None:
+        """Return the value, or None where it cannot be known now."""
+        try:
+            return self.get()
+        except Exception:  # noqa: BLE001 -- a driver may answer with any error; unknown is the truth
+            return None
+
+
+def _module_version(name: str) -> str | None:
+    return getattr(sys.modules.get(name), "__version__", None)
+
+
+@lru_cache(maxsize=1)
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        text = ""
+    named = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return named.group(1).strip() if named else platform.processor() or platform.machine()
+
+
+def _cpu() -> str:
+    import torch
+
+    get = getattr(torch.backends.cpu, "get_cpu_capability", None)
+    capability = f", {get()} kernels" if get else ""
+    return f"{_cpu_model()}, {os.cpu_count()} logical cores{capability}"
+
+
+def _gpu() -> str | None:
+    import torch
+
+    if not Machine.here().cuda:
+        return "none"
+    if torch.cuda.is_initialized():
+        count = torch.cuda.device_count()
+        return ", ".join(torch.cuda.get_device_name(index) for index in range(count))
+    models = []
+    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        try:
+            named = re.search(r"^Model:\s*(.+)$", path.read_text(errors="replace"), re.MULTILINE)
+        except OSError:
+            continue
+        models += [named.group(1).strip()] if named else []
+    return ", ".join(models) or None
+
+
+def _cuda() -> str | None:
+    import torch
+
+    version: Any = torch.version
+    if getattr(version, "hip", None):
+        return f"ROCm {version.hip}"
+    return version.cuda or "none: this torch is built for the CPU"
+
+
+def _cudnn() -> str | None:
+    import torch
+
+    if not torch.backends.cudnn.is_available():
+        return "none"
+    if not torch.cuda.is_initialized():
+        return None
+    return str(torch.backends.cudnn.version())
+
+
+_AFTER_START = "known once CUDA has started; asking would start it"
+
+FACTS: tuple[Fact, ...] = (
+    Fact("torch", lambda: _module_version("torch")),
+    Fact("numpy", lambda: _module_version("numpy")),
+    Fact("python", platform.python_version),
+    Fact("cpu", _cpu, needs_torch=True),
+    Fact("gpu", _gpu, unknown=_AFTER_START, needs_torch=True),
+    Fact("cuda", _cuda, needs_torch=True),
+    Fact("cudnn", _cudnn, unknown=_AFTER_START, needs_torch=True),
+)

@@ -1,0 +1,185 @@
+"""The float32 precision family: nine keys, three older names for them, and how to put all back.
+
+torch keeps a table of precisions by backend and operation in which ``none`` inherits, and beside it
+the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting an older
+one writes both; setting a new one makes the older unreadable: a RuntimeError tells that they
+disagree (torch 2.9, aten/src/ATen/Context.cpp). Rows are read one by one and put back together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.flag import Flag, Unreadable
+from ipytorchseed.determinism.torch_flags import attribute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
+
+_KEYS: dict[str, tuple[str, str]] = {  # parents first
+    "torch.backends.fp32_precision": ("generic", "all"),
+    "torch.backends.cudnn.fp32_precision": ("cuda", "all"),
+    "torch.backends.mkldnn.fp32_precision": ("mkldnn", "all"),
+    "torch.backends.cuda.matmul.fp32_precision": ("cuda", "matmul"),
+    "torch.backends.cudnn.conv.fp32_precision": ("cuda", "conv"),
+    "torch.backends.cudnn.rnn.fp32_precision": ("cuda", "rnn"),
+    "torch.backends.mkldnn.matmul.fp32_precision": ("mkldnn", "matmul"),
+    "torch.backends.mkldnn.conv.fp32_precision": ("mkldnn", "conv"),
+    "torch.backends.mkldnn.rnn.fp32_precision": ("mkldnn", "rnn"),
+}
+_WHAT = {
+    "all": "operations",
+    "matmul": "matrix products",
+    "conv": "convolutions",
+    "rnn": "RNNs",
+}
+_MATMUL = "torch.float32_matmul_precision"
+_CUBLAS = "torch.backends.cuda.matmul.allow_tf32"
+_CUDNN = "torch.backends.cudnn.allow_tf32"
+
+
+def _read(key: tuple[str, str]) -> str:
+    import torch
+
+    return torch._C._get_fp32_precision_getter(*key)  # noqa: SLF001 -- no other way to mkldnn's
+
+
+def _write(key: tuple[str, str], value: str) -> None:
+    import torch
+
+    torch._C._set_fp32_precision_setter(*key, value)  # noqa: SLF001
+
+
+def _key_flag(name: str, key: tuple[str, str]) -> Flag:
+    backend, operation = key
+    what = _WHAT[operation]
+    where = {"generic": "everywhere", "cuda": "on NVIDIA GPUs", "mkldnn": "in oneDNN"}[backend]
+    return Flag(
+        name=name,
+        get=lambda: _read(key),
+        set=lambda value: _write(key, value),
+        applies=(lambda machine: machine.cuda) if backend == "cuda" else (lambda _: True),
+        why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
+        source=_SOURCE,
+    )
+
+
+def _old_flag(
+    name: str, access: tuple[Callable[[], object], Callable[[Any], None]], what: str, *, cuda: bool
+) -> Flag:
+    get, set_ = access
+    return Flag(
+        name=name,
+        get=get,
+        set=set_,
+        applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
+        why=f"{what} in float32 may round their input to fewer bits; the older name of"
+        " fp32_precision.",
+        source=_SOURCE,
+    )
+
+
+def _get_matmul() -> object:
+    import torch
+
+    return torch.get_float32_matmul_precision()
+
+
+def _set_matmul(value: str) -> None:
+    import torch
+
+    torch.set_float32_matmul_precision(value)
+
+
+_cublas = attribute("backends.cuda.matmul.allow_tf32")
+_cudnn = attribute("backends.cudnn.allow_tf32")
+
+FLAGS: tuple[Flag, ...] = (
+    _old_flag(_MATMUL, (_get_matmul, _set_matmul), "Matrix products", cuda=False),
+    _old_flag(_CUBLAS, _cublas, "Matrix products on GPU", cuda=True),
+    _old_flag(_CUDNN, _cudnn, "Convolutions and RNNs on GPU", cuda=True),
+    *(_key_flag(name, key) for name, key in _KEYS.items()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _OldSetting:
+    """An older setting.
+
+    Attributes:
+        names: Its rows; the first takes ``values``.
+        values: What it can be set to.
+        write: Sets it.
+        writes: The keys that this writes too.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[object, ...]
+    write: Callable[[Any], None]
+    writes: tuple[str, ...]
+
+
+_OLD_SETTINGS = (
+    _OldSetting(
+        names=(_MATMUL, _CUBLAS),
+        values=("highest", "high", "medium"),
+        write=_set_matmul,
+        writes=(
+            "torch.backends.cuda.matmul.fp32_precision",
+            "torch.backends.mkldnn.matmul.fp32_precision",
+        ),
+    ),
+    _OldSetting(
+        names=(_CUDNN,),
+        values=(True, False),
+        write=_cudnn[1],
+        writes=(
+            "torch.backends.cudnn.conv.fp32_precision",
+            "torch.backends.cudnn.rnn.fp32_precision",
+        ),
+    ),
+)
+
+
+def restore(saved: Mapping[str, object]) -> None:
+    """Put the whole family back to values that its rows read earlier.
+
+    What reads as it did is not written again: a key that inherits goes on inheriting, and what
+    torch begins with for cuDNN (tf32, unless a level above says otherwise) cannot be set by name.
+    What an older setting was while it could not be read is found by trial: it is one with which
+    every row reads as it did, those that could not be read included.
+
+    Args:
+        saved: Values by name, as ``Flag.read`` gave them.
+    """
+    goal = {flag.name: saved[flag.name] for flag in FLAGS}
+    _put_keys(goal)
+    for old in _OLD_SETTINGS:
+        first = goal[old.names[0]]
+        for value in old.values if isinstance(first, Unreadable) else (first,):
+            if _now(old.names) == {name: goal[name] for name in old.names}:
+                break
+            old.write(value)
+            _put_keys(goal, old.writes)
+
+
+def _now(names: tuple[str, ...]) -> dict[str, object]:
+    return {flag.name: flag.read() for flag in FLAGS if flag.name in names}
+
+
+def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None:
+    """Write the keys that do not read as they should, and those that were just written."""
+    for name, key in _KEYS.items():
+        value = goal[name]
+        if isinstance(value, str) and (name in written or _read(key) != value):
+            _inherit_or_write(key, value)
+
+
+def _inherit_or_write(key: tuple[str, str], value: str) -> None:
+    """Let a key inherit where that gives its old value; else write it."""
+    _write(key, "none")
+    if _read(key) != value:
+        _write(key, value)

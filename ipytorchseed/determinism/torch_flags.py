@@ -1,0 +1,308 @@
+"""The rows for torch's own settings, but for the float32 precision family."""
+
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.flag import ANY, Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.determinism.machine import Machine
+
+_DOCS = "https://docs.pytorch.org/docs/stable/"
+_NOTES = _DOCS + "notes/randomness.html"
+_USE = _DOCS + "generated/torch.use_deterministic_algorithms.html"
+_BACKENDS = _DOCS + "backends.html"
+_NUMERICS = _DOCS + "notes/numerical_accuracy.html"
+_INDUCTOR = "torch._inductor.config"
+
+
+def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what is read here
+    import torch
+
+    return torch
+
+
+def attribute(path: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
+    """Return getter and setter of an attribute such as ``backends.cudnn.benchmark`` of torch."""
+    holder, _, last = path.rpartition(".")
+    find, read = attrgetter(holder), attrgetter(path)
+
+    def set_(value: Any) -> None:  # noqa: ANN401 -- each flag has its own type
+        setattr(find(_torch()), last, value)
+
+    return lambda: read(_torch()), set_
+
+
+def _attribute_flag(path: str, **fields: Any) -> Flag:
+    get, set_ = attribute(path)
+    return Flag(name=f"torch.{path}", get=get, set=set_, **fields)
+
+
+def _on_cuda(value: object) -> Callable[[Machine], object]:
+    return lambda machine: value if machine.cuda else ANY
+
+
+def _has_cuda(machine: Machine) -> bool:
+    return machine.cuda
+
+
+# -- deterministic algorithms ----------------------------------------------------------------------
+
+
+def _use(mode: bool | None = None, warn_only: bool | None = None) -> None:
+    torch = _torch()
+    torch.use_deterministic_algorithms(
+        torch.are_deterministic_algorithms_enabled() if mode is None else mode,
+        warn_only=(
+            torch.is_deterministic_algorithms_warn_only_enabled()
+            if warn_only is None
+            else warn_only
+        ),
+    )
+
+
+def _inductor(name: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
+    """Return getter and setter of a setting of inductor's, which is not imported to look at it."""
+
+    def get() -> object:
+        module = sys.modules.get(_INDUCTOR)
+        return False if module is None else getattr(module, name)
+
+    def set_(value: Any) -> None:  # noqa: ANN401
+        module = sys.modules.get(_INDUCTOR)
+        if module is not None:
+            setattr(module, name, value)
+
+    return get, set_
+
+
+_inductor_get, _inductor_set = _inductor("deterministic")
+_fallback_get, _fallback_set = _inductor("fallback_random")
+
+ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the rows below it
+    Flag(
+        name="torch.use_deterministic_algorithms",
+        get=lambda: _torch().are_deterministic_algorithms_enabled(),
+        set=lambda value: _use(mode=value),
+        wanted=lambda _: True,
+        why="Operations use a deterministic algorithm, or raise where there is none.",
+        source=_USE,
+        risk="operations may add up in another order each time (on CPU: index_put_ and put_ with"
+        " accumulate=True)",
+    ),
+    Flag(
+        name="torch.use_deterministic_algorithms.warn_only",
+        get=lambda: _torch().is_deterministic_algorithms_warn_only_enabled(),
+        set=lambda value: _use(warn_only=value),
+        wanted=lambda _: False,
+        why="Where only a warning is given, the operation runs and may not repeat; flash and"
+        " memory-efficient attention stay nondeterministic in backward.",
+        source=_USE,
+        risk="operations without a deterministic algorithm only warn",
+    ),
+    Flag(
+        name=f"{_INDUCTOR}.deterministic",
+        get=_inductor_get,
+        set=_inductor_set,
+        wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
+        why="Compiled code is not tuned by timings, which choose other kernels each time; set"
+        " together with deterministic algorithms since torch 2.10, not by"
+        " set_deterministic_debug_mode.",
+        source=_USE,
+        risk="torch.compile may choose kernels by timing",
+    ),
+    _attribute_flag(
+        "utils.deterministic.fill_uninitialized_memory",
+        wanted=lambda _: True,
+        why="Under deterministic algorithms, torch.empty is filled with NaN or the largest"
+        " integer, so that reading unwritten memory repeats.",
+        source=_DOCS + "deterministic.html",
+        risk="torch.empty may show what memory held before",
+    ),
+)
+
+# -- libraries below torch -------------------------------------------------------------------------
+
+LIBRARIES: tuple[Flag, ...] = (
+    _attribute_flag(
+        "backends.cudnn.enabled",
+        applies=_has_cuda,
+        why="Convolutions and RNNs on GPU run in cuDNN, or in torch's own kernels with other"
+        " rounding.",
+        source=_BACKENDS,
+    ),
+    _attribute_flag(
+        "backends.cudnn.benchmark",
+        wanted=_on_cuda(value=False),
+        applies=_has_cuda,
+        why="cuDNN times its algorithms and keeps the fastest, which noise can change from one"
+        " process to the next.",
+        source=_NOTES,
+        risk="cuDNN may choose another algorithm in each process",
+    ),
+    _attribute_flag(
+        "backends.cudnn.deterministic",
+        wanted=_on_cuda(value=True),
+        applies=_has_cuda,
+        why="cuDNN is limited to deterministic algorithms; implied for convolutions by"
+        " deterministic algorithms.",
+        source=_NOTES,
+        risk="cuDNN may use algorithms that add up in any order",
+    ),
+    _attribute_flag(
+        "backends.mkldnn.deterministic",
+        wanted=lambda machine: True if machine.xpu else ANY,
+        applies=lambda machine: machine.xpu,
+        why="oneDNN is limited to deterministic kernels on Intel GPUs.",
+        source="https://github.com/pytorch/pytorch/pull/127379",
+        risk="oneDNN may use kernels that add up in any order",
+    ),
+    _attribute_flag(
+        "backends.mkldnn.enabled",
+        why="Convolutions and matrix products on CPU run in oneDNN, or in torch's own kernels"
+        " with other rounding.",
+        source=_BACKENDS,
+    ),
+    Flag(
+        name=f"{_INDUCTOR}.fallback_random",
+        get=_fallback_get,
+        set=_fallback_set,
+        why="Compiled code draws random numbers as eager code does, or in a way of its own; both"
+        " repeat, with different numbers.",
+        source="https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/"
+        "torch.compiler_faq.html",
+    ),
+)
+
+
+def _reduction(kind: str) -> Flag:
+    """A row for ``allow_fp16_reduced_precision_reduction`` and its like: pairs since torch 2.10."""
+    name = f"allow_{kind}_reduced_precision_reduction"
+
+    def get() -> object:
+        matmul = _torch().backends.cuda.matmul
+        try:
+            return getattr(matmul, name), getattr(matmul, f"{name}_split_k")
+        except AttributeError:
+            return getattr(matmul, name)
+
+    return Flag(
+        name=f"torch.backends.cuda.matmul.{name}",
+        get=get,
+        set=lambda value: setattr(_torch().backends.cuda.matmul, name, value),
+        applies=_has_cuda,
+        why=f"Matrix products of {kind} may add up partial sums in {kind} (second value: with"
+        " split-k).",
+        source=_NUMERICS,
+    )
+
+
+def _attention(label: str, get: str, set_: str) -> Flag:
+    return Flag(
+        name=f"torch.backends.cuda.{get}",
+        get=lambda: getattr(_torch().backends.cuda, get)(),  # noqa: PLW0108 -- torch comes late
+        set=lambda value: getattr(_torch().backends.cuda, set_)(value),  # noqa: PLW0108
+        why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
+        source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
+    )
+
+
+NUMBERS: tuple[Flag, ...] = (
+    _reduction("fp16"),
+    _reduction("bf16"),
+    _attribute_flag(
+        "backends.cuda.matmul.allow_fp16_accumulation",
+        applies=_has_cuda,
+        why="Matrix products of fp16 may be accumulated in fp16.",
+        source=_NUMERICS,
+    ),
+    _attention("flash", "flash_sdp_enabled", "enable_flash_sdp"),
+    _attention("memory-efficient", "mem_efficient_sdp_enabled", "enable_mem_efficient_sdp"),
+    _attention("plain", "math_sdp_enabled", "enable_math_sdp"),
+    _attention("cuDNN", "cudnn_sdp_enabled", "enable_cudnn_sdp"),
+    _attention(
+        "reduced-precision plain",
+        "fp16_bf16_reduction_math_sdp_allowed",
+        "allow_fp16_bf16_reduction_math_sdp",
+    ),
+)
+
+# -- modes and threads -----------------------------------------------------------------------------
+
+
+def _default_device() -> object:
+    """Read the default device; torch's own getter starts CUDA where the index is left open."""
+    context = getattr(_torch()._GLOBAL_DEVICE_CONTEXT, "device_context", None)  # noqa: SLF001
+    return None if context is None else context.device
+
+
+def _autocast(device: str) -> tuple[Flag, Flag]:
+    return (
+        Flag(
+            name=f"torch.autocast.{device}.enabled",
+            get=lambda: _torch().is_autocast_enabled(device),
+            set=lambda value: _torch().set_autocast_enabled(device, value),
+            why=f"Operations on {device} may run in a smaller type.",
+            source=_DOCS + "amp.html",
+        ),
+        Flag(
+            name=f"torch.autocast.{device}.dtype",
+            get=lambda: _torch().get_autocast_dtype(device),
+            set=lambda value: _torch().set_autocast_dtype(device, value),
+            why=f"The smaller type that autocast uses on {device}.",
+            source=_DOCS + "amp.html",
+        ),
+    )
+
+
+MODES: tuple[Flag, ...] = (
+    Flag(
+        name="torch.default_dtype",
+        get=lambda: _torch().get_default_dtype(),
+        set=lambda value: _torch().set_default_dtype(value),
+        why="New floating-point tensors have this type.",
+        source=_DOCS + "generated/torch.set_default_dtype.html",
+    ),
+    Flag(
+        name="torch.default_device",
+        get=_default_device,
+        set=lambda value: _torch().set_default_device(value),
+        why="New tensors lie on this device, and draw from its generator; None is the CPU.",
+        source=_DOCS + "generated/torch.set_default_device.html",
+    ),
+    Flag(
+        name="torch.grad_enabled",
+        get=lambda: _torch().is_grad_enabled(),
+        set=lambda value: _torch().set_grad_enabled(value),
+        why="Without it nothing is recorded for backward, and some operations take other paths.",
+        source=_DOCS + "notes/autograd.html",
+    ),
+    Flag(
+        name="torch.inference_mode_enabled",
+        get=lambda: _torch().is_inference_mode_enabled(),
+        why="As without gradients; set only around a block of code.",
+        source=_DOCS + "notes/autograd.html",
+    ),
+    *_autocast("cpu"),
+    *_autocast("cuda"),
+    Flag(
+        name="torch.num_threads",
+        get=lambda: _torch().get_num_threads(),
+        set=lambda value: _torch().set_num_threads(value),
+        why="Sums and matrix products on CPU are split among this many threads; another number"
+        " rounds differently.",
+        source=_DOCS + "notes/cpu_threading_torchscript_inference.html",
+    ),
+    Flag(
+        name="torch.num_interop_threads",
+        get=lambda: _torch().get_num_interop_threads(),
+        late=lambda _: "torch lets it be set once, before any parallel work",
+        why="Independent operations may run on this many threads.",
+        source=_DOCS + "notes/cpu_threading_torchscript_inference.html",
+    ),
+)

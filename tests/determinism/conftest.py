@@ -1,0 +1,44 @@
+"""Scripts of a user's, in files of their own, so that lines can be named."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+
+import pytest
+
+HEAD = """\
+import torch
+import ipytorchseed as its
+
+def values(n=3):
+    return torch.zeros(n), torch.tensor([0]), torch.ones(1)
+
+"""
+"""What each script begins with: its own first line is the seventh of the file."""
+
+FIRST = HEAD.count("\n") + 1
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a script, and return what runs it: a function of the names that it may use.
+
+    Lines are counted from the first one given, which is ``FIRST`` in the file.
+    """
+
+    def write(body, name="script.py"):
+        path = tmp_path / name
+        text = HEAD + textwrap.dedent(body)
+        path.write_text(text, encoding="utf-8")
+        code = compile(text, str(path), "exec")
+
+        def run(**names):
+            space = {"__name__": "script", **names}
+            exec(code, space)  # noqa: S102 -- the test's own text
+            return space
+
+        return run
+
+    yield write
+    linecache.clearcache()

@@ -1,0 +1,8 @@
+"""The names of values: digests of content, not of identity."""
+
+from ipytorchseed.fingerprint.budget import Budget
+from ipytorchseed.fingerprint.digest import fingerprint
+from ipytorchseed.fingerprint.memo import Memo
+from ipytorchseed.fingerprint.value import Fingerprint
+
+__all__ = ["Budget", "Fingerprint", "Memo", "fingerprint"]

@@ -1,0 +1,109 @@
+"""numpy's arrays by dtype, shape and the bits of their elements, in the order of their indices."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.containers import SERIES
+from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an array, a memory map, or an object of a subclass."""
+    top = walk.top
+    numpy = sys.modules["numpy"]
+    plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
+    dtype, shape = plain.dtype, plain.shape
+    if dtype.names is not None:  # its padding is no content
+        fields = [(name, plain[name]) for name in dtype.names]
+        body = join((yield from attribute_tokens(fields, walk)))
+    elif dtype.hasobject:
+        body = yield plain.reshape(-1).tolist()
+    else:
+        body = _read(plain, walk, numpy)
+    more = yield from extra(value, walk, numpy.ndarray, skip=_NOT_CONTENT)
+    digest = xxh3_128_digest(f"array {dtype} {shape}".encode() + more + body)
+    if not top:
+        return Draft(digest, "array")
+    size = " x ".join(map(str, shape)) or "scalar"
+    parts = {"shape": size, "dtype": str(dtype)}
+    return Draft(digest, "array", f"{dtype} array {size}", parts, series_of(plain))
+
+
+_NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
+"""What subclasses in numpy keep for themselves: masked arrays and memory maps."""
+
+
+def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
+    size = plain.nbytes
+    if size == 0:
+        return b""
+    item = plain.dtype.itemsize
+    if plain.flags.c_contiguous:
+        return walk.read(memoryview(plain.reshape(-1).view(numpy.uint8)), item)
+    if walk.may_read(size):
+        return walk.read_pieces(_pieces(plain, numpy))
+    blocks, block = buffers.SAMPLE
+    each = min(max(1, block // item), plain.size)
+    starts = numpy.array(buffers.starts(plain.size, blocks, each))
+    places = (starts[:, None] + numpy.arange(each)).ravel()
+    taken = plain[numpy.unravel_index(places, plain.shape)]
+    return xxh3_128_digest(memoryview(taken.view(numpy.uint8)))
+
+
+def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
+    """Copy an array to contiguous memory, piece by piece."""
+    if plain.nbytes <= buffers.CHUNK:
+        flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
+        yield memoryview(flat)
+        return
+    row = plain.nbytes // plain.shape[0]
+    rows = max(1, buffers.CHUNK // row)
+    for start in range(0, plain.shape[0], rows):
+        piece = plain[start : start + rows]
+        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
+
+
+def series_of(plain: Any) -> tuple[float, ...] | None:  # noqa: ANN401
+    """Return the numbers of a short array of at most one dimension."""
+    if plain.ndim > 1 or plain.dtype.kind not in "iuf" or not 0 < plain.size <= SERIES:
+        return None
+    return tuple(plain.reshape(-1).astype("f8").tolist())
+
+
+def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a scalar of numpy's."""
+    numpy = sys.modules["numpy"]
+    generic = numpy.generic
+    dtype = generic.dtype.__get__(value)
+    made = anatomy(type(value))
+    if dtype.hasobject:
+        body = yield generic.item(value)
+    else:
+        body = generic.tobytes(value)
+    more = b""
+    if not made.name.startswith("numpy."):
+        more = yield from extra(value, walk, object)
+    digest = xxh3_128_digest(b"number" + text(str(dtype)) + more + body)
+    series = None
+    if dtype.kind in "iuf":
+        series = (float(generic.item(value)),)
+    shown = f"{dtype} {series[0]:.6g}" if series else str(dtype)
+    return Draft(digest, "number", shown, {"dtype": str(dtype)}, series)
+
+
+def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+    """Write a dtype."""
+    yield from ()
+    told = str(value)
+    return Draft(xxh3_128_digest(b"dtype" + text(told)), "dtype", f"dtype {told}")

@@ -1,0 +1,45 @@
+"""How long looking may take, for all the values of a cell together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+REREAD = 16 * 2**20
+"""Bytes of tensors already known that a round reads again all the same."""
+
+
+class SpentError(Exception):
+    """A walk must end here: what is left to read exceeds what it may."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The time for a round of fingerprints, and what has been taken from it.
+
+    Only time within ``fingerprint`` counts, so that one budget can serve a cell before and after
+    it runs.
+
+    Attributes:
+        seconds: How much there is.
+        used: How much of it is gone.
+        reread: Bytes that may still be read again where a cheap proof says that they are
+            unchanged; see ``Memo``.
+    """
+
+    seconds: float = 0.2
+    used: float = 0.0
+    reread: int = REREAD
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.used >= self.seconds
+
+    def deadline(self) -> float:
+        """Return when a look that begins now must end, by ``time.perf_counter``."""
+        return time.perf_counter() + self.seconds - self.used
+
+    def charge(self, since: float) -> None:
+        """Take the time since ``since``, by ``time.perf_counter``."""
+        self.used += time.perf_counter() - since

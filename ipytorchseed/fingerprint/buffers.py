@@ -1,0 +1,80 @@
+"""Bytes in memory: hashed in full, or at fixed places."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+from xxhash import xxh3_128, xxh3_128_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CHUNK = 8 * 2**20
+"""Bytes read between two looks at the clock."""
+
+SAMPLE = (16, 4096)
+"""Blocks of a sample and bytes in each; one more block lies at the very end."""
+
+PROOF = (32, 64)
+"""The same for the sample that accompanies a version counter."""
+
+_READ_ONLY = 0x100  # PyBUF_READ, CPython's Include/cpython/object.h and pybuffer.h
+
+_view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
+    ("PyMemoryView_FromMemory", ctypes.pythonapi)
+)
+
+
+def memory(address: int, size: int) -> memoryview:
+    """View ``size`` bytes at ``address``; whoever calls keeps their owner alive meanwhile."""
+    return _view(address, size, _READ_ONLY)  # type: ignore[no-any-return]
+
+
+def starts(length: int, blocks: int, block: int) -> list[int]:
+    """Place the blocks of a sample: evenly, and one at the end.
+
+    Args:
+        length: How many elements there are.
+        blocks: How many blocks lie before the last.
+        block: Elements in each, at most ``length``.
+
+    Returns:
+        Where each begins, which depends on nothing but these numbers.
+    """
+    step = (length - block) // blocks
+    return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
+
+
+def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
+    """Hash a sample of a memory of bytes, in blocks of whole items.
+
+    Args:
+        view: Bytes, one-dimensional.
+        blocks: How many blocks, besides the last.
+        block: Bytes in each.
+        item: Bytes of one element.
+
+    Returns:
+        16 bytes.
+    """
+    length = len(view) // item
+    size = min(max(1, block // item), length)
+    places = [item * start for start in starts(length, blocks, size)]
+    size *= item
+    return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
+
+
+def chunks(view: memoryview) -> Iterator[memoryview]:
+    """Cut a memory into what is read between two looks at the clock."""
+    for start in range(0, len(view), CHUNK):
+        yield view[start : start + CHUNK]
+
+
+def hash_all(pieces: Iterator[memoryview], tick: Callable[[int], None]) -> bytes:
+    """Hash pieces as if they were one, asking ``tick`` after each whether to go on."""
+    hasher = xxh3_128()
+    for piece in pieces:
+        hasher.update(piece)
+        tick(len(piece))
+    return hasher.digest()

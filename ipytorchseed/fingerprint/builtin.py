@@ -1,0 +1,168 @@
+"""Small immutable objects of the standard library, by the state that C code gives out."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy, mro
+from ipytorchseed.fingerprint.containers import write_items
+from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def state_writer(
+    word: str, state: Callable[[Any], object], exact: str = "", *, show: bool = False
+) -> Writer:
+    """Make a writer of objects that a state says all of.
+
+    Args:
+        word: The kind.
+        state: Returns what is written as content; it must run no code of the user's.
+        exact: The type with its module; objects of subclasses add their attributes.
+        show: Whether the state may be shown to people.
+    """
+
+    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+        top = walk.top
+        held = state(value)
+        token = yield held
+        made = anatomy(type(value))
+        more = b""
+        if exact and made.name != exact:
+            more = yield from extra(value, walk, object)
+        digest = xxh3_128_digest(word.encode() + text(made.name) + more + token)
+        if not top:
+            return Draft(digest, word)
+        return Draft(digest, word, f"{made.title} {held}"[:80] if show else made.title)
+
+    return write
+
+
+def base_of(value: object, name: str) -> Any:  # noqa: ANN401
+    """Return the class of that full name among those of ``value``."""
+    for kind in mro(type(value)):
+        if anatomy(kind).name == name:
+            return kind
+    raise TypeError(name)
+
+
+def moment(value: Any) -> object:  # noqa: ANN401
+    """Return the state of a date, a time or a duration, and its zone."""
+    import datetime as dt
+
+    for base in (dt.datetime, dt.date, dt.time, dt.timedelta):
+        if issubclass(type(value), base):
+            return base.__reduce_ex__(value, 4)[1]
+    return dt.timezone.__getinitargs__(value)  # type: ignore[attr-defined]
+
+
+def path(value: Any) -> object:  # noqa: ANN401
+    """Return a path's text; of a subclass of the user's, the pieces that it was made from."""
+    import pathlib
+
+    if anatomy(type(value)).name.startswith("pathlib."):
+        return pathlib.PurePath.__str__(value)
+    wanted = ("_raw_paths", "_drv", "_root", "_parts")  # the first from 3.12 on, the others before
+    return [item for item in anatomy(type(value)).attributes(value) if item[0] in wanted]
+
+
+def decimal(value: Any) -> object:  # noqa: ANN401
+    """Return a decimal number's text, which has its sign, exponent and NaN payload."""
+    return base_of(value, "decimal.Decimal").__str__(value)
+
+
+def zone(value: Any) -> object:  # noqa: ANN401
+    """Return a time zone's name."""
+    return base_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
+
+
+def pattern(value: Any) -> object:  # noqa: ANN401
+    """Return a regular expression's text and flags."""
+    return value.pattern, value.flags
+
+
+def bounds(value: Any) -> object:  # noqa: ANN401
+    """Return the bounds of a range or a slice."""
+    return value.start, value.stop, value.step
+
+
+def proxied(value: Any) -> object:  # noqa: ANN401
+    """Return the mapping behind a proxy, or the object behind a cell."""
+    import gc
+
+    return gc.get_referents(value)
+
+
+def referred(value: Any) -> object:  # noqa: ANN401
+    """Return what a weak reference leads to, held no longer than the look takes."""
+    return weakref.ref.__call__(value)
+
+
+def write_enum(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a member of an enumeration: class, name and value."""
+    made = anatomy(type(value))
+    fields = made.dictionary(value) or {}
+    items = [(name, fields.get(name)) for name in ("_name_", "_value_")]
+    tokens = yield from attribute_tokens(items, walk)
+    name = fields.get("_name_")
+    shown = f"{made.title}.{name}" if type(name) is str else made.title
+    return Draft(xxh3_128_digest(b"enum" + text(made.name) + join(tokens)), "enum", shown)
+
+
+def write_exception(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an exception: class, arguments and attributes, without its traceback."""
+    args = yield BaseException.args.__get__(value)  # type: ignore[attr-defined]
+    more = yield from extra(value, walk, object, skip=_NOT_ARGUMENTS)
+    made = anatomy(type(value))
+    return Draft(xxh3_128_digest(b"exception" + args + more), "exception", made.title)
+
+
+_NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
+
+
+def write_generator_state(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a generator of random numbers: by its state, as the table of generators reads it.
+
+    Inside another value, its state is told apart: a loader that has given numbers is the same
+    loader, and where its generator stands is a question of its own.
+    """
+    from ipytorchseed.rng.generators import KINDS
+
+    made = anatomy(type(value))
+    top = walk.top
+    for kind in KINDS:
+        if kind.module in sys.modules and _is_of(value, kind.type):
+            state = kind.read(value)
+            token = yield state
+            if not top:
+                walk.random.append(token)
+                return Draft(xxh3_128_digest(b"random" + text(kind.type)), "rng")
+            digest = xxh3_128_digest(b"random" + text(kind.type) + token)
+            return Draft(digest, "rng", kind.type, {"state": digest_of(token)})
+    walk.unsee(made.name)
+    return Draft(xxh3_128_digest(b"random" + text(made.name)), "rng", made.title, opaque=True)
+
+
+def _is_of(value: object, name: str) -> bool:
+    module, _, title = name.rpartition(".")
+    made = getattr(sys.modules[module], title, None)
+    system = getattr(sys.modules.get("random"), "SystemRandom", None)
+    if system is not None and issubclass(type(value), system):  # has no state
+        return False
+    return made is not None and issubclass(type(value), made)
+
+
+def write_bit_generator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write numpy's machinery below its generators, by its state."""
+    base: Any = next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith("numpy."))
+    digest = yield from write_items([base.state.__get__(value)], walk)
+    made = anatomy(type(value))
+    return Draft(xxh3_128_digest(b"random" + text(made.name) + digest), "rng", made.title)

@@ -1,0 +1,226 @@
+"""Tensors by dtype, shape, device and the bits of their elements, in the order of their indices."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
+from ipytorchseed.fingerprint.native import native
+from ipytorchseed.fingerprint.walk import Mode, Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WORTH_KNOWING = 2**16
+"""Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""
+
+_UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_(0)``
+
+
+# --------------------------------------------------------------------------------------------------
+# Elements
+
+
+def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+    """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes."""
+    at = native()
+    nested = at.is_nested(tensor)
+    shape = None if nested else at.shape(tensor)
+    layout, device = at.layout(tensor), at.device(tensor)
+    head, device = _head(at.dtype(tensor), shape, device, layout, at.requires_grad(tensor))
+    if device == "meta":
+        return xxh3_128_digest(head + b"meta")
+    if nested:
+        return xxh3_128_digest(head + _nested(walk, tensor))
+    if layout is not at.strided:
+        return xxh3_128_digest(head + _sparse(walk, tensor, str(layout)))
+    if at.is_quantized(tensor):
+        head += _quantizer(tensor).encode()
+    size = at.numel(tensor) * at.element_size(tensor)
+    if size == 0:
+        return xxh3_128_digest(head)
+    return xxh3_128_digest(head + _elements(walk, tensor, size, device))
+
+
+@lru_cache(maxsize=4096)
+def _head(
+    dtype: Any,  # noqa: ANN401
+    shape: tuple[int, ...] | None,
+    device: Any,  # noqa: ANN401
+    layout: Any,  # noqa: ANN401
+    requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
+) -> tuple[bytes, str]:
+    """Write all of a tensor but its elements, and return its type of device too."""
+    sizes = None if shape is None else (*shape,)
+    return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
+
+
+def dtype_of(tensor: Any) -> str:  # noqa: ANN401
+    """Return a dtype's name, ``float32``."""
+    return str(native().dtype(tensor)).removeprefix("torch.")
+
+
+def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+    at = native()
+    if at.is_conj(tensor) or at.is_neg(tensor):
+        tensor = at.detach(tensor).resolve_conj().resolve_neg()
+    elif size > _WORTH_KNOWING and walk.mode is not Mode.SAMPLE and not at.is_inference(tensor):
+        return _remembered(walk, tensor, size, device)
+    return _read(walk, tensor, size, device)
+
+
+def _remembered(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+    """Read a large tensor, or show that it is as it was when it was read."""
+    at, memo, budget = native(), walk.memo, walk.budget
+    proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
+             at.version(tensor), id(tensor))  # fmt: skip
+    storage = at.storage(tensor)
+    identity = (storage._cdata, at.cdata(tensor))  # noqa: SLF001 -- no public way
+    known = memo.tensor(identity, proof)
+    if known is not None and budget.reread < size:
+        if _sample(tensor, size, device, *buffers.PROOF) == known.sample:
+            return known.digest
+        known = None
+    if known is not None:  # within what is read again, whatever is left of the time
+        budget.reread -= size
+        digest = _hash(walk, tensor, size, device)
+    else:
+        digest = _read(walk, tensor, size, device)
+    sample = _sample(tensor, size, device, *buffers.PROOF)
+    memo.keep_tensor(storage, identity, proof, sample, digest)
+    return digest
+
+
+def _read(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+    if not walk.may_read(size):
+        return _sample(tensor, size, device, *buffers.SAMPLE)
+    return _hash(walk, tensor, size, device)
+
+
+def _hash(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+    """Digest all elements."""
+    at = native()
+    if not is_there(tensor):
+        return _UNREADABLE
+    if device in DEVICES:
+        _refuse_capture(device)
+        flat = bits(tensor).reshape(-1).view(sys.modules["torch"].uint8)
+        return digest_on_device(flat, walk.charge)
+    if device == "cpu" and at.is_contiguous(tensor):
+        view = memory(at.data_ptr(tensor), size)
+        if size <= buffers.CHUNK:
+            walk.charge(size)
+            return xxh3_128_digest(view)
+        return walk.read_pieces(buffers.chunks(view))
+    return walk.read_pieces(_pieces(bits(tensor)))
+
+
+def is_there(tensor: Any) -> bool:  # noqa: ANN401
+    """Tell whether the memory that a tensor's shape speaks of is there."""
+    at = native()
+    if at.data_ptr(tensor) == 0:
+        return False
+    if at.is_contiguous(tensor):
+        needed = (at.offset(tensor) + at.numel(tensor)) * at.element_size(tensor)
+        return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
+    reach = sum(
+        (length - 1) * step
+        for length, step in zip(at.shape(tensor), at.stride(tensor), strict=True)
+    )
+    needed = (at.offset(tensor) + reach + 1) * at.element_size(tensor)
+    return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
+
+
+def _refuse_capture(device: str) -> None:
+    """Leave a CUDA graph that is being recorded alone."""
+    if device == "cuda" and sys.modules["torch"].cuda.is_current_stream_capturing():
+        msg = "a CUDA graph is being recorded"
+        raise RuntimeError(msg)
+
+
+def bits(tensor: Any) -> Any:  # noqa: ANN401
+    """View a tensor as integers of the same size, outside of autograd."""
+    torch = sys.modules["torch"]
+    tensor = native().detach(tensor)
+    if tensor.is_quantized:
+        return tensor.int_repr()
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    sizes = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return tensor.view(sizes[tensor.element_size()])
+
+
+def _pieces(tensor: Any) -> Iterator[memoryview]:  # noqa: ANN401
+    """Copy a tensor of integers to contiguous memory of the CPU, piece by piece."""
+    size = tensor.numel() * tensor.element_size()
+    if size <= buffers.CHUNK or tensor.dim() == 0:
+        copy = tensor.cpu().contiguous()
+        yield memory(copy.data_ptr(), size)
+        return
+    row = size // tensor.shape[0]
+    rows = max(1, buffers.CHUNK // row)
+    for start in range(0, tensor.shape[0], rows):
+        piece = tensor[start : start + rows]
+        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece)
+
+
+def _sample(tensor: Any, size: int, device: str, blocks: int, block: int) -> bytes:  # noqa: ANN401
+    """Digest the elements at fixed places; 16 bytes."""
+    at = native()
+    if not is_there(tensor):
+        return _UNREADABLE
+    item = at.element_size(tensor)
+    if device == "cpu" and at.is_contiguous(tensor):
+        return buffers.sample(memory(at.data_ptr(tensor), size), blocks, block, item)
+    torch = sys.modules["torch"]
+    count, each = at.numel(tensor), max(1, block // item)
+    each = min(each, count)
+    begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
+    places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
+    index = []
+    for length in reversed(at.shape(tensor)):
+        index.append((places % length).to(device))
+        places = places.div(length, rounding_mode="floor")
+    taken = bits(tensor)[tuple(reversed(index))].cpu().contiguous()
+    return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
+
+
+# --------------------------------------------------------------------------------------------------
+# Other layouts
+
+
+def _quantizer(tensor: Any) -> str:  # noqa: ANN401
+    scheme = str(tensor.qscheme())
+    if "channel" not in scheme:
+        return f"{scheme} {tensor.q_scale().hex()} {tensor.q_zero_point()}"
+    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
+
+
+def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:  # noqa: ANN401
+    """Digest a sparse tensor by what it stores."""
+    tensor = native().detach(tensor)
+    if layout == "torch.sparse_coo":
+        parts = [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
+        return b"%d" % tensor.is_coalesced() + b"".join([contents(walk, each) for each in parts])
+    if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
+        parts = [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    elif layout in ("torch.sparse_csc", "torch.sparse_bsc"):
+        parts = [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+    else:
+        parts = [tensor.to_dense()]
+    return b"".join([contents(walk, each) for each in parts])
+
+
+def _nested(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+    """Digest a nested tensor of torch's older kind; the newer ones are objects of Python."""
+    tensor = native().detach(tensor)
+    parts = [tensor._nested_tensor_size(), tensor._nested_tensor_strides(),  # noqa: SLF001
+             tensor.values()]  # fmt: skip
+    return b"".join([contents(walk, each) for each in parts])

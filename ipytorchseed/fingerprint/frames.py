@@ -1,0 +1,147 @@
+"""pandas: values, index, columns and dtypes, however the blocks behind them are laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+def _fields(value: Any) -> dict[Any, Any]:  # noqa: ANN401
+    return anatomy(type(value)).dictionary(value) or {}
+
+
+def _columns(manager: Any) -> list[Any]:  # noqa: ANN401
+    """Return the values of each column, in the order of the columns, as views of the blocks."""
+    found: list[Any] = [None] * len(manager.axes[0])
+    for block in manager.blocks:
+        flat = getattr(block.values, "ndim", 1) == 1
+        for row, place in enumerate(block.mgr_locs.as_array.tolist()):
+            found[place] = block.values if flat else block.values[row]
+    return found
+
+
+def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a DataFrame."""
+    top = walk.top
+    fields = _fields(value)
+    manager = fields["_mgr"]
+    columns, index = manager.axes
+    labels = yield columns
+    index_token = yield index
+    values = _columns(manager)
+    tokens = yield from attribute_tokens([("", each) for each in walk.pick(values)], walk)
+    rest = yield from _rest(value, fields, walk)
+    digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
+    if not top:
+        return Draft(digest, "frame")
+    shape = f"{len(index)} x {len(columns)}"
+    parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
+    names = list(columns) if len(values) <= PARTS and type(columns).__name__ == "Index" else []
+    parts |= {
+        f"k:{name}": digest_of(token)
+        for name, (_, token) in zip(names, tokens, strict=False)
+        if type(name) is str
+    }
+    return Draft(digest, "frame", f"DataFrame {shape}", parts)
+
+
+def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a Series."""
+    from ipytorchseed.fingerprint.arrays import series_of
+
+    top = walk.top
+    fields = _fields(value)
+    manager = fields["_mgr"]
+    index = manager.axes[0]
+    values = manager.blocks[0].values
+    index_token = yield index
+    token = yield values
+    name = yield fields.get("_name")
+    rest = yield from _rest(value, fields, walk)
+    digest = xxh3_128_digest(b"series" + token + index_token + name + rest)
+    if not top:
+        return Draft(digest, "series")
+    parts = {"shape": str(len(index)), "dtype": str(values.dtype),
+             "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
+    numbers = series_of(values) if type(values).__module__ == "numpy" else None
+    return Draft(digest, "series", f"{values.dtype} Series of {len(index):,}", parts, numbers)
+
+
+def _rest(
+    value: Any,  # noqa: ANN401
+    fields: dict[Any, Any],
+    walk: Walk,
+) -> Generator[object, bytes, bytes]:
+    """Write what a user may set besides the values, and what a subclass adds."""
+    wanted = [("attrs", fields.get("_attrs") or None)]
+    made = anatomy(type(value))
+    if not made.name.startswith("pandas."):
+        wanted.append(("class", made.name))
+        wanted += [item for item in made.attributes(value) if item[0] not in _NOT_CONTENT]
+    return join((yield from attribute_tokens(wanted, walk)))
+
+
+_NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item_cache", "_mgr",
+                          "_name", "_no_setting_name", "_reset_identity"})  # fmt: skip
+
+
+def write_index(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an Index, without the tables that it builds when values are looked up."""
+    fields = _fields(value)
+    wanted = [(name, fields.get(name)) for name in _OF_INDEX if name in fields]
+    tokens = yield from attribute_tokens(wanted, walk)
+    made = anatomy(type(value))
+    digest = xxh3_128_digest(b"index" + text(made.name) + join(tokens))
+    return Draft(digest, "index", made.title)
+
+
+_OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
+
+
+def write_extension(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an array of pandas' own, such as categories, times or nullable numbers."""
+    made = anatomy(type(value))
+    items = {name: item for name, item in made.attributes(value) if name not in _NOT_CONTENT}
+    for name in ("_ndarray", "_dtype", "_pa_array"):
+        if name not in items and hasattr(type(value), name):
+            items[name] = getattr(value, name)
+    tokens = yield from attribute_tokens(sorted(items.items(), key=lambda item: item[0]), walk)
+    digest = xxh3_128_digest(b"extension" + text(made.name) + join(tokens))
+    return Draft(digest, "array", made.title)
+
+
+def write_arrow(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+    """Write Arrow's arrays and tables by the buffers that they consist of."""
+    chunks = value.chunks if hasattr(value, "chunks") else [value]
+    told = []
+    for chunk in chunks:
+        buffers = [None if each is None else memoryview(each) for each in chunk.buffers()]
+        told.append((str(chunk.type), len(chunk), chunk.offset, buffers))
+    token = yield told
+    made = anatomy(type(value))
+    return Draft(xxh3_128_digest(b"arrow" + text(made.name) + token), "array", made.title)
+
+
+def write_moment(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+    """Write a Timestamp or a Timedelta."""
+    made = anatomy(type(value))
+    unit, zone = str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
+    token = yield (value._value if hasattr(value, "_value") else value.value, unit, zone)  # noqa: SLF001
+    return Draft(xxh3_128_digest(b"moment" + text(made.name) + token), "time", made.title)
+
+
+def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a dtype of pandas' own."""
+    items = [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]
+    tokens = yield from attribute_tokens(items, walk)
+    name = anatomy(type(value)).name
+    return Draft(xxh3_128_digest(b"dtype" + text(name) + join(tokens)), "dtype", str(name))

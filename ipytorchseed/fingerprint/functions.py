@@ -1,0 +1,260 @@
+"""Functions by code, defaults and closure; methods, partials, classes and modules."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint import library
+from ipytorchseed.fingerprint.anatomy import anatomy, full_name, module_of, mro, name_of, own
+from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
+from ipytorchseed.fingerprint.scalars import LEAVES, text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# --------------------------------------------------------------------------------------------------
+# Code
+
+_CONSTANT = frozenset(dis.hasconst)
+_EXTENDED = dis.opmap["EXTENDED_ARG"]
+_HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from 3.13 on
+
+
+def code_digest(code: types.CodeType, walk: Walk) -> bytes:
+    """Digest what a code object does, whatever its name, file, lines and docstring; 16 bytes.
+
+    Constants are written where they are loaded, not by their place in ``co_consts``: the docstring
+    has a place there, and is never loaded.
+    """
+    known = walk.memo.code(code)
+    if known is not None:
+        return known
+    digest = _read_code(code, walk)
+    walk.memo.keep_code(code, digest)
+    return digest
+
+
+def _read_code(code: types.CodeType, walk: Walk) -> bytes:
+    walk.tick()
+    raw = code.co_code
+    written = bytearray(raw)
+    constants = []
+    argument = 0
+    for at in range(0, len(raw), 2):
+        argument = argument << 8 | raw[at + 1]
+        if raw[at] in _CONSTANT:
+            constants.append(_constant(code.co_consts[argument], walk))
+            written[at + 1] = 0
+        if raw[at] != _EXTENDED:
+            argument = 0
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return xxh3_128_digest(
+        b"".join([
+            repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode(),
+            written,
+            getattr(code, "co_exceptiontable", b""),  # from 3.11 on
+            *[b"".join([b"(", *map(text, each), b")"]) for each in names],
+            *constants,
+        ])
+    )  # fmt: skip
+
+
+def _constant(value: Any, walk: Walk) -> bytes:  # noqa: ANN401
+    """Write a constant; they nest as deep as the parser allows, a hundred levels."""
+    kind = type(value)
+    if kind is types.CodeType:
+        return b"C" + code_digest(value, walk)
+    if kind is tuple:
+        return b"(%b)" % b"".join([_constant(each, walk) for each in value])
+    if kind is frozenset:
+        each = sorted([_constant(each, walk) for each in value])
+        return b"{%b}" % b"".join(each)
+    if kind is slice:  # from 3.14 on
+        return b"[%b]" % _constant((value.start, value.stop, value.step), walk)
+    write = LEAVES.get(id(kind))
+    token = None if write is None else write(value)
+    if token is not None:
+        return token
+    raw = value.encode("utf-8", "surrogatepass") if kind is str else value
+    return b"B" + xxh3_128_digest(raw)
+
+
+def write_code(value: types.CodeType, walk: Walk) -> Writing:
+    """Write a code object."""
+    yield from ()
+    digest = code_digest(value, walk)
+    return Draft(xxh3_128_digest(b"code" + digest), "code", f"code of {value.co_name}")
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions
+
+_closure = types.FunctionType.__dict__["__closure__"].__get__
+_cell = types.CellType.__dict__["cell_contents"].__get__
+
+_DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
+
+
+def cells(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+    """Return the variables of a closure that have a value."""
+    found = []
+    for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
+        try:
+            found.append((name, _cell(cell)))
+        except ValueError:  # empty
+            continue
+    return found
+
+
+def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a function written in Python."""
+    top = walk.top
+    attributes = value.__dict__
+    name = value.__code__.co_name
+    original = dict.get(attributes, _DYNAMO)
+    if original is not None:
+        token = yield original
+        digest = xxh3_128_digest(b"compiled" + token)
+        return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
+    code = code_digest(value.__code__, walk)
+    defaults: bytes = yield (value.__defaults__, value.__kwdefaults__)
+    closure = yield from attribute_tokens(cells(value), walk)
+    others = yield from attribute_tokens(_by_name(dict.items(attributes)), walk)
+    closed = join(closure)
+    digest = xxh3_128_digest(b"function" + code + defaults + closed + b";" + join(others))
+    if not top:
+        return Draft(digest, "function")
+    parts = {"code": code[:8].hex(), "defaults": digest_of(defaults)}
+    if closure:
+        parts["closure"] = xxh3_128_digest(closed)[:8].hex()
+    return Draft(digest, "function", f"function {name}", parts)
+
+
+def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
+    return sorted([item for item in items if type(item[0]) is str], key=lambda item: item[0])
+
+
+def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+    """Write a function written in C: by name, and by the object that it is bound to."""
+    name = getattr(value, "__qualname__", None) or value.__name__
+    bound = getattr(value, "__self__", None)
+    owner: Any = getattr(value, "__objclass__", None)
+    where = full_name(owner) if issubclass(type(owner), type) else ""
+    module = getattr(value, "__module__", None)
+    if type(module) is str:
+        where += module
+    token = b"" if type(bound) is types.ModuleType else (yield bound)
+    digest = xxh3_128_digest(b"builtin" + text(where) + text(name) + token)
+    return Draft(digest, "function", f"builtin function {value.__name__}")
+
+
+def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a bound method: the function and the object."""
+    top = walk.top
+    function = yield value.__func__
+    owner = yield value.__self__
+    digest = xxh3_128_digest(b"method" + function + owner)
+    if not top:
+        return Draft(digest, "method")
+    inner = value.__func__
+    plain = type(inner) is types.FunctionType
+    name = inner.__code__.co_name if plain else anatomy(type(inner)).title
+    parts = {"code": digest_of(function), "self": digest_of(owner)}
+    return Draft(digest, "method", f"method {name} of {anatomy(type(value.__self__)).title}", parts)
+
+
+_partial = {name: functools.partial.__dict__[name].__get__ for name in ("func", "args", "keywords")}
+
+
+def write_partial(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a partial function."""
+    top = walk.top
+    tokens = yield from attribute_tokens([(n, read(value)) for n, read in _partial.items()], walk)
+    attributes = anatomy(type(value)).dictionary(value) or {}
+    others = yield attributes
+    digest = xxh3_128_digest(b"partial" + join(tokens) + others)
+    if not top:
+        return Draft(digest, "partial")
+    return Draft(digest, "partial", "partial function", {n: digest_of(t) for n, t in tokens})
+
+
+def wrapper_writer(word: str, *names: str) -> Writer:
+    """Make a writer of what wraps functions, reading them under ``names``."""
+
+    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+        top = walk.top
+        items = [(name, _read(value, name)) for name in names]
+        tokens = yield from attribute_tokens(items, walk)
+        digest = xxh3_128_digest(word.encode() + join(tokens))
+        if not top:
+            return Draft(digest, "function")
+        return Draft(digest, "function", word, {name: digest_of(token) for name, token in tokens})
+
+    return write
+
+
+def _read(value: object, name: str) -> object:
+    """Read an attribute of a builtin type's object, past what a subclass overrides."""
+    for base in mro(type(value)):
+        entry: Any = own(base).get(name)
+        if type(entry) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+            return entry.__get__(value)
+    return (anatomy(type(value)).dictionary(value) or {}).get(name)
+
+
+# --------------------------------------------------------------------------------------------------
+# Classes and modules
+
+_NOT_CONTENT = frozenset({
+    "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
+    "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
+    "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
+})  # fmt: skip
+"""What classes carry besides their content: places, texts and caches."""
+
+
+def write_class(value: type, walk: Walk) -> Writing:
+    """Write a class: of a library by name and version, else by all that it defines."""
+    top = walk.top
+    name = full_name(value)
+    version = library.version(module_of(value))
+    digest = b"class" + text(name)
+    if version is not None:
+        digest = xxh3_128_digest(digest + text(version))
+        return Draft(digest, "class", f"class {name_of(value)}")
+    bases = [text(full_name(base)) for base in type.__dict__["__bases__"].__get__(value)]
+    entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
+    tokens = yield from attribute_tokens(entries, walk)
+    digest = xxh3_128_digest(digest + b"".join(bases) + b"{" + join(tokens))
+    if not top:
+        return Draft(digest, "class")
+    summary = f"class {name_of(value)}, {count(len(tokens), 'attribute')}"
+    return Draft(digest, "class", summary, _few(tokens))
+
+
+def _few(tokens: list[tuple[str, bytes]]) -> dict[str, str]:
+    return {f"a:{name}": digest_of(token) for name, token in tokens[:64]}
+
+
+def _is_content(name: object, entry: object) -> bool:
+    return (
+        type(name) is str
+        and name not in _NOT_CONTENT
+        and type(entry) not in (types.MemberDescriptorType, types.GetSetDescriptorType)
+    )
+
+
+def write_module(value: types.ModuleType, walk: Walk) -> Writing:  # noqa: ARG001
+    """Write a module of Python: its name and version; its attributes are values of their own."""
+    yield from ()
+    name = library.dictionary(value).get("__name__")
+    name = name if type(name) is str else ""
+    digest = xxh3_128_digest(b"namespace" + text(name) + text(library.version(name) or ""))
+    return Draft(digest, "namespace", f"module {name}")

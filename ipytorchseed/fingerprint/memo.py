@@ -1,0 +1,100 @@
+"""What is known of values seen before, so that what did not change need not be read again."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+_FASTEST = 25e9  # what one core can read where memory is fast, until it is known here
+_FEW = 1024  # entries before the dead ones are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A tensor that was read in full.
+
+    Attributes:
+        handle: torch's own weak reference to its memory.
+        proof: Where and how its elements lie, and how often they were written to.
+        sample: Digest of a few of its bytes.
+        digest: Digest of all of them, 16 bytes.
+    """
+
+    handle: Any
+    proof: tuple[object, ...]
+    sample: bytes
+    digest: bytes
+
+
+class Memo:
+    """Digests of tensors and of code, by weak reference: it keeps nothing of the user's alive.
+
+    A large tensor is not read again where all of this holds:
+
+    * it is the same tensor, at the same address, with the same shape, strides and dtype;
+    * torch has counted no write to it (``Tensor._version``);
+    * some two thousand bytes, spread evenly over it, are the same: writes through ``.data``, a
+      numpy array that shares the memory, or in inference mode are not counted by torch;
+    * ``Budget.reread`` (16 MiB) is used up by other known tensors: up to there they are read in
+      full all the same.
+
+    So one change can pass unseen: an uncounted write that misses every sampled byte of a tensor
+    that lies beyond the first 16 MiB of a round. Tensors without a version counter (made in
+    inference mode), those that are not dense, and numpy arrays are always read.
+
+    A weak reference to a tensor, Python's or torch's, would make ``torch.utils.swap_tensors``
+    refuse it, and with it some ways of ``Module.to``; hence one to its memory, which disturbs
+    nothing. As long as it stands, no other memory can be taken for this.
+
+    Attributes:
+        speed: Bytes a second at which large buffers were read, the last time.
+    """
+
+    def __init__(self) -> None:
+        self.speed = _FASTEST
+        self._tensors: dict[tuple[int, int], Known] = {}
+        self._limit = self._code_limit = _FEW
+        self._codes: dict[int, tuple[weakref.ref[CodeType], bytes]] = {}
+
+    def tensor(self, identity: tuple[int, int], proof: tuple[object, ...]) -> Known | None:
+        """Return what is known of a tensor, if ``proof`` still holds.
+
+        Args:
+            identity: The addresses of torch's objects for its memory and for itself.
+            proof: As in ``Known``.
+        """
+        known = self._tensors.get(identity)
+        return known if known is not None and known.proof == proof else None
+
+    def keep_tensor(
+        self,
+        storage: object,
+        identity: tuple[int, int],
+        proof: tuple[object, ...],
+        sample: bytes,
+        digest: bytes,
+    ) -> None:
+        """Remember a tensor that was read in full, by its storage; the rest as above."""
+        from torch.multiprocessing.reductions import StorageWeakRef
+
+        if len(self._tensors) >= self._limit:
+            self._tensors = {k: v for k, v in self._tensors.items() if not v.handle.expired()}
+            self._limit = max(_FEW, 2 * len(self._tensors))
+        handle: Any = StorageWeakRef(storage)
+        self._tensors[identity] = Known(handle, proof, sample, digest)
+
+    def code(self, code: CodeType) -> bytes | None:
+        """Return the digest of a code object seen before."""
+        known = self._codes.get(id(code))
+        return known[1] if known is not None and known[0]() is code else None
+
+    def keep_code(self, code: CodeType, digest: bytes) -> None:
+        """Remember the digest of a code object."""
+        if len(self._codes) >= self._code_limit:
+            self._codes = {k: v for k, v in self._codes.items() if v[0]() is not None}
+            self._code_limit = max(_FEW, 2 * len(self._codes))
+        self._codes[id(code)] = weakref.ref(code), digest

@@ -1,0 +1,220 @@
+"""``torch.nn.Module``: parameters, buffers, modes, hooks and plain attributes, by dotted name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import Anatomy, anatomy
+from ipytorchseed.fingerprint.elements import contents
+from ipytorchseed.fingerprint.native import is_tensor_type, native
+from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
+from ipytorchseed.fingerprint.scalars import name_bytes
+from ipytorchseed.fingerprint.tensors import extras
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+NAMED = 64
+"""Parameters, or buffers, told one by one; more are told as one part."""
+
+HOOKS = frozenset({
+    "_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks",
+    "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks", "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+})  # fmt: skip
+"""Dictionaries of hooks. Their keys count all hooks of the process: they are no content."""
+
+_MARKS = frozenset({"_forward_hooks_always_called", "_forward_hooks_with_kwargs",
+                    "_forward_pre_hooks_with_kwargs"})  # fmt: skip
+"""Dictionaries that say of some hooks, by those keys, how they are called."""
+
+_TREE = _MARKS | {"_buffers", "_modules", "_parameters", "_non_persistent_buffers_set", "training"}
+
+_UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
+
+_BYTES = {True: b"1", False: b"0"}
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is gathered on the way through the submodules."""
+
+    stream: list[bytes] = field(default_factory=list)
+    parameters: list[tuple[str, bytes]] = field(default_factory=list)
+    buffers: list[tuple[str, bytes]] = field(default_factory=list)
+    grads: list[tuple[str, bytes]] = field(default_factory=list)
+    hooks: list[tuple[str, bytes]] = field(default_factory=list)
+    attributes: list[tuple[str, bytes]] = field(default_factory=list)
+    modes: set[bool] = field(default_factory=set)
+    numbers: int = 0
+
+
+def entries(dictionary: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401
+    """Return the items of a dictionary, past what a subclass overrides."""
+    return [*dict.items(dictionary)] if issubclass(type(dictionary), dict) else []
+
+
+def write_nn_module(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a module with all its submodules."""
+    top = walk.top
+    original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
+    if type(original) is dict and "_orig_mod" in original:  # what torch.compile returns
+        value = original["_orig_mod"]
+    seen = _Seen()
+    places: dict[int, int] = {}
+    pending: list[tuple[str, Any]] = [("", value)]
+    while pending:
+        path, module = pending.pop()
+        seen.stream.append(name_bytes(path))
+        if id(module) in places:  # a module used twice, or a cycle
+            seen.stream.append(b"^%d;" % places[id(module)])
+            continue
+        places[id(module)] = len(places)
+        if module is None:
+            seen.stream.append(b"N")
+            continue
+        walk.tick()
+        inner = yield from _write_one(module, path, seen, walk)
+        pending.extend(reversed(inner))
+    digest = xxh3_128_digest(b"".join(seen.stream))
+    if not top:
+        return Draft(digest, "module")
+    size = count(len(seen.parameters), "parameter")
+    summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
+    return Draft(digest, "module", summary, _parts(seen))
+
+
+def _write_one(
+    module: Any,  # noqa: ANN401
+    path: str,
+    seen: _Seen,
+    walk: Walk,
+) -> Generator[object, bytes, list[tuple[str, Any]]]:
+    """Write a module without its submodules, and return those."""
+    made = anatomy(type(module))
+    fields = made.dictionary(module) or {}
+    prefix = f"{path}." if path else ""
+    training = fields.get("training") is True
+    seen.modes.add(training)
+    stream = seen.stream
+    stream += (name_bytes(made.name), _BYTES[training])
+    for field_name, gathered in (("_parameters", seen.parameters), ("_buffers", seen.buffers)):
+        for name, tensor in entries(fields.get(field_name)):
+            full = f"{prefix}{name}" if type(name) is str else prefix
+            token = yield from _write_tensor(tensor, full, seen, walk)
+            stream += (name_bytes(full), token)
+            if tensor is not None:
+                gathered.append((full, token))
+                if gathered is seen.parameters and is_tensor_type(type(tensor)):
+                    seen.numbers += native().numel(tensor)
+    plain, hooks = _sort_fields(fields, made, module)
+    tokens = yield from attribute_tokens(plain, walk)
+    stream.append(join(tokens))
+    if not path:
+        seen.attributes += [each for each in tokens if not each[0].startswith("_")]
+    if hooks:
+        tokens = yield from attribute_tokens(hooks, walk)
+        stream.append(join(tokens))
+        seen.hooks += [(f"{prefix}{name}", token) for name, token in tokens]
+    return [
+        (f"{prefix}{name}" if type(name) is str else prefix, inner)
+        for name, inner in entries(fields.get("_modules"))
+    ]
+
+
+def _sort_fields(
+    fields: dict[Any, Any],
+    made: Anatomy,
+    module: Any,  # noqa: ANN401
+) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """Return plain attributes, by name, and hooks."""
+    hooks, plain = [], []
+    for name, item in [*fields.items()]:
+        if name in _TREE:
+            continue
+        if name in HOOKS:
+            if item:
+                hooks.append((name, _hooks(item, fields)))
+        elif type(name) is str and not (item is None and name in _UNSET):
+            plain.append((name, item))
+    if made.slots:
+        plain += _slots(made, module)
+    plain.sort(key=_name)
+    return plain, hooks
+
+
+def _name(item: tuple[str, Any]) -> str:
+    return item[0]
+
+
+def _slots(made: Anatomy, module: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+    names = {name for name, _ in made.slots}
+    return [item for item in made.attributes(module) if item[0] in names]
+
+
+def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
+    """Return hooks in their order, each with what says how it is called."""
+    marks = [entries(fields.get(name)) for name in sorted(_MARKS)]
+    return [
+        (hook, [any(type(key) is int and key == handle for key, _ in mark) for mark in marks])
+        for handle, hook in entries(hooks)
+        if type(handle) is int
+    ]
+
+
+def _write_tensor(
+    tensor: Any,  # noqa: ANN401
+    name: str,
+    seen: _Seen,
+    walk: Walk,
+) -> Generator[object, bytes, bytes]:
+    """Write a parameter or buffer, its gradient apart."""
+    if tensor is None:
+        return b"N"
+    if id(type(tensor)) not in native().plain:
+        token: bytes = yield tensor
+        return token
+    token = b"D" + contents(walk, tensor)
+    grad, rest = yield from extras(tensor, walk)
+    if grad:
+        seen.grads.append((name, grad))
+        seen.stream.append(grad)
+    if rest:
+        seen.hooks.append((name, rest))
+        seen.stream.append(rest)
+    return token
+
+
+def _parts(seen: _Seen) -> dict[str, str]:
+    modes = {frozenset({True}): "train", frozenset({False}): "eval"}
+    parts = {"mode": modes.get(frozenset(seen.modes), "mixed")}
+    for letter, word, tokens in (
+        ("p", "parameters", seen.parameters),
+        ("b", "buffers", seen.buffers),
+        ("a", "attributes", seen.attributes),
+    ):
+        if len(tokens) > NAMED:
+            parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
+        else:
+            parts |= {f"{letter}:{name}": digest_of(token) for name, token in tokens}
+    for word, tokens in (("grad", seen.grads), ("hooks", seen.hooks)):
+        if tokens:
+            parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
+    return parts
+
+
+def write_script_module(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a compiled TorchScript module: what it stores, which C++ code holds."""
+    import torch
+
+    script = (anatomy(type(value)).dictionary(value) or {}).get("_c")
+    # The same readers that torch.jit itself uses.
+    readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
+    kept = [sorted(reader(script).items(), key=_name) for reader in readers]
+    walk.unsee(anatomy(type(value)).name)
+    token = yield [kept[:2], [name for name, _ in kept[2]]]
+    return Draft(xxh3_128_digest(b"script" + token), "module", "ScriptModule", opaque=True)

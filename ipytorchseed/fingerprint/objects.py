@@ -1,0 +1,106 @@
+"""Objects by their attributes, as they lie in slots and dictionary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes, text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterable
+
+PARTS = 32
+"""Attributes or items told one by one; of more, only the number."""
+
+Attributes = list[tuple[str, bytes]]
+
+
+def name_token(kind: type) -> bytes:
+    """Write the name of a class; builtin containers and tensors are known by their kind."""
+    return text(anatomy(kind).name)
+
+
+def attribute_tokens(
+    items: Iterable[tuple[str, object]], walk: Walk
+) -> Generator[object, bytes, Attributes]:
+    """Write named values, in their order."""
+    found = []
+    for name, item in items:
+        leaf = LEAVES.get(id(type(item)))
+        token = None if leaf is None else leaf(item)
+        if token is None:
+            token = yield item
+        found.append((name, token))
+    walk.tick(len(found))
+    return found
+
+
+def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
+    """Make one stream of names and tokens."""
+    return b"".join([name_bytes(name) + token for name, token in tokens])
+
+
+def extra(
+    value: object, walk: Walk, exact: type, skip: Collection[str] = ()
+) -> Generator[object, bytes, bytes]:
+    """Write what a subclass of a builtin type adds: its name and its objects' attributes.
+
+    Args:
+        value: The object.
+        walk: The walk.
+        exact: The builtin type; objects of exactly that type add nothing.
+        skip: Attributes to pass over.
+    """
+    kind = type(value)
+    if kind is exact:
+        return b""
+    made = anatomy(kind)
+    items = [item for item in made.attributes(value) if item[0] not in skip]
+    tokens = yield from attribute_tokens(items, walk)
+    return text(made.name) + join(tokens)
+
+
+def attribute_parts(tokens: Attributes) -> dict[str, str]:
+    """Name the content of each attribute, where they are few."""
+    if len(tokens) > PARTS:
+        return {"length": str(len(tokens))}
+    return {f"a:{name}": digest_of(token) for name, token in tokens}
+
+
+def count(number: int, word: str) -> str:
+    """Say how many there are."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> Writer:
+    """Make a writer of plain objects, but for attributes in ``skip``, under the word ``kind``.
+
+    An object whose class reserves room that only C code can see into is opaque; what attributes
+    it has are read all the same.
+    """
+
+    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+        top = walk.top
+        made = anatomy(type(value))
+        items = made.attributes(value)
+        if skip:
+            items = [item for item in items if item[0] not in skip]
+        tokens = yield from attribute_tokens(walk.pick(items), walk)
+        digest = xxh3_128_digest(b"object" + text(made.name) + b"%d;" % len(items) + join(tokens))
+        hidden = made.hidden and kind != "namespace"  # all of that one is its dictionary
+        if hidden:
+            walk.unsee(made.name)
+        if not top:
+            return Draft(digest, kind)
+        summary = f"{made.title}, {count(len(items), 'attribute')}"
+        word = "opaque" if hidden and kind == "object" else kind
+        return Draft(digest, word, summary, attribute_parts(tokens), opaque=hidden)
+
+    return write
+
+
+write_object = object_writer()

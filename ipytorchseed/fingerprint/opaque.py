@@ -1,0 +1,205 @@
+"""What cannot be seen into: named by its type, and by its position where it has one."""
+
+from __future__ import annotations
+
+import gc
+import io
+import itertools
+import types
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.containers import write_items
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGES = frozenset({
+    "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
+    "ipykernel", "logging", "matplotlib", "multiprocessing", "selectors", "socket", "sqlite3",
+    "ssl", "subprocess", "threading", "tornado", "zmq",
+})  # fmt: skip
+"""Their objects are machinery: reading them leads through half the process, and means nothing."""
+
+
+def write_opaque(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an object that is not looked into at all."""
+    yield from ()
+    made = anatomy(type(value))
+    walk.unsee(made.name)
+    digest = xxh3_128_digest(b"opaque" + text(made.name))
+    return Draft(digest, "opaque", made.title, opaque=True)
+
+
+def positioned(word: str, position: Callable[[Any], tuple[str, object]]) -> Writer:
+    """Make a writer of opaque objects with a position.
+
+    Args:
+        word: The kind.
+        position: Returns a line for people, and what tells the position; it is written as content.
+    """
+
+    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+        made = anatomy(type(value))
+        walk.unsee(made.name)
+        line, where = position(value)
+        token = yield where
+        digest = xxh3_128_digest(word.encode() + text(made.name) + token)
+        parts = {"position": xxh3_128_digest(token)[:8].hex()}
+        return Draft(digest, word, line, parts, opaque=True)
+
+    return write
+
+
+# --------------------------------------------------------------------------------------------------
+# Iterators
+
+_BEGUN: tuple[object, ...] = (
+    iter([]), reversed([]), iter(()), iter(""), iter("\xff"), iter(b""), iter(bytearray()),
+    iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
+    reversed({}), reversed({}.values()), reversed({}.items()), iter(set()), enumerate(()),
+    zip(), map(id, ()), filter(None, ()), iter(int, 1), reversed(""),
+)  # fmt: skip
+
+ITERATORS = tuple({type(each) for each in _BEGUN})
+"""Builtin iterators whose ``__reduce__``, written in C, tells the rest without advancing them."""
+
+ITERTOOLS: tuple[type, ...] = tuple(
+    kind for kind in vars(itertools).values() if isinstance(kind, type)
+)
+
+
+def write_iterator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a builtin iterator: what it goes through, and how far it is."""
+    made = anatomy(type(value))
+    walk.unsee(made.name)
+    kind: Any = type(value)
+    state = kind.__reduce__(value)
+    digest = yield from write_items(state[1:], walk)
+    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
+    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+
+
+def write_referents(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an iterator of ``itertools`` by what it holds: its position is that of what it reads.
+
+    Its ``__reduce__`` would tell more, but warns from Python 3.12 on and is gone in 3.14.
+    """
+    made = anatomy(type(value))
+    walk.unsee(made.name)
+    held = [each for each in gc.get_referents(value) if type(each) is not type]
+    shown = ""
+    if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
+        shown = itertools.count.__repr__(value)  # the only one that counts by itself
+    elif type(value) is itertools.repeat:
+        shown = _times(value)
+    digest = yield from write_items([shown, *held], walk)
+    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
+    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+
+
+def _times(value: Any) -> str:  # noqa: ANN401
+    try:
+        return f"{itertools.repeat.__length_hint__(value)}"
+    except TypeError:  # without end
+        return ""
+
+
+_FRAMES = {
+    types.GeneratorType: "gi",
+    types.CoroutineType: "cr",
+    types.AsyncGeneratorType: "ag",
+}
+
+
+def write_generator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a generator or a coroutine: its code, where it stands, and its variables.
+
+    The variables are those that the garbage collector sees: asking the frame for ``f_locals``
+    would leave a copy there, which keeps old values alive.
+    """
+    made = anatomy(type(value))
+    walk.unsee(made.name)
+    prefix = _FRAMES[type(value)]
+    frame = getattr(value, f"{prefix}_frame")
+    where = None if frame is None else frame.f_lasti
+    skipped = (types.FrameType, types.FunctionType, types.CodeType, types.ModuleType, type)
+    held = [each for each in gc.get_referents(value) if type(each) not in skipped]
+    code = getattr(value, f"{prefix}_code")
+    if frame is not None:
+        around = (frame.f_globals, frame.f_builtins)
+        held = [each for each in held if not any(each is known for known in around)]
+    del frame
+    digest = yield from write_items([code, where, *held], walk)
+    digest = xxh3_128_digest(b"generator" + digest)
+    state = "finished" if where is None else "suspended"
+    parts = {"position": "finished" if where is None else str(where)}
+    return Draft(digest, "generator", f"{state} {made.title} {code.co_name}", parts, opaque=True)
+
+
+# --------------------------------------------------------------------------------------------------
+# Files
+
+
+def _buffer(value: Any) -> Any:  # noqa: ANN401
+    """Return the file below a text file, where that is one of Python's own."""
+    below = io.TextIOWrapper.__dict__["buffer"].__get__(value)
+    return below if type(below) in _BUFFERED else None
+
+
+_BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+
+
+def _raw(value: Any) -> Any:  # noqa: ANN401
+    below = type(value).__dict__["raw"].__get__(value)
+    return below if type(below) is io.FileIO else None
+
+
+def file_position(value: Any) -> tuple[str, object]:  # noqa: ANN401
+    """Tell a file's name, mode and position, where asking does not disturb it.
+
+    Asking a file that is open for writing would write out what it holds back; asking a file that
+    is being iterated over is refused by Python.
+    """
+    kind = type(value)
+    buffered = _buffer(value) if kind is io.TextIOWrapper else value
+    raw = buffered if type(buffered) is io.FileIO or buffered is None else _raw(buffered)
+    if raw is None:
+        return kind.__name__, None
+    if vars(io.FileIO)["closed"].__get__(raw):
+        return "closed file", "closed"
+    name = (anatomy(io.FileIO).dictionary(raw) or {}).get("name")
+    mode = vars(io.FileIO)["mode"].__get__(raw)
+    reading = "r" in mode and "+" not in mode
+    position = None
+    try:
+        position = kind.tell(value) if reading or raw is value else io.FileIO.tell(raw)
+    except (OSError, ValueError):
+        # A pipe, or being iterated over: how far the file below was read is the next best.
+        position = _coarse(buffered)
+    return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
+
+
+def _coarse(buffered: Any) -> int | None:  # noqa: ANN401
+    try:
+        return int(type(buffered).tell(buffered))
+    except (OSError, ValueError):
+        return None
+
+
+def memory_file(value: Any) -> tuple[str, object]:  # noqa: ANN401
+    """Tell the content and position of a file in memory."""
+    base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
+    if vars(base)["closed"].__get__(value):
+        return "closed file in memory", "closed"
+    return "file in memory", (base.getvalue(value), base.tell(value))
+
+
+def lock_position(value: Any) -> tuple[str, object]:  # noqa: ANN401
+    """Tell whether a lock is held."""
+    held = type(value).locked(value)
+    return f"{'held' if held else 'free'} lock", held

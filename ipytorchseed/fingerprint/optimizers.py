@@ -1,0 +1,106 @@
+"""Optimizers: groups and state, by the position of each parameter rather than by its identity."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.modules import entries
+from ipytorchseed.fingerprint.native import native
+from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
+                  "_warned_capturable_if_run_uncaptured", "step"})  # fmt: skip
+"""Attributes written apart, or that do not bear on results: ``step`` is a scheduler's wrapper."""
+
+_HOOKS = "_hooks"  # how the names of dictionaries of hooks end
+
+_LAST = 2**31  # the place of a parameter that no group has
+
+
+def write_optimizer(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write an optimizer, and the parameters that it moves."""
+    top = walk.top
+    made = anatomy(type(value))
+    fields = made.dictionary(value) or {}
+    groups = [dict(entries(group)) for group in _list(fields.get("param_groups"))]
+    places: dict[int, int] = {}
+    parameters: list[object] = []
+    for group in groups:
+        for parameter in _list(group.get("params")):
+            places[id(parameter)] = len(parameters)
+            parameters.append(parameter)
+    moved = yield from attribute_tokens([("", each) for each in parameters], walk)
+    settings = []
+    for group in groups:
+        plain = [(name, item) for name, item in group.items() if name != "params"]
+        tokens = yield from attribute_tokens(plain, walk)
+        size = len(_list(group.get("params")))
+        settings.append(join(tokens) + b"%d;" % size)
+    state = yield from _write_state(fields.get("state"), places, walk)
+    others = [
+        (name, [item for _, item in entries(item)] if name.endswith(_HOOKS) else item)
+        for name, item in made.attributes(value)
+        if name not in _OWN
+    ]
+    tokens = yield from attribute_tokens(others, walk)
+    blocks = (join(moved), b"".join(settings), state, join(tokens))
+    digest = xxh3_128_digest(
+        text(made.name) + b"".join([xxh3_128_digest(block) for block in blocks])
+    )
+    if not top:
+        return Draft(digest, "optimizer")
+    rates = [_shown(group.get("lr")) for group in groups]
+    parts = {
+        "lr": ", ".join(rates),
+        "settings": xxh3_128_digest(blocks[1])[:8].hex(),
+        "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
+        "state": xxh3_128_digest(state)[:8].hex(),
+        "steps": _steps(fields.get("state")),
+    }
+    parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
+    summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
+    return Draft(digest, "optimizer", summary, parts)
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401
+    if issubclass(type(value), list):
+        return list.copy(value)
+    return [*tuple.__iter__(value)] if issubclass(type(value), tuple) else []
+
+
+def _write_state(
+    state: object, places: dict[int, int], walk: Walk
+) -> Generator[object, bytes, bytes]:
+    items = sorted(
+        [(places.get(id(parameter), _LAST), item) for parameter, item in entries(state)],
+        key=lambda item: item[0],
+    )
+    tokens = yield from attribute_tokens([(str(place), item) for place, item in items], walk)
+    return join(tokens)
+
+
+def _steps(state: object) -> str:
+    """Tell how many steps the first parameter has been moved."""
+    for _, item in entries(state)[:1]:
+        for name, step in entries(item):
+            if name == "step":
+                return _shown(step)
+    return "0" if not entries(state) else "unknown"
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401
+    if type(value) in (int, float):
+        return f"{value:g}"
+    torch = sys.modules["torch"]
+    if type(value) is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
+        return f"{native().detach(value).item():g}"
+    return "unknown"

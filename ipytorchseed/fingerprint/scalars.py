@@ -1,0 +1,93 @@
+"""Values without parts, each as a few bytes that end by themselves."""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.fingerprint.value import Fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG = 4096
+"""Characters or bytes beyond which a text is read with an eye on the clock."""
+
+_FLOAT = struct.Struct("<cd").pack
+_COMPLEX = struct.Struct("<cdd").pack
+_SHOWN = 2**64  # beyond, an integer's size is told instead of its digits
+
+
+def text(value: str) -> bytes:
+    """Write a text so that one knows where it ends; lone surrogates have bytes too."""
+    encoded = value.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(encoded), encoded)
+
+
+name_bytes = lru_cache(maxsize=4096)(text)
+"""The same for names of attributes, which come again and again."""
+
+
+def _text(value: str) -> bytes | None:
+    return text(value) if len(value) <= LONG else None
+
+
+def _bytes(value: bytes) -> bytes | None:
+    return b"b%d:%b" % (len(value), value) if len(value) <= LONG else None
+
+
+def _complex(value: complex) -> bytes:
+    return _COMPLEX(b"c", value.real, value.imag)
+
+
+LEAVES: dict[int, Callable[[Any], bytes | None]] = {
+    id(type(None)): lambda _: b"N",
+    id(bool): lambda value: b"T" if value else b"F",
+    id(int): lambda value: b"i%x;" % value,  # hexadecimal has no limit on digits
+    id(float): lambda value: _FLOAT(b"f", value),
+    id(complex): _complex,
+    id(str): _text,
+    id(bytes): _bytes,
+    id(type(...)): lambda _: b"E",
+    id(type(NotImplemented)): lambda _: b"I",
+}
+"""By the identity of the type, exactly that type: bytes, or None where it is too long for that."""
+
+_KINDS = {int: "int", float: "float", complex: "complex", bool: "bool", type(None): "None"}
+
+
+def leaf(value: Any) -> Fingerprint | None:  # noqa: ANN401
+    """Return the fingerprint of a short value without parts, or None for others."""
+    kind = type(value)
+    write = LEAVES.get(id(kind))
+    token = None if write is None else write(value)
+    if token is None:
+        return None
+    digest = xxh3_64_hexdigest(token)
+    if kind is str or kind is bytes:
+        size = len(value)
+        what = ("character" if kind is str else "byte") + ("s" if size != 1 else "")
+        word, length = kind.__name__, str(size)
+        return Fingerprint(digest, word, f"{word} of {size} {what}", parts={"length": length})
+    series = number(value)
+    shown = f"int of {value.bit_length()} bits" if _is_huge(value) else repr(value)
+    return Fingerprint(digest, _KINDS.get(kind, kind.__name__), shown, series=series)
+
+
+def _is_huge(value: Any) -> bool:  # noqa: ANN401 -- of a leaf type
+    return type(value) is int and not -_SHOWN < value < _SHOWN
+
+
+def number(value: Any) -> tuple[float] | None:  # noqa: ANN401
+    """Return a number as a series of one, None for what is no number or beyond floats."""
+    if type(value) is float:
+        return (value,)
+    if type(value) is int:
+        try:
+            return (float(value),)
+        except OverflowError:
+            return None
+    return None

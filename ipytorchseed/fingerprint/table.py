@@ -1,0 +1,179 @@
+"""The table of kinds: which writer knows which classes."""
+
+from __future__ import annotations
+
+import random
+import types
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ipytorchseed.fingerprint import (
+    arrays,
+    builtin,
+    containers,
+    frames,
+    functions,
+    library,
+    modules,
+    objects,
+    opaque,
+    optimizers,
+    tensors,
+    texts,
+)  # fmt: skip
+from ipytorchseed.fingerprint.anatomy import PerType, module_of, mro
+
+if TYPE_CHECKING:
+    from ipytorchseed.fingerprint.walk import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row: classes and the writer that knows their objects, and those of subclasses.
+
+    Attributes:
+        write: The writer.
+        types: The classes, or where they are found once their module has been imported, as
+            ``module:name``.
+    """
+
+    write: Writer
+    types: tuple[type | str, ...]
+
+
+def _kind(write: Writer, *kinds: type | str) -> Kind:
+    return Kind(write, kinds)
+
+
+_state, _at, _wraps = builtin.state_writer, opaque.positioned, functions.wrapper_writer
+
+KINDS: tuple[Kind, ...] = (
+    # Containers and texts
+    _kind(containers.write_list, list),
+    _kind(containers.write_tuple, tuple),
+    _kind(containers.write_dict, dict),
+    _kind(containers.set_writer(set), set),
+    _kind(containers.set_writer(frozenset), frozenset),
+    _kind(containers.write_deque, deque),
+    _kind(objects.object_writer("namespace"), types.SimpleNamespace),
+    _kind(texts.scalar_writer(str), str),
+    _kind(texts.scalar_writer(bytes), bytes),
+    _kind(texts.scalar_writer(int), int),
+    _kind(texts.scalar_writer(float), float),
+    _kind(texts.scalar_writer(complex), complex),
+    _kind(texts.memory_writer("bytearray", memoryview), bytearray),
+    _kind(texts.memory_writer("memory", memoryview), memoryview, "array:array", "mmap:mmap",
+          "_ctypes:_SimpleCData", "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
+    # Small things of the standard library
+    _kind(_state("range", builtin.bounds, show=True), range),
+    _kind(_state("slice", builtin.bounds), slice),
+    _kind(_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
+    _kind(_state("reference", builtin.referred), "weakref:ref"),
+    _kind(_state("pattern", builtin.pattern), "re:Pattern"),
+    _kind(_state("decimal", builtin.decimal, "decimal.Decimal", show=True), "decimal:Decimal"),
+    _kind(_state("path", builtin.path), "pathlib:PurePath"),
+    _kind(_state("zone", builtin.zone), "zoneinfo:ZoneInfo"),
+    _kind(_state("datetime", builtin.moment, "datetime.datetime"), "datetime:datetime"),
+    _kind(_state("date", builtin.moment, "datetime.date"), "datetime:date"),
+    _kind(_state("time", builtin.moment, "datetime.time"), "datetime:time"),
+    _kind(_state("timedelta", builtin.moment, "datetime.timedelta"), "datetime:timedelta"),
+    _kind(_state("timezone", builtin.moment), "datetime:timezone"),
+    _kind(builtin.write_enum, "enum:Enum"),
+    _kind(builtin.write_exception, BaseException),
+    # Code
+    _kind(functions.write_function, types.FunctionType),
+    _kind(functions.write_method, types.MethodType),
+    _kind(functions.write_builtin, types.BuiltinFunctionType, types.MethodDescriptorType,
+          types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
+          types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc"),
+    _kind(functions.write_partial, "functools:partial"),
+    _kind(_wraps("staticmethod", "__func__"), staticmethod),
+    _kind(_wraps("classmethod", "__func__"), classmethod),
+    _kind(_wraps("property", "fget", "fset", "fdel"), property),
+    _kind(_wraps("cached function", "__wrapped__"), "functools:_lru_cache_wrapper"),
+    _kind(functions.write_code, types.CodeType),
+    _kind(functions.write_class, type),
+    _kind(functions.write_module, types.ModuleType),
+    # Random numbers
+    _kind(builtin.write_generator_state, random.Random, "numpy.random:RandomState",
+          "numpy.random:Generator", "torch:Generator"),
+    _kind(builtin.write_bit_generator, "numpy.random:BitGenerator"),
+    # numpy
+    _kind(arrays.write_array, "numpy:ndarray"),
+    _kind(arrays.write_number, "numpy:generic"),
+    _kind(arrays.write_dtype, "numpy:dtype"),
+    # torch
+    _kind(tensors.write_tensor, "torch:Tensor"),
+    _kind(tensors.write_storage, "torch:UntypedStorage"),
+    _kind(_state("torch constant", str, show=True), "torch:dtype", "torch:device", "torch:layout",
+          "torch:memory_format"),
+    _kind(modules.write_script_module, "torch.jit:ScriptModule"),
+    _kind(modules.write_nn_module, "torch.nn.modules.module:Module"),
+    _kind(optimizers.write_optimizer, "torch.optim.optimizer:Optimizer"),
+    _kind(objects.object_writer("scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
+    _kind(objects.object_writer("dataloader", frozenset({"_DataLoader__initialized"})),
+          "torch.utils.data:DataLoader"),
+    _kind(objects.object_writer("dataset"), "torch.utils.data:Dataset"),
+    # pandas
+    _kind(frames.write_frame, "pandas:DataFrame"),
+    _kind(frames.write_series, "pandas:Series"),
+    _kind(frames.write_index, "pandas:Index"),
+    _kind(frames.write_extension, "pandas.api.extensions:ExtensionArray"),
+    _kind(frames.write_dtype, "pandas.api.extensions:ExtensionDtype"),
+    _kind(frames.write_moment, "pandas:Timestamp", "pandas:Timedelta"),
+    _kind(_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
+          "pandas._libs.missing:NAType"),
+    _kind(frames.write_arrow, "pyarrow:Array", "pyarrow:ChunkedArray"),
+    # What cannot be seen into
+    _kind(opaque.write_iterator, *opaque.ITERATORS),
+    _kind(opaque.write_referents, *opaque.ITERTOOLS),
+    _kind(opaque.write_generator, types.GeneratorType, types.CoroutineType,
+          types.AsyncGeneratorType),
+    _kind(_at("file", opaque.memory_file), "io:BytesIO", "io:StringIO"),
+    _kind(_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
+          "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
+    _kind(_at("lock", opaque.lock_position), "_thread:LockType"),
+)  # fmt: skip
+"""Every kind that is not a plain object. Of the rows that fit, that of the nearest class counts."""
+
+_rows: dict[int, Writer] = {}
+_waiting: list[tuple[str, str, Writer]] = []
+
+for _row in KINDS:
+    for _type in _row.types:
+        if isinstance(_type, str):
+            _module, _, _name = _type.partition(":")
+            _waiting.append((_module, _name, _row.write))
+        else:
+            _rows[id(_type)] = _row.write
+
+
+def _arrive() -> None:
+    """Take up the rows whose module has been imported since the last time."""
+    for row in [*_waiting]:
+        found = library.attribute(row[0], row[1])
+        if issubclass(type(found), type):
+            _rows.setdefault(id(found), row[2])
+            _waiting.remove(row)
+
+
+def _is_machinery(kind: type) -> bool:
+    """Tell whether a class is a package's machinery, and not a list or a text of its making."""
+    content = (str, list, dict, tuple, set, frozenset)
+    return module_of(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(kind, content)
+
+
+def _find(kind: type) -> Writer:
+    _arrive()
+    for base in mro(kind):
+        row = _rows.get(id(base))
+        if row is not None:
+            return row
+        if base is kind and _is_machinery(kind):
+            return opaque.write_opaque
+    return objects.write_object
+
+
+writer_of: PerType[Writer] = PerType(_find)
+"""Returns the writer for objects of a class."""

@@ -1,0 +1,126 @@
+"""Tensors: their elements, and what hangs on them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_128_digest
+
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint.containers import SERIES
+from ipytorchseed.fingerprint.elements import contents, dtype_of, is_there
+from ipytorchseed.fingerprint.native import native, reads_natively
+from ipytorchseed.fingerprint.objects import attribute_tokens, join
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:  # noqa: ANN401
+    """Write what a tensor carries besides elements.
+
+    Returns:
+        The token of its gradient, and those of its hooks and of attributes set on it.
+    """
+    at = native()
+    grad = at.grad(tensor) if at.is_leaf(tensor) else None  # asking others for it warns
+    told = b""
+    if grad is not None:
+        told = b"D" + contents(walk, grad) if id(type(grad)) in at.plain else (yield grad)
+    rest = b""
+    for hooks in (at.hooks(tensor), at.hooks_after(tensor)):
+        if hooks:
+            rest += yield [*dict.values(hooks)]
+    attributes = at.attributes(tensor)
+    if attributes:
+        items = sorted([item for item in attributes.items() if type(item[0]) is str], key=_name)
+        tokens = yield from attribute_tokens(items, walk)
+        rest += join(tokens)
+    return told, rest
+
+
+def _name(item: tuple[str, object]) -> str:
+    return item[0]
+
+
+def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a tensor or a parameter."""
+    top = walk.top
+    at = native()
+    kind = type(value)
+    if not reads_natively(kind):
+        return (yield from _write_wrapper(value, walk))
+    body = contents(walk, value)
+    grad, rest = yield from extras(value, walk)
+    title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
+    digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
+    if not top:
+        return Draft(digest, "tensor")
+    parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
+    if grad:
+        parts["grad"] = digest_of(grad)
+    series = series_of(value)
+    return Draft(digest, "tensor", summary_of(value, series), parts, series)
+
+
+def _write_wrapper(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a tensor whose class handles operations itself, by the tensors that it wraps."""
+    made = anatomy(type(value))
+    tokens = yield from attribute_tokens(made.attributes(value), walk)
+    digest = xxh3_128_digest(b"wrapper" + text(made.name) + join(tokens))
+    opaque = not tokens
+    if opaque:
+        walk.unsee(made.name)
+    parts = {f"a:{name}": digest_of(token) for name, token in tokens}
+    return Draft(digest, "tensor", made.title, parts, opaque=opaque)
+
+
+def shape_of(tensor: Any) -> str:  # noqa: ANN401
+    """Write a shape for people."""
+    if native().is_nested(tensor):
+        return "nested"
+    return " x ".join(map(str, native().shape(tensor))) or "scalar"
+
+
+def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:  # noqa: ANN401
+    """Tell a tensor in a line."""
+    shape, device = shape_of(tensor), native().device(tensor).type
+    line = f"{dtype_of(tensor)} tensor {shape}"
+    if shape == "scalar" and series:
+        line = f"{dtype_of(tensor)} tensor {series[0]:.6g}"
+    return line if device == "cpu" else f"{line} on {device}"
+
+
+def series_of(tensor: Any) -> tuple[float, ...] | None:  # noqa: ANN401
+    """Return the numbers of a short tensor of at most one dimension."""
+    torch, at = sys.modules["torch"], native()
+    dtype = at.dtype(tensor)
+    plain = dtype.is_floating_point or dtype in (torch.int64, torch.int32, torch.int16, torch.int8,
+                                                 torch.uint8)  # fmt: skip
+    if at.is_nested(tensor) or at.layout(tensor) is not at.strided or not plain:
+        return None
+    if len(at.shape(tensor)) > 1 or not 0 < at.numel(tensor) <= SERIES:
+        return None
+    if at.device(tensor).type == "meta" or not is_there(tensor) or at.is_quantized(tensor):
+        return None
+    numbers = at.detach(tensor).to("cpu", torch.float64).reshape(-1).tolist()
+    return tuple(numbers)
+
+
+def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write the memory behind a tensor."""
+    yield from ()
+    size = value.nbytes()
+    device = value.device.type
+    if device == "cpu" and size and value.data_ptr():
+        body = walk.read(memory(value.data_ptr(), size))
+    else:
+        body = b""
+        if size:
+            walk.unsee("torch.UntypedStorage")
+    digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
+    return Draft(digest, "storage", f"storage of {size:,} bytes", {"length": str(size)})

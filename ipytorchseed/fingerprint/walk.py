@@ -1,0 +1,286 @@
+"""Going through a value and all that it holds, with a stack of its own.
+
+A *writer* knows one kind of value. It is a generator: it yields what the value holds, is sent a
+token for each (bytes that end by themselves and stand for the content), and returns a ``Draft``.
+The walk drives the writers, so that depth is bounded by memory alone, ends cycles, and stops or
+samples where the budget asks for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from xxhash import xxh3_64_hexdigest, xxh3_128_digest
+
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.anatomy import full_name
+from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.scalars import LEAVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.fingerprint.memo import Memo
+
+T = TypeVar("T")
+
+NODES = 2000
+"""Values visited where the budget is spent."""
+
+ITEMS = 256
+"""Items of one container read where the budget is spent."""
+
+SMALL = 2**18
+"""Bytes of one buffer read in full where the budget is spent."""
+
+TOTAL = 2**23
+"""Bytes of all buffers of one value read in full where the budget is spent."""
+
+_EVERY = 256  # values visited between two looks at the clock
+_UNSEEN = 4  # types listed
+
+
+class Mode(Enum):
+    """How far a walk goes."""
+
+    FULL = "everything, until the budget is spent"
+    KNOWN = "everything, if what is small or known by memo is all there is"
+    SAMPLE = "a sample, the same whenever it is taken"
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a writer returns: a fingerprint to be, and all but the digest of use only at the top.
+
+    Attributes:
+        digest: 16 bytes.
+        kind: As in ``Fingerprint``; so are the others.
+    """
+
+    digest: bytes
+    kind: str
+    summary: str = ""
+    parts: dict[str, str] = field(default_factory=dict)
+    series: tuple[float, ...] | None = None
+    opaque: bool = False
+
+
+Writing = Generator[object, bytes, Draft]
+Writer = Callable[[Any, "Walk"], Writing]
+
+
+def digest_of(token: bytes) -> str:
+    """Name what a token stands for, as the fingerprint of it alone would."""
+    return token[1:9].hex() if token[0] == _NODE else xxh3_64_hexdigest(token)
+
+
+_NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
+
+
+class Walk:
+    """One way through one value.
+
+    Attributes:
+        memo: What is known of earlier values.
+        budget: Whose allowance for reading again is used.
+        mode: How far it goes.
+        top: True while the writer of the value itself begins: parts and summary are wanted.
+        exact: False once something was left out.
+        unseen: Types inside the value whose content cannot be seen.
+        random: States of the generators of random numbers that were met inside.
+        failed: What could not be looked at, as types and errors.
+    """
+
+    def __init__(
+        self, memo: Memo, budget: Budget, mode: Mode, writer: Callable[[type], Writer]
+    ) -> None:
+        self.memo = memo
+        self.budget = budget
+        self.mode = mode
+        self.top = False
+        self.exact = True
+        self.unseen: set[str] = set()
+        self.random: list[bytes] = []
+        self.failed: list[str] = []
+        self._writer = writer
+        self._deadline = budget.deadline()
+        self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
+        self._open: dict[int, int] = {}
+        self._visited = 0
+        self._check_at = _EVERY
+        self._unchecked = 0
+        self._read = 0
+
+    # ----------------------------------------------------------------------------------------------
+    # Going
+
+    def look(self, value: object) -> Draft:
+        """Go through ``value``.
+
+        Raises:
+            SpentError: it may not be gone through in this mode.
+        """
+        stack: list[tuple[Writing, object]] = []
+        token = self._enter(value, stack)
+        draft = Draft(xxh3_128_digest(token or b""), "opaque")
+        while stack:
+            writing, here = stack[-1]
+            self.top = token is None and len(stack) == 1
+            try:
+                child = writing.send(token)  # type: ignore[arg-type] # None begins one
+            except StopIteration as end:
+                draft = end.value
+            except SpentError:
+                raise
+            except Exception as error:  # noqa: BLE001 -- whatever a library does, looking goes on
+                draft = self._fail(here, error)
+            else:
+                token = self._enter(child, stack)
+                continue
+            stack.pop()
+            del self._open[id(here)]
+            token = b"D" + draft.digest
+            self._seen[id(here)] = here, token
+        return draft
+
+    def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
+        """Return the token of ``value``, or None after putting its writer on the stack."""
+        kind = type(value)
+        leaf = LEAVES.get(id(kind))
+        if leaf is not None:
+            token = leaf(value)
+            if token is not None:
+                return token
+        key = id(value)
+        seen = self._seen.get(key)
+        if seen is not None:
+            return seen[1]
+        depth = self._open.get(key)
+        if depth is not None:
+            return b"^%d;" % (len(stack) - depth)
+        if self._visited >= NODES and self.mode is Mode.SAMPLE:
+            self.exact = False
+            return b"~"
+        self.tick()
+        self._open[key] = len(stack)
+        stack.append((self._writer(kind)(value, self), value))
+        return None
+
+    def _fail(self, value: object, error: Exception) -> Draft:
+        name = full_name(type(value))
+        self.exact = False
+        self.failed.append(f"{name} ({type(error).__name__})")
+        return Draft(xxh3_128_digest(b"!" + name.encode()), "opaque", opaque=True)
+
+    def unsee(self, name: str) -> None:
+        """Note that the content of a ``name`` cannot be seen."""
+        if len(self.unseen) < _UNSEEN:
+            self.unseen.add(name)
+
+    # ----------------------------------------------------------------------------------------------
+    # What it costs
+
+    def tick(self, count: int = 1) -> None:
+        """Count values visited.
+
+        Raises:
+            SpentError: they were too many.
+        """
+        self._visited += count
+        if self.mode is Mode.FULL:
+            if self._visited >= self._check_at:
+                self._check_at = self._visited + _EVERY
+                self._clock()
+        elif self.mode is Mode.KNOWN and self._visited > NODES:
+            raise SpentError
+
+    def _clock(self) -> None:
+        if time.perf_counter() > self._deadline:
+            raise SpentError
+
+    def charge(self, size: int) -> None:
+        """Count bytes read.
+
+        Raises:
+            SpentError: they took too long.
+        """
+        self._unchecked += size
+        if self._unchecked >= buffers.CHUNK and self.mode is Mode.FULL:
+            self._unchecked = 0
+            self._clock()
+
+    def may_read(self, size: int) -> bool:
+        """Tell whether a buffer of ``size`` bytes is to be read in full, else in a sample.
+
+        Raises:
+            SpentError: neither.
+        """
+        self._read += size
+        if self.mode is Mode.FULL:
+            if size > buffers.CHUNK:
+                self._refuse_hopeless(size)
+            return True
+        if size <= SMALL and self._read <= TOTAL:
+            return True
+        if self.mode is Mode.KNOWN:
+            raise SpentError
+        self.exact = False
+        return False
+
+    def _refuse_hopeless(self, size: int) -> None:
+        """End here where ``size`` bytes cannot be read in time: others may need that time."""
+        if size > self.memo.speed * (self._deadline - time.perf_counter()):
+            self.memo.speed *= 1.05  # it may have been a busy moment that was measured
+            raise SpentError
+
+    def may_hold(self, count: int) -> bool:
+        """Tell whether ``count`` items are to be visited, else some; raises as ``may_read``."""
+        if self.mode is Mode.FULL or count <= ITEMS:
+            return True
+        if self.mode is Mode.KNOWN:
+            if count > NODES:
+                raise SpentError
+            return True
+        self.exact = False
+        return False
+
+    # ----------------------------------------------------------------------------------------------
+    # Reading
+
+    def read(self, view: memoryview, item: int = 1) -> bytes:
+        """Digest bytes in memory, in full or in a sample of whole items; 16 bytes."""
+        size = len(view)
+        if not self.may_read(size):
+            return buffers.sample(view, *buffers.SAMPLE, item)
+        if size <= buffers.CHUNK:
+            self.charge(size)
+            return xxh3_128_digest(view)
+        return self.read_pieces(buffers.chunks(view))
+
+    def read_pieces(self, pieces: Iterator[memoryview]) -> bytes:
+        """Digest pieces that ``may_read`` allowed, as if they were one."""
+        began, size = time.perf_counter(), 0
+
+        def charge(piece: int) -> None:
+            nonlocal size
+            size += piece
+            self.charge(piece)
+
+        try:
+            return buffers.hash_all(pieces, charge)
+        finally:
+            if size > buffers.CHUNK:
+                self.memo.speed = size / (time.perf_counter() - began)
+
+    def pick(self, items: Sequence[T]) -> Sequence[T]:
+        """Return the items to visit: all, or some of the first, the last and those between."""
+        count = len(items)
+        if self.may_hold(count):
+            return items
+        third = ITEMS // 3
+        step = count // third
+        return [*items[:third], *items[third:-third:step], *items[-third:]]

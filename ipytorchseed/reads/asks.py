@@ -1,0 +1,163 @@
+"""Which of the functions that code calls ask a clock or the system's randomness."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.reads.entropy import ALIASES, ASK_TAILS, ASKS, SYSTEM_RANDOM
+from ipytorchseed.reads.inside import (
+    is_class,
+    is_function,
+    is_module,
+    module_names,
+    module_of,
+    module_of_class,
+    name_of_class,
+    qualified_name,
+    text,
+)
+from ipytorchseed.rng.attributes import mro, own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MISSING: Any = object()
+"""What a name leads to that leads nowhere."""
+
+
+def asked_by(path: str, given: int, names: Mapping[str, Any], package: str = "") -> str | None:
+    """Return the function of the table that a call asks, or None.
+
+    Args:
+        path: The dotted name that is called, as in ``guess.Guess.paths``.
+        given: How many arguments it is given.
+        names: Where its first part is found.
+        package: The package of the module that calls it, for relative imports.
+    """
+    root, _, rest = path.partition(".") if path[:1] != ":" else (path, "", "")
+    tail = path.rpartition(".")[2].lstrip(":")
+    if path[:1] == ":":
+        known = _canonical(path.lstrip(":").replace("()", ""))
+        if _asks(known, given):
+            return known
+        value, rest = find_imported(path[1:], package)
+    else:
+        value = names.get(root.removesuffix("()"), MISSING)
+        if root.endswith("()") and not is_class(value):
+            return None  # who knows what a function returns
+    if value is MISSING:
+        return None
+    if rest and tail not in ASK_TAILS and not _may_be_random(value):
+        return None
+    for known in names_of_call(value, rest):
+        if _asks(known, given):
+            return known
+    return None
+
+
+def _asks(known: str, given: int) -> bool:
+    return given <= ASKS.get(known, -1)
+
+
+def _may_be_random(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a value may lead to the system's generator, whose every method asks."""
+    found = sys.modules.get("random")
+    kind = module_names(found).get("SystemRandom") if is_module(found) else None
+    return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
+
+
+def names_of_call(value: Any, rest: str) -> list[str]:  # noqa: ANN401
+    """Return the names by which one would import what is called.
+
+    Args:
+        value: What the call's path begins with.
+        rest: The rest of the path.
+    """
+    steps = rest.replace("()", "").split(".") if rest else []
+    found = []
+    while True:
+        name = public_name(value)
+        if name == SYSTEM_RANDOM:
+            return [SYSTEM_RANDOM]
+        if name:
+            found.append(_canonical(".".join([name, *steps])))
+        inner = _attribute(value, steps[0]) if steps else MISSING
+        if inner is MISSING:
+            return found
+        value = inner
+        del steps[0]
+
+
+def _attribute(value: Any, name: str) -> object:  # noqa: ANN401
+    if is_module(value):
+        return module_names(value).get(name, MISSING)
+    if is_class(value):
+        for base in mro(value):
+            if name in own(base):
+                inner = own(base)[name]
+                return inner if is_class(inner) else MISSING
+    return MISSING
+
+
+def find_imported(path: str, package: str = "") -> tuple[Any, str]:
+    """Find the module that a path names, among those loaded.
+
+    Args:
+        path: A dotted name, such as ``numpy.random.default_rng``.
+        package: What a path that begins with dots begins from.
+
+    Returns:
+        The module, or ``MISSING``, and the rest of the path.
+    """
+    if path.startswith("."):
+        bare = path.lstrip(".")
+        above = package.split(".")
+        above = above[: len(above) - (len(path) - len(bare) - 1)]
+        path = ".".join([*above, bare])
+    parts = path.split(".")
+    for end in range(len(parts), 0, -1):
+        module = sys.modules.get(".".join(parts[:end]))
+        if module is not None and is_module(module):
+            return module, ".".join(parts[end:])
+    return MISSING, ""
+
+
+def public_name(value: Any) -> str:  # noqa: ANN401
+    """Return the name by which one would import a module, function or class, or a value's class."""
+    if is_module(value):
+        return text(module_names(value).get("__name__"))
+    if type(value) is types.MethodType:
+        return _name_of_method(value)
+    if is_class(value) or is_function(value):
+        owner: Any = value.__self__ if type(value) is types.BuiltinFunctionType else None
+        if owner is not None and is_class(owner):  # datetime.now
+            return _canonical(f"{module_of_class(owner)}.{qualified_name(value)}")
+        return _canonical(f"{module_of(value)}.{qualified_name(value)}")
+    kind = type(value)
+    return _canonical(f"{module_of_class(kind)}.{name_of_class(kind)}")
+
+
+def _name_of_method(value: types.MethodType) -> str:
+    """Name a bound method: by its module's own name for it, or by its class."""
+    owner: Any = value.__self__
+    name = qualified_name(value.__func__).rpartition(".")[2]
+    kind = owner if is_class(owner) else type(owner)
+    made_in = module_of_class(kind)
+    for module in (made_in, "secrets"):
+        found = sys.modules.get(module)
+        if found is not None and is_module(found) and module_names(found).get(name) is value:
+            return _canonical(f"{module}.{name}")
+    owner_name = _canonical(f"{made_in}.{name_of_class(kind)}")
+    return owner_name if owner_name == SYSTEM_RANDOM else f"{owner_name}.{name}"
+
+
+def _canonical(name: str) -> str:
+    """Drop private parts of a dotted name, and use the module one would import from."""
+    if "._" in name or name.startswith("_"):
+        name = ".".join(part for part in name.split(".") if not part.startswith("_"))
+    for inner, outer in ALIASES.items():
+        if name.startswith(f"{inner}."):
+            return f"{outer}{name[len(inner) :]}"
+    return ALIASES.get(name, name)

@@ -1,0 +1,184 @@
+"""What a call does with its arguments, as far as its name tells.
+
+Two things are followed: the order of sets, which hangs on hashes and matters once something asks
+for it, and readings of clocks, which may be printed, subtracted and kept, and anywhere else count
+as used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS
+from ipytorchseed.reads.guess import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, Guess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.reads.flow import Flow
+
+_MAKES_SETS = frozenset({"set", "frozenset"})
+_ASKS_NO_ORDER = _MAKES_SETS | {
+    *("all", "any", "bool", "id", "isinstance", "len", "max", "min", "sorted", "type"),
+}
+_KEEPS_ORDER = frozenset({"list", "tuple", "iter", "enumerate", "reversed", "map", "filter"})
+_ITERATES = _KEEPS_ORDER | {"next", "zip", "sum", "str", "repr", "print", "format"}
+_SET_MAKING = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
+_SET_METHODS = _SET_MAKING | {
+    *("add", "clear", "discard", "remove", "update", "issubset", "issuperset", "isdisjoint"),
+    *("difference_update", "intersection_update", "symmetric_difference_update", "isin"),
+}
+_SHOWS = frozenset(
+    {"print", "display", "debug", "info", "warning", "error", "critical", "log", "exception"}
+    | {"write", "set_description", "set_postfix", "set_postfix_str", "pprint", "warn"}
+)
+_RESHAPES = frozenset({"abs", "float", "int", "max", "min", "round", "str", "repr", "format"})
+_RESHAPES_METHOD = frozenset(
+    {"format", "total_seconds", "isoformat", "timestamp", "strftime", "timedelta", "fromtimestamp"}
+)
+_MENTIONS = frozenset(
+    {"isinstance", "issubclass", "type", "print", "repr", "id", "help", "callable"}
+)
+_NOT_HANDED = _MENTIONS | _ASKS_NO_ORDER
+_TOUCHES_ORDER = _MAKES_SETS | _ITERATES | {"pop", "join"}
+_NO_CLOCKS: frozenset[str] = frozenset()
+_EMPTY = frozenset({"list", "dict", "tuple", "float", "int", "str"})
+
+
+def note_call(  # noqa: C901 -- a hot path: each question is asked where it is cheapest
+    flow: Flow, func: Guess, args: Sequence[Guess], *, more: bool = False
+) -> Guess:
+    """Note a call and return what is known of its result.
+
+    Args:
+        flow: Where it is noted.
+        func: What is called.
+        args: The arguments, by position and by name.
+        more: Whether there are others that cannot be counted (``*args``).
+    """
+    paths, tail = func.paths, func.tail
+    given = ANY if more else len(args)
+    special = bool(func.clocks or func.order)
+    handed: tuple[str, ...] = ()
+    for arg in args:
+        if arg is UNKNOWN or arg is NEUTRAL:
+            continue
+        if arg.nothing and not more:
+            given -= 1
+        if arg.clocks or arg.order:
+            special = True
+        handed += arg.paths
+    for path in paths:
+        if path != BY_HASH or not all(arg.neutral for arg in args):
+            flow.call(path, given)
+    plain = paths[0] if len(paths) == 1 and "." not in paths[0] else ""
+    method = tail[1:] if tail[:1] == "." else ""
+    if handed and plain not in _NOT_HANDED and method not in _SET_METHODS:
+        flow.handed.update(handed)
+    last = method or (paths[0].rpartition(".")[2].lstrip(":") if paths else tail)
+    clocks, pure, order = _NO_CLOCKS, False, ""
+    if special or last in CLOCK_TAILS:
+        clocks, pure = _readings(flow, plain, last, func, args)
+    if special or last in _TOUCHES_ORDER:
+        order = _order(flow, plain, method, func, args)
+    neutral = plain in _EMPTY and not args and not more
+    if not last and not order and not clocks:
+        return UNKNOWN
+    is_set = bool(order) and plain not in _KEEPS_ORDER
+    results = tuple([f"{path}()" for path in paths])
+    return Guess(results, f"{last}()", (), order, is_set, clocks, pure, neutral)
+
+
+def _readings(
+    flow: Flow, plain: str, last: str, func: Guess, args: Sequence[Guess]
+) -> tuple[frozenset[str], bool]:
+    """Note which readings of clocks a call uses; return those in its result, and nothing else?"""
+    used = any(arg.clocks for arg in args)
+    if last in CLOCK_TAILS and func.paths and not used and not func.clocks:
+        return frozenset(f"{path}()" for path in func.paths), True
+    if not used and not func.clocks:
+        return frozenset(), False
+    if plain in _RESHAPES or last in _RESHAPES_METHOD:
+        clocks = func.clocks.union(*(arg.clocks for arg in args))
+        return clocks, all(arg.pure or arg.neutral for arg in args)
+    if plain not in _SHOWS and last not in _SHOWS:
+        leak(flow, func, *args)
+    return frozenset(), False
+
+
+def _order(flow: Flow, plain: str, method: str, func: Guess, args: Sequence[Guess]) -> str:
+    """Note whose order a call asks for, and return the order of its result."""
+    receiver = func.order if method else ""
+    if plain in _MAKES_SETS:
+        return items_of(args[0]) if args else UNKNOWN_ORDER
+    if method in _SET_MAKING and receiver:
+        return receiver
+    if method == "pop" and not args:
+        ask_order(flow, receiver or _order_of_receiver(func))
+    if plain in _ASKS_NO_ORDER or method in _SET_METHODS:
+        return ""
+    if plain in _KEEPS_ORDER and args:
+        return args[-1].own_order()
+    for arg in args:
+        ask_order(flow, arg.own_order() if plain in _ITERATES or method == "join" else arg.order)
+    return ""
+
+
+def _order_of_receiver(func: Guess) -> str:
+    return f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
+
+
+def items_of(guess: Guess) -> str:
+    """Return the order of a set made of a value's items; empty where they are numbers."""
+    if guess.order:
+        return UNKNOWN_ORDER if guess.order.startswith("is:") else guess.order
+    if guess.tail == "range()":
+        return ""
+    return f"items:{guess.paths[0]}" if len(guess.paths) == 1 else UNKNOWN_ORDER
+
+
+def ask_order(flow: Flow, order: str) -> None:
+    """Note that the order of something is asked for."""
+    if order:
+        flow.orders.add(order)
+
+
+def leak(flow: Flow, *guesses: Guess) -> None:
+    """Note that what these values are made of goes elsewhere."""
+    for guess in guesses:
+        if guess.clocks:
+            flow.leaked |= guess.clocks
+
+
+def combine(flow: Flow, left: Guess, right: Guess, *, of_sets: bool, of_text: bool) -> Guess:
+    """Note an operation on two values and return what is known of its result.
+
+    Args:
+        flow: Where it is noted.
+        left: The value before the operator.
+        right: The value after it.
+        of_sets: Whether the operator is one that sets have too.
+        of_text: Whether it formats a text.
+    """
+    clocks = left.clocks | right.clocks
+    if not clocks:
+        order = ""
+        if of_sets:
+            sets = [side.order for side in (left, right) if side.is_set]
+            order = sets[0] if sets else left.own_order()
+        if order:
+            return Guess(order=order, is_set=True)
+        return Guess(neutral=True) if left.neutral and right.neutral else UNKNOWN
+    sides = [_as_reading(side) for side in (left, right)]
+    pure = all(side.pure or side.neutral for side in sides)
+    if not pure and not of_text:  # a text may tell the time beside other things
+        leak(flow, left, right)
+    return Guess(clocks=sides[0].clocks | sides[1].clocks, pure=pure)
+
+
+def _as_reading(side: Guess) -> Guess:
+    """Suppose that a name of the namespace holds a reading: who knows what it holds may tell."""
+    name = side.paths[0] if len(side.paths) == 1 else ""
+    if side.clocks or not name.isidentifier():
+        return side
+    return side._replace(clocks=frozenset({name}), pure=True)

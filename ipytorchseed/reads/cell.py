@@ -1,0 +1,166 @@
+"""The code of a cell as IPython runs it, the bodies of magics such as ``%%time`` included."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from xxhash import xxh3_64
+
+from ipytorchseed.reads.blocks import follow
+from ipytorchseed.reads.expressions import Reader
+from ipytorchseed.reads.flow import Flow
+from ipytorchseed.reads.magics import magic_of
+from ipytorchseed.reads.scopes import captures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MOST = 512
+_NAME = "<a cell, read>"
+_QUIET = ("ignore", None, Warning, re.compile(re.escape(_NAME)), 0)
+_MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
+
+_T = TypeVar("_T")
+_CLOSE = object()
+
+_flows: dict[str, Flow] = {}
+_digests: dict[str, str] = {}
+
+
+def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
+    """Follow the code of a cell.
+
+    Args:
+        source: The cell's text.
+        transform: Turns a cell's text into Python, as the shell does. It is asked only where the
+            text is not Python as it stands, and not kept.
+
+    Returns:
+        What it does with names; nothing where it does not parse, since then it does not run.
+    """
+    found = _flows.get(source)
+    if found is None:
+        found = _flow(source, transform)
+        _keep(_flows, source, found)
+    return found
+
+
+def code_digest(source: str, transform: Callable[[str], str]) -> str:
+    """Name a cell's text as the interpreter sees it: comments and layout do not count.
+
+    Args:
+        source: The cell's text.
+        transform: Turns a cell's text into Python, as the shell does.
+    """
+    found = _digests.get(source)
+    if found is None:
+        seen = xxh3_64()
+        tree = parse(source, transform)
+        try:
+            for word in _words(tree, transform) if tree is not None else (source,):
+                seen.update(word.encode("utf-8", "surrogatepass"))
+        except RecursionError:
+            seen.update(source.encode("utf-8", "surrogatepass"))
+        found = seen.hexdigest()
+        _keep(_digests, source, found)
+    return found
+
+
+def parse(source: str, transform: Callable[[str], str]) -> ast.Module | None:
+    """Parse a cell, without the warnings that its text may bring: they are shown when it runs.
+
+    Args:
+        source: The cell's text.
+        transform: Turns a cell's text into Python, as the shell does.
+    """
+    tree = _parse(source)
+    if tree is not None:
+        return tree
+    try:
+        text: object = transform(source)  # a transformer of the user's may return anything
+    except Exception:  # noqa: BLE001 -- a transformer of the user's may raise anything
+        return None
+    return _parse(text) if isinstance(text, str) and text != source else None
+
+
+def _parse(text: str) -> ast.Module | None:
+    filters: list[Any] = []
+    if _MAY_WARN.search(text):
+        filters = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
+        filters.insert(0, _QUIET)  # for our text's name alone: nobody else sees it
+    try:
+        return ast.parse(text, _NAME)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    finally:
+        if _QUIET in filters:
+            filters.remove(_QUIET)
+
+
+def _flow(source: str, transform: Callable[[str], str]) -> Flow:
+    tree = parse(source, transform)
+    if tree is None:
+        return Flow()
+    try:
+        return follow(tree, Reader(partial(parse, transform=transform), walrus=":=" in source))
+    except RecursionError:
+        return _every_name(tree)
+
+
+def _every_name(tree: ast.Module) -> Flow:
+    """Collect the names of code too deep to be followed."""
+    flow = Flow(complete=False)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                flow.paths.add(node.id)
+                flow.read(node.id)
+            else:
+                flow.writes.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            flow.writes.add(node.name)
+        elif isinstance(node, ast.alias):
+            flow.writes.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.pattern):
+            flow.writes |= captures_of(node)
+    return flow
+
+
+def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
+    """Write a tree as words, the same in every version of Python."""
+    words: list[str] = []
+    stack: list[object] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.AST):
+            words.append(type(part).__name__)
+            if isinstance(part, ast.Call):
+                magic = magic_of(part)
+                body = parse(magic.body, transform) if magic is not None and magic.cell else None
+                if body is not None:
+                    stack += [body, *part.args[:-1]]
+                    continue
+            for field in part._fields:
+                value = getattr(part, field, None)
+                if value is not None and value != [] and field != "kind":
+                    words.append(field)
+                    stack.append(value)
+                elif part.__class__ is ast.Constant and field == "value":
+                    words.append("None")
+        elif isinstance(part, list):
+            words.append("[")
+            stack.append(_CLOSE)
+            stack += reversed(part)
+        else:
+            words.append("]" if part is _CLOSE else f"{type(part).__name__} {part!r} ")
+    return words
+
+
+def _keep(kept: dict[str, _T], source: str, value: _T) -> None:
+    if len(kept) >= _MOST:
+        kept.pop(next(iter(kept)), None)
+    kept[source] = value

@@ -1,0 +1,95 @@
+"""The table of functions whose answer is new each time: clocks and entropy."""
+
+from __future__ import annotations
+
+ANY = 99
+"""Asked by any call."""
+
+CLOCKS: dict[str, int] = {
+    "datetime.date.today": ANY,
+    "datetime.datetime.now": ANY,
+    "datetime.datetime.today": ANY,
+    "datetime.datetime.utcnow": ANY,
+    "os.times": ANY,
+    "pandas.Timestamp.now": ANY,
+    "pandas.Timestamp.today": ANY,
+    "pandas.Timestamp.utcnow": ANY,
+    "time.asctime": 0,
+    "time.clock_gettime": ANY,
+    "time.clock_gettime_ns": ANY,
+    "time.ctime": 0,
+    "time.gmtime": 0,
+    "time.localtime": 0,
+    "time.monotonic": ANY,
+    "time.monotonic_ns": ANY,
+    "time.perf_counter": ANY,
+    "time.perf_counter_ns": ANY,
+    "time.process_time": ANY,
+    "time.process_time_ns": ANY,
+    "time.strftime": 1,
+    "time.thread_time": ANY,
+    "time.thread_time_ns": ANY,
+    "time.time": ANY,
+    "time.time_ns": ANY,
+}
+"""Clocks: asked by a call with at most so many arguments that are not None."""
+
+ENTROPY: dict[str, int] = {
+    "numpy.random.MT19937": 0,
+    "numpy.random.PCG64": 0,
+    "numpy.random.PCG64DXSM": 0,
+    "numpy.random.Philox": 0,
+    "numpy.random.RandomState": 0,
+    "numpy.random.RandomState.seed": 0,
+    "numpy.random.SFC64": 0,
+    "numpy.random.SeedSequence": 0,
+    "numpy.random.default_rng": 0,
+    "numpy.random.seed": 0,
+    "os.getpid": ANY,
+    "os.getrandom": ANY,
+    "os.urandom": ANY,
+    "random.Random": 0,
+    "random.Random.seed": 0,
+    "random.SystemRandom": ANY,
+    "random.seed": 0,
+    "secrets.choice": ANY,
+    "secrets.randbelow": ANY,
+    "secrets.randbits": ANY,
+    "secrets.token_bytes": ANY,
+    "secrets.token_hex": ANY,
+    "secrets.token_urlsafe": ANY,
+    "tempfile.mkdtemp": ANY,
+    "tempfile.mkstemp": ANY,
+    "torch.Generator.seed": ANY,
+    "torch.cuda.seed": ANY,
+    "torch.cuda.seed_all": ANY,
+    "torch.seed": ANY,
+    "uuid.uuid1": ANY,
+    "uuid.uuid4": ANY,
+    "uuid.uuid6": ANY,
+    "uuid.uuid7": ANY,
+}
+"""The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
+
+ASKS: dict[str, int] = CLOCKS | ENTROPY
+
+SYSTEM_RANDOM = "random.SystemRandom"
+"""The class whose every method asks."""
+
+CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
+ASK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in ASKS)
+"""Last parts of the names above, to pass over the others quickly."""
+
+ALIASES: dict[str, str] = {
+    "posix": "os",
+    "nt": "os",
+    "numpy.random.mtrand": "numpy.random",
+    "numpy.random.bit_generator": "numpy.random",
+    "pandas.libs.tslibs.timestamps": "pandas",
+    "torch.random.seed": "torch.seed",
+    "timeit.default_timer": "time.perf_counter",
+}
+"""Where functions and classes are defined, and where one would import them from."""
+
+BY_HASH = "hash"
+"""The builtin whose answer hangs on the hash seed of the process."""

@@ -1,0 +1,81 @@
+"""What code does with names, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Flow:
+    """What a piece of code does with names.
+
+    Dotted names are written as in ``guess.Guess.paths``.
+
+    Attributes:
+        reads: Names looked up before they are certain to be set, each with the names that are
+            certain to be set whenever it is looked up.
+        writes: Names that may be set or deleted.
+        sure: Those that are certain to be.
+        paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
+        calls: Dotted names called, each with the smallest number of arguments, None not counted.
+        handed: Dotted names given to calls as arguments.
+        imports: Packages that it imports.
+        stars: Modules from which it imports all names.
+        files: Files that it runs in the notebook.
+        defined: The code of functions and classes that it defines, by name.
+        timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
+            names they are made of are clocks.
+        leaked: Calls, such as ``time.time()``, whose answers go elsewhere.
+        holds: Last parts of names that are bound to sets.
+        orders: Whose order it asks for, as in ``guess.Guess.order``.
+        complete: False where it runs text that is not known before.
+    """
+
+    reads: dict[str, frozenset[str]] = field(default_factory=dict)
+    writes: set[str] = field(default_factory=set)
+    sure: set[str] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    calls: dict[str, int] = field(default_factory=dict)
+    handed: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+    stars: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    defined: dict[str, Flow] = field(default_factory=dict)
+    timed: dict[str, frozenset[str]] = field(default_factory=dict)
+    leaked: set[str] = field(default_factory=set)
+    holds: set[str] = field(default_factory=set)
+    orders: set[str] = field(default_factory=set)
+    complete: bool = True
+
+    def read(self, name: str, known: frozenset[str] | set[str] = frozenset()) -> None:
+        """Note that a name is looked up where the names ``known`` are set."""
+        before = self.reads.get(name)
+        if before is None:
+            self.reads[name] = frozenset(known)
+        elif not before <= known:
+            self.reads[name] = before & known
+
+    def call(self, path: str, given: int) -> None:
+        """Note a call with so many arguments that are not None."""
+        self.calls[path] = min(given, self.calls.get(path, given))
+
+    def add(self, other: Flow) -> None:
+        """Add what code inside does, whose names mean the same."""
+        for name, known in other.reads.items():
+            self.read(name, known)
+        for path, given in other.calls.items():
+            self.call(path, given)
+        self.writes |= other.writes
+        self.paths |= other.paths
+        self.handed |= other.handed
+        self.leaked |= other.leaked
+        self.orders |= other.orders
+        self.add_plain(other)
+
+    def add_plain(self, other: Flow) -> None:
+        """Add what does not hang on the meaning of names."""
+        self.imports |= other.imports
+        self.stars |= other.stars
+        self.files |= other.files
+        self.holds |= other.holds
+        self.complete &= other.complete

@@ -1,0 +1,278 @@
+"""Looking at values without running the user's code, and quickly.
+
+Nothing is asked of a value by ``getattr``, ``isinstance`` or ``hash``: a class of the user's may
+answer these with its own code. What the interpreter keeps is read through its own descriptors.
+"""
+
+from __future__ import annotations
+
+import collections
+import gc
+import itertools
+import sys
+import types
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.rng.attributes import mro, own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_MANY = 64
+"""Items of a container, or attributes of an object, that are looked at."""
+
+_DICTIONARY: Any = vars(types.ModuleType)["__dict__"]
+_MODULE: Any = vars(type)["__module__"]
+_QUALNAME: Any = vars(type)["__qualname__"]
+
+
+def identities(kinds: Iterable[type]) -> frozenset[int]:
+    """Return the identities of types, to look others up in: a metaclass may compare and hash."""
+    return frozenset(map(id, kinds))
+
+
+PLAIN: frozenset[int] = identities(
+    {type(None), bool, int, float, complex, str, bytes, bytearray, range, slice, object}
+    | {type(NotImplemented), type(...), types.CodeType, types.FrameType, types.TracebackType}
+    | {types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType}
+    | {types.MethodDescriptorType, types.ClassMethodDescriptorType}
+)
+"""Types whose objects hold no code of the user's, by identity."""
+
+_ITERATORS: frozenset[int] = identities(
+    {map, filter, zip, enumerate, reversed, types.MappingProxyType, collections.deque}
+    | {kind for kind in vars(itertools).values() if type(kind) is type}
+    | {type(iter(())), type(iter([])), type(iter({})), type(iter({}.values()))}
+    | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
+)
+"""Types of the interpreter's whose parts only the garbage collector knows, by identity."""
+
+
+def is_module(value: object) -> bool:
+    """Tell whether a value is a module, of whatever kind."""
+    return issubclass(type(value), types.ModuleType)
+
+
+def module_names(module: object) -> dict[str, Any]:
+    """Return the dictionary of a module; an empty one for what is none."""
+    return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
+
+
+def text(value: object) -> str:
+    """Return a plain text as it is, and "" for anything else."""
+    return value if type(value) is str else ""
+
+
+def is_class(value: object) -> bool:
+    """Tell whether a value is a class."""
+    return issubclass(type(value), type)
+
+
+def module_of_class(kind: type) -> str:
+    """Return the name of the module in which a class was made, or ""."""
+    try:
+        return text(_MODULE.__get__(kind))
+    except AttributeError:
+        return ""
+
+
+def name_of_class(kind: type) -> str:
+    """Return the qualified name of a class."""
+    return text(_QUALNAME.__get__(kind))
+
+
+def is_function(value: object) -> bool:
+    """Tell whether a value is a function, one of the interpreter's or of Cython's included."""
+    kind = type(value)
+    return id(kind) in _FUNCTIONS or (
+        name_of_class(kind) in _CYTHON
+        and type(own(kind).get("__qualname__")) is types.GetSetDescriptorType
+    )
+
+
+_FUNCTIONS = identities({types.FunctionType, types.BuiltinFunctionType, types.MethodType})
+_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
+
+
+def module_of(value: Any) -> str:  # noqa: ANN401
+    """Return the name of the module that a value, or its class, comes from, or ""."""
+    kind = type(value)
+    if issubclass(kind, types.ModuleType):
+        return text(module_names(value).get("__name__"))
+    if issubclass(kind, type):
+        return module_of_class(value)
+    if kind is types.FunctionType:
+        return text(value.__globals__.get("__name__")) or text(value.__module__)
+    if kind is types.MethodType:
+        inner = value.__func__
+        return module_of(inner) if type(inner) is types.FunctionType else ""
+    if is_function(value):
+        owner = value.__self__ if kind is types.BuiltinFunctionType else None
+        found = text(value.__module__)
+        return found or ("" if owner is None else module_of(owner))
+    return module_of_class(kind)
+
+
+def qualified_name(value: Any) -> str:  # noqa: ANN401
+    """Return the name of a function or class in its module, or ""."""
+    if is_class(value):
+        return name_of_class(value)
+    if type(value) is types.MethodType:
+        return qualified_name(value.__func__)
+    if type(value) is types.BuiltinFunctionType or is_function(value):
+        return text(value.__qualname__)
+    return ""
+
+
+def is_from_its_module(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a bound method is what its module gives out, as ``random.shuffle`` is."""
+    owner = value.__self__
+    if is_module(owner) or is_class(owner):
+        return True
+    name = qualified_name(value).rpartition(".")[2]
+    kind = type(owner)
+    for module in {module_of(value), module_of_class(kind), "secrets"}:
+        found = sys.modules.get(module)
+        if found is not None and is_module(found) and module_names(found).get(name) is value:
+            return True
+    return False
+
+
+# --------------------------------------------------------------------------------------------------
+# Parts
+
+
+def items(value: Any) -> list[Any]:  # noqa: ANN401
+    """Return the first items of a container; of a dictionary, its values."""
+    iterate = _ITERATE.get(id(type(value)))
+    if iterate is None:
+        iterate = next((each for base, each in _BASES if issubclass(type(value), base)), None)
+    try:
+        return [] if iterate is None else list(itertools.islice(iterate(value), _MANY))
+    except RuntimeError:  # another thread is changing it
+        return []
+
+
+def _values(value: dict[Any, Any]) -> Iterator[Any]:
+    return iter(dict.values(value))
+
+
+_BASES: tuple[tuple[type, Callable[[Any], Iterator[Any]]], ...] = (
+    (dict, _values),
+    (list, list.__iter__),
+    (tuple, tuple.__iter__),
+    (set, set.__iter__),
+    (frozenset, frozenset.__iter__),
+)
+_ITERATE: dict[int, Callable[[Any], Iterator[Any]]] = {
+    id(kind): iterate
+    for kind, iterate in (
+        *_BASES,
+        (collections.OrderedDict, _values),
+        (collections.defaultdict, _values),
+    )
+}
+
+CONTAINERS: frozenset[int] = frozenset(_ITERATE)
+"""Types of containers whose length may be asked for, by identity."""
+
+
+def parts(value: object) -> Iterator[Any]:
+    """Return what an object holds: its items, its slots and the values in its dictionary."""
+    kind = type(value)
+    if id(kind) in _ITERATORS:
+        yield from gc.get_referents(value)[:_MANY]
+        return
+    if kind is types.BuiltinFunctionType:
+        yield value.__self__  # type: ignore[attr-defined]
+        return
+    yield from items(value)
+    dictionary, slots = _layout(kind)
+    for holder, name in slots:
+        slot = own(holder).get(name)
+        if type(slot) is types.MemberDescriptorType:
+            try:
+                yield slot.__get__(value)
+            except (AttributeError, TypeError):  # never filled, or another class's
+                continue
+    if dictionary is not None:
+        slot = own(dictionary).get("__dict__")
+        held = slot.__get__(value) if type(slot) is types.GetSetDescriptorType else None
+        if type(held) is dict:
+            yield from items(held)
+
+
+_layouts: dict[int, tuple[weakref.ref[type], int, tuple[tuple[int, str], ...]]] = {}
+"""By the identity of a class: where among its bases its objects' dictionary and slots are made."""
+
+
+def _layout(kind: type) -> tuple[type | None, list[tuple[type, str]]]:
+    bases = mro(kind)
+    known = _layouts.get(id(kind))
+    if known is None or known[0]() is not kind:
+        known = (weakref.ref(kind), *_find_layout(bases))
+        if len(_layouts) > 4096:  # noqa: PLR2004 -- more classes than one session makes
+            _layouts.clear()
+        _layouts[id(kind)] = known
+    _, dictionary, slots = known
+    return (
+        bases[dictionary] if 0 <= dictionary < len(bases) else None,
+        [(bases[at], name) for at, name in slots if at < len(bases)],
+    )
+
+
+def _find_layout(bases: tuple[type, ...]) -> tuple[int, tuple[tuple[int, str], ...]]:
+    dictionary = -1
+    slots = []
+    for at, base in enumerate(bases):
+        for name, slot in list(own(base).items()):
+            if name == "__dict__" and type(slot) is types.GetSetDescriptorType and dictionary < 0:
+                dictionary = at
+            elif type(slot) is types.MemberDescriptorType and type(name) is str:
+                slots.append((at, name))
+    return dictionary, tuple(slots[:_MANY])
+
+
+_SETS = identities({set, frozenset})
+_BUILTIN = identities({list, tuple, set, frozenset, dict})
+_NUMBERS = identities({int, float, bool, complex, range})
+
+
+def has_random_order(value: object) -> bool:
+    """Tell whether a value is a set whose order hangs on the hash seed."""
+    return id(type(value)) in _SETS and hashes_randomly(value)
+
+
+def hashes_randomly(value: object) -> bool:
+    """Tell whether among a container's items is one whose hash hangs on the hash seed."""
+    kind = type(value)
+    if id(kind) in _BUILTIN:
+        keys: Any = dict.keys(value) if kind is dict else value  # type: ignore[arg-type]
+        try:
+            return any(map(_hashes_randomly, list(itertools.islice(keys, _MANY))))
+        except RuntimeError:
+            return True
+    if module_of_class(kind) == "numpy" and name_of_class(kind) == "ndarray":
+        slot = own(kind).get("dtype")
+        return type(slot) is not types.GetSetDescriptorType or slot.__get__(value).kind in "OSU"
+    return kind is not range and not _is_tensor(kind)
+
+
+def _hashes_randomly(item: object) -> bool:
+    kind = type(item)
+    if id(kind) in _NUMBERS or _is_tensor(kind):
+        return False
+    if module_of_class(kind) == "numpy":
+        return name_of_class(kind) in ("str_", "bytes_", "datetime64", "timedelta64")
+    if kind is tuple or kind is frozenset:
+        return hashes_randomly(item)
+    for base in mro(kind):
+        hashed = own(base).get("__hash__")
+        if hashed is not None:
+            return hashed is not object.__hash__
+    return True
+
+
+def _is_tensor(kind: type) -> bool:
+    return module_of_class(kind) == "torch" and name_of_class(kind) == "Tensor"

@@ -1,0 +1,92 @@
+"""What the calls run that IPython makes of magics, such as ``%%time`` and ``!ls {folder}``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+_CELL = frozenset(
+    {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
+    | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
+)
+_LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
+_FORGETS = frozenset({"timeit", "memit"})
+_OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
+_NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
+_EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
+
+
+@dataclass(slots=True)
+class Magic:
+    """What the call of a magic does.
+
+    Attributes:
+        body: The code that it runs, or "".
+        cell: Whether that is a cell, which may hold magics of its own.
+        forgets: Whether the names that it sets are lost.
+        expressions: Python in the braces of its line.
+        writes: Names that it sets.
+        file: A file that it runs, or "".
+    """
+
+    body: str = ""
+    cell: bool = False
+    forgets: bool = False
+    expressions: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    file: str = ""
+
+
+def magic_of(node: ast.Call) -> Magic | None:
+    """Tell what a call of the shell does, or None where it is no such call."""
+    func = node.func
+    if not (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Call)
+        and isinstance(func.value.func, ast.Name)
+        and func.value.func.id == "get_ipython"
+    ):
+        return None
+    words = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
+    texts = [word if isinstance(word, str) else "" for word in words] + ["", "", ""]
+    if func.attr in ("system", "getoutput", "getoutputs"):
+        return Magic(expressions=_expanded(texts[0]))
+    if func.attr == "run_line_magic":
+        return _line_magic(texts[0], texts[1])
+    if func.attr == "run_cell_magic":
+        return _cell_magic(texts[0], texts[1], texts[2])
+    return None
+
+
+def _line_magic(name: str, line: str) -> Magic:
+    made = Magic(expressions=_expanded(line))
+    if name in _LINE:
+        made.body = _without_options(line)
+        made.forgets = name in _FORGETS
+    elif name in ("run", "load"):
+        made.file = next((word for word in line.split() if not word.startswith("-")), "")
+    return made
+
+
+def _cell_magic(name: str, line: str, body: str) -> Magic:
+    made = Magic(expressions=_expanded(line))
+    if name in _CELL:
+        made.body, made.cell = body, True
+        made.forgets = name in _FORGETS
+        setup = _without_options(line)
+        if name == "timeit" and setup:
+            made.body = f"{setup}\n{body}"
+        if name == "capture":
+            made.writes = [word for word in line.split() if word.isidentifier()][:1]
+    return made
+
+
+def _without_options(line: str) -> str:
+    while found := _NAMED_OPTION.match(line) or _OPTIONS.match(line):
+        line = line[found.end() :]
+    return line.strip()
+
+
+def _expanded(line: str) -> list[str]:
+    return [braced or name for braced, name in _EXPANDED.findall(line)]

@@ -1,0 +1,230 @@
+"""The names of a scope while its code is followed: which are certain to be set, and to what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ipytorchseed.reads.calls import ask_order, leak
+from ipytorchseed.reads.flow import Flow
+from ipytorchseed.reads.guess import UNKNOWN, Guess, either, joined, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ipytorchseed.reads.guess import Body
+
+
+class State(NamedTuple):
+    """What holds at one place of the code.
+
+    Attributes:
+        known: Names certain to be set, or deleted: their values of before are out of sight.
+        bound: What may be told of the values of those names, and of others that may be set.
+        dead: Whether this place is never reached.
+    """
+
+    known: set[str]
+    bound: dict[str, Guess]
+    dead: bool = False
+
+
+class Names:
+    """Follows the names of one scope.
+
+    Args:
+        local: Names that are the scope's own, and nobody else's business.
+        state: What holds where it begins.
+
+    Attributes:
+        flow: What the code does with names.
+    """
+
+    def __init__(self, local: set[str], state: State) -> None:
+        self.flow = Flow()
+        self.local = local
+        self.known, self.bound, self.dead = state
+        self._not_timed: set[str] = set()
+        self._dotted = False
+
+    # -- states --------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """Copy what holds here."""
+        return State(set(self.known), dict(self.bound), self.dead)
+
+    def resume(self, state: State) -> None:
+        """Go on where this holds. The state is used up."""
+        self.known, self.bound, self.dead = state
+
+    def meet(self, states: Iterable[State]) -> None:
+        """Go on where several ways meet. The states are used up."""
+        alive = [state for state in states if not state.dead]
+        if not alive:
+            self.dead = True
+            return
+        self.resume(alive[0])
+        for state in alive[1:]:
+            self.known &= state.known
+            self.may_be_bound(state)
+
+    def may_be_bound(self, state: State) -> None:
+        """Note what names may be bound to where another way led here."""
+        if not state.dead:
+            for name, guess in state.bound.items():
+                before = self.bound.get(name)
+                self.bound[name] = guess if before is None else either(before, guess)
+
+    def outer(self) -> frozenset[str] | set[str]:
+        """Return those of the known names that are the namespace's."""
+        return self.known - self.local if self.local else self.known
+
+    def known_inside(self) -> set[str]:
+        """Return the names that are certain to be set for functions written here."""
+        return self.known
+
+    def local_inside(self) -> set[str]:
+        """Return the names of this scope's own that functions written here see as theirs."""
+        return self.local
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def load(self, name: str) -> Guess:
+        """Note that a name is looked up, and return what is known of its value."""
+        bound = self.bound.get(name)
+        if name in self.known:
+            return UNKNOWN if bound is None else bound
+        self.flow.read(name, self.outer())
+        return named(name) if bound is None else either(named(name), bound)
+
+    def store(self, name: str, guess: Guess = UNKNOWN) -> None:
+        """Note that a name is set."""
+        if self._dotted:
+            self.known = {each for each in self.known if not each.startswith(f"{name}.")}
+        self.known.add(name)
+        if guess is UNKNOWN:
+            self.bound.pop(name, None)
+        else:
+            self.bound[name] = guess
+        if name in self.local:
+            return
+        self.flow.writes.add(name)
+        if guess.is_set and not guess.order.startswith("is:"):
+            self.flow.holds.add(name)
+        self._time(name, guess)
+
+    def settle(self) -> None:
+        """Note what the scope leaves behind: a list in the order of a set, if not sorted since."""
+        for name, guess in self.bound.items():
+            if guess.order and not guess.is_set and name not in self.local:
+                ask_order(self.flow, guess.order)
+
+    def store_attribute(self, path: str) -> None:
+        """Note that ``a.b`` is set: the value that it had before is out of sight."""
+        self.known.add(path)
+        self._dotted = True
+
+    def delete(self, name: str) -> None:
+        """Note that a name is deleted."""
+        self.store(name)
+        self._mix(name)
+
+    def fill(self, name: str, guess: Guess) -> None:
+        """Note that a value is put into what a name holds."""
+        before = self.bound.get(name, UNKNOWN)
+        if guess.clocks or before.clocks:
+            if guess.pure and (before.pure or before.neutral):
+                clocks = before.clocks | guess.clocks
+                self.store(name, before._replace(clocks=clocks, pure=True, neutral=False))
+            else:
+                leak(self.flow, guess, before)
+                self._mix(name)
+        if guess.bodies:
+            self.bound[name] = before._replace(bodies=joined(before, guess))
+
+    def _time(self, name: str, guess: Guess) -> None:
+        timed = self.flow.timed
+        if guess.clocks and guess.pure and name not in self._not_timed:
+            timed[name] = timed.get(name, frozenset()) | guess.clocks
+        elif not guess.neutral:
+            leak(self.flow, guess)
+            self._mix(name)
+
+    def _mix(self, name: str) -> None:
+        """Note that a name holds more than readings of clocks."""
+        self._not_timed.add(name)
+        self.flow.timed.pop(name, None)
+
+    # -- code that runs later than it is written ---------------------------------------------------
+
+    def spend(self, guess: Guess) -> None:
+        """Note that a value is used where all of its code may run, and its readings count."""
+        if guess.clocks:
+            leak(self.flow, guess)
+        if guess.bodies:
+            self.run_all(guess.bodies)
+
+    def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
+        """Run code, and that which its result holds."""
+        seen = set() if seen is None else seen
+        for body in bodies:
+            self.run(body, seen)
+            self.run_all((each for each in body.then if id(each.flow) not in seen), seen)
+
+    def run(self, body: Body, seen: set[int] | None = None, *, certain: bool = False) -> None:
+        """Note what code does that runs here, and what the code of ours does that it calls.
+
+        Args:
+            body: The code.
+            seen: What was run already, by identity.
+            certain: Whether it runs to its end.
+        """
+        seen = set() if seen is None else seen
+        inside = body.flow
+        if id(inside) in seen:
+            return
+        seen.add(id(inside))
+        outer = self.outer()
+        visible = self.known_inside()
+        for name, known in inside.reads.items():
+            if name not in visible:
+                self.flow.read(name, outer | known)
+            guess = self.bound.get(name)
+            if guess is not None and guess.bodies:
+                self.run_all(guess.bodies, seen)
+        self._add_paths(inside)
+        self.flow.add_plain(inside)
+        if certain:
+            for name in inside.sure:
+                self.store(name)
+
+    def _add_paths(self, inside: Flow) -> None:
+        """Add the dotted names of code inside, as they are seen here."""
+        ours = self.flow
+        for path, given in inside.calls.items():
+            for found in self._lead(path):
+                ours.call(found, given)
+        for path in inside.paths:
+            ours.paths.update(self._lead(path))
+        for path in inside.handed:
+            ours.handed.update(self._lead(path))
+        for path in inside.leaked:
+            ours.leaked.update(self._lead(path))
+        for order in inside.orders:
+            kind, _, path = order.partition(":")
+            if path:
+                ours.orders.update(f"{kind}:{found}" for found in self._lead(path))
+            else:
+                ours.orders.add(order)
+        ours.writes |= inside.writes - self.local_inside()
+
+    def _lead(self, path: str) -> list[str]:
+        """Return what a dotted name of code inside means here."""
+        root = path.partition(".")[0]
+        name = root.removesuffix("()")
+        if not name or (name not in self.known and name not in self.bound):
+            return [path]
+        guess = self.bound.get(name)
+        if guess is None or not guess.paths:
+            return [] if name in self.known else [path]
+        found = [f"{each}{path[len(name) :]}" for each in guess.paths]
+        return found if name in self.known else [path, *found]

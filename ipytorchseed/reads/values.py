@@ -1,0 +1,220 @@
+"""Following values to the code of the user's that they hold or are made of."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ipytorchseed.reads import inside
+from ipytorchseed.reads.local import is_local_module
+from ipytorchseed.rng.attributes import mro, own
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_MOST = 2_000
+"""Functions, classes and objects of the user's that are followed for one cell."""
+
+_MOST_OF_PACKAGES = 1_000
+"""Objects of packages that are searched for code of the user's."""
+
+_DEEPEST = 12
+"""Steps from a name, through objects of packages: a loader's dataset's transform's parts."""
+
+_OF_CLASSES = frozenset({"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__"})
+_GENERATORS: dict[int, str] = {
+    id(types.GeneratorType): "gi_frame",
+    id(types.CoroutineType): "cr_frame",
+    id(types.AsyncGeneratorType): "ag_frame",
+}
+_LEAF_PACKAGES = frozenset({"matplotlib", "pandas", "numpy", "PIL"})
+_LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
+_FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
+
+
+class _Kind(NamedTuple):
+    """What there is to know of a class.
+
+    Attributes:
+        kind: The class.
+        package: Where it comes from; "" for the interpreter and the notebook.
+        local: Whether it is the user's.
+        based: Whether it, or a class that it is made from, is.
+        leaf: Whether its objects hold no code of the user's.
+    """
+
+    kind: type
+    package: str
+    local: bool
+    based: bool
+    leaf: bool
+
+
+class Values:
+    """Follows values, nearest first.
+
+    Attributes:
+        uses: Packages that are met.
+        complete: Whether all was followed.
+    """
+
+    def __init__(self) -> None:
+        self.uses: set[str] = set()
+        self.complete = True
+        self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
+        self._kinds: dict[int, _Kind] = {}
+        self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
+        self._theirs = 0
+
+    def run(self, code: types.CodeType, names: Mapping[str, Any], known: frozenset[str]) -> None:
+        """Follow code whose global names are in ``names``."""
+        raise NotImplementedError
+
+    def meet_class(self, made: type, known: frozenset[str]) -> None:
+        """Note a class of the user's that was met."""
+        raise NotImplementedError
+
+    def use(self, value: object) -> None:
+        """Note the package that a value comes from."""
+        package = inside.module_of(value).partition(".")[0]
+        if package not in ("", "builtins", "__main__"):
+            self.uses.add(package)
+
+    def is_input(self, value: Any) -> bool:  # noqa: ANN401
+        """Tell whether a value may change: a package's functions and classes do not."""
+        kind = type(value)
+        if issubclass(kind, type):
+            return is_local_module(inside.module_of_class(value))
+        if kind is types.FunctionType:
+            local = is_local_module(inside.module_of(value)) or is_local_module(value.__module__)
+            return local or any(map(self._is_users, captured(value)))
+        if kind is types.MethodType or (
+            kind is types.BuiltinFunctionType and value.__self__ is not None
+        ):
+            return not inside.is_from_its_module(value)
+        return kind is not types.BuiltinFunctionType and not inside.is_function(value)
+
+    def _is_users(self, value: Any) -> bool:  # noqa: ANN401
+        if type(value) is types.FunctionType:
+            return is_local_module(inside.module_of(value))
+        return self._about(value if inside.is_class(value) else type(value)).local
+
+    def drain(self) -> None:
+        """Follow all that was put aside."""
+        while self._queue:
+            value, known, depth = self._queue.popleft()
+            self._value(value, known, depth)
+
+    def push(self, values: Iterable[Any], known: frozenset[str], depth: int = 0) -> None:
+        """Put values aside, but for those that lead nowhere.
+
+        Args:
+            values: The values.
+            known: Names of the notebook that the cell sets before it uses them.
+            depth: Steps from a name.
+        """
+        for value in values:
+            kind = type(value)
+            if id(kind) in inside.PLAIN:
+                continue
+            if id(kind) in inside.CONTAINERS:
+                if value and depth < _DEEPEST and self._is_news(value, known) is not None:
+                    self.push(inside.items(value), known, depth + 1)
+                continue
+            about = self._about(kind)
+            if about.leaf:
+                if about.package:
+                    self.uses.add(about.package)
+            elif kind is not types.BuiltinFunctionType or self.is_input(value):
+                self._queue.append((value, known, depth))
+
+    def _is_news(self, value: object, known: frozenset[str]) -> frozenset[str] | None:
+        """Note that a value is followed, and return with which names known; None if it was."""
+        before = self._seen.get(id(value))
+        if before is not None:
+            if before[1] <= known:
+                return None
+            known &= before[1]
+        elif len(self._seen) >= 2 * (_MOST + _MOST_OF_PACKAGES):
+            self.complete = False
+            return None
+        self._seen[id(value)] = value, known  # held, so that no other gets its identity
+        return known
+
+    def _about(self, kind: type) -> _Kind:
+        """Tell what there is to know of a class, once for each."""
+        found = self._kinds.get(id(kind))
+        if found is None or found.kind is not kind:
+            module = inside.module_of_class(kind)
+            package = module.partition(".")[0]
+            based = any(is_local_module(inside.module_of_class(base)) for base in mro(kind))
+            leaf = not based and (
+                issubclass(kind, types.ModuleType)
+                or package in _LEAF_PACKAGES
+                or (module, inside.name_of_class(kind)) in _LEAVES
+            )
+            if package in ("builtins", "__main__"):
+                package = ""
+            found = _Kind(kind, package, is_local_module(module), based, leaf)
+            self._kinds[id(kind)] = found
+        return found
+
+    # -- kinds of values -----------------------------------------------------------------------
+
+    def _value(self, value: Any, known: frozenset[str], depth: int) -> None:  # noqa: ANN401
+        news = self._is_news(value, known)
+        if news is None:
+            return
+        kind = type(value)
+        if kind is types.FunctionType:
+            self.use(value)
+            self.run(value.__code__, value.__globals__, news)
+            defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+            self.push((*captured(value), *defaults), news)
+        elif issubclass(kind, type):
+            self.use(value)
+            self._class(value, news)
+        else:
+            self._object(value, news, depth)
+
+    def _class(self, made: type, known: frozenset[str]) -> None:
+        for base in mro(made):
+            if self._about(base).local:
+                self.meet_class(base, known)
+                inner = [part for name, part in [*own(base).items()] if name not in _OF_CLASSES]
+                self.push(inner, known, 1)
+        if self._about(type(made)).local:
+            self.push([type(made)], known)
+
+    def _object(self, value: Any, known: frozenset[str], depth: int) -> None:  # noqa: ANN401
+        about = self._about(type(value))
+        if about.package:
+            self.uses.add(about.package)
+        if about.based:
+            self.push([about.kind], known)
+        if about.local:
+            depth = 0
+        else:
+            self._theirs += 1
+            if self._theirs > _MOST_OF_PACKAGES or about.leaf:
+                return
+        if id(about.kind) in _GENERATORS:
+            frame = getattr(value, _GENERATORS[id(about.kind)])
+            if frame is not None:
+                self.run(frame.f_code, frame.f_globals, known)
+        elif depth < _DEEPEST:
+            self.push(inside.parts(value), known, depth + 1)
+
+
+def captured(function: types.FunctionType) -> list[Any]:
+    """Return what a function holds: its closure, and what it wraps."""
+    held = []
+    for cell in function.__closure__ or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # not filled yet
+            continue
+    names = _FUNCTION_DICTIONARY.__get__(function)
+    wrapped = names.get("__wrapped__") if type(names) is dict else None
+    return held if wrapped is None else [*held, wrapped]

@@ -1,0 +1,57 @@
+"""A notebook without a shell: cells are run one after the other, and asked about before."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import textwrap
+
+import pytest
+
+from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.reach import reach
+
+
+class Notebook:
+    """A namespace in which cells run."""
+
+    def __init__(self):
+        self.names = {"__name__": "__main__", "__builtins__": builtins}
+
+    def run(self, *cells, **values):
+        """Set names and run cells."""
+        self.names.update(values)
+        for cell in cells:
+            exec(compile(textwrap.dedent(cell), "<a cell>", "exec"), self.names)  # noqa: S102
+        return self
+
+    def reach(self, cell, **options):
+        """Say what a cell reaches, before it runs."""
+        return reach(flow_of_cell(textwrap.dedent(cell), str), self.names, **options)
+
+    def inputs(self, cell):
+        """Return the names of all that a cell reads."""
+        return {*self.reach(cell).names}
+
+
+@pytest.fixture
+def notebook():
+    """Begin a notebook."""
+    return Notebook()
+
+
+@pytest.fixture
+def local_module(tmp_path, monkeypatch):
+    """Write modules beside the notebook; afterwards they are gone."""
+    monkeypatch.syspath_prepend(tmp_path)
+    before = {*sys.modules}
+
+    def write(name, text):
+        path = tmp_path.joinpath(*name.split("."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".py").write_text(textwrap.dedent(text))
+
+    yield write
+    for name in {*sys.modules} - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]

@@ -1,0 +1,309 @@
+"""Clocks and entropy: which are asked, under whatever name, and which only time the cell."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import secrets
+import time
+import types
+import uuid
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from ipytorchseed.reads.entropy import ASKS
+
+MODULES = {
+    "np": np, "torch": torch, "random": random, "secrets": secrets, "time": time, "uuid": uuid,
+    "os": os, "datetime": datetime,
+}  # fmt: skip
+
+ASKED = {
+    "time.time()": "time.time",
+    "time.time_ns()": "time.time_ns",
+    "time.localtime()": "time.localtime",
+    "time.localtime(0)": "",
+    "time.strftime('%Y')": "time.strftime",
+    "time.strftime('%Y', then)": "",
+    "time.sleep(1)": "",
+    "datetime.datetime.now()": "datetime.datetime.now",
+    "datetime.datetime.now(tz)": "datetime.datetime.now",
+    "datetime.datetime(2020, 1, 1)": "",
+    "datetime.date.today()": "datetime.date.today",
+    "os.urandom(8)": "os.urandom",
+    "os.path.join(a, b)": "",
+    "uuid.uuid4()": "uuid.uuid4",
+    "uuid.uuid5(a, b)": "",
+    "secrets.token_hex()": "secrets.token_hex",
+    "secrets.choice(xs)": "secrets.choice",
+    "secrets.SystemRandom().random()": "random.SystemRandom",
+    "random.SystemRandom().choice(xs)": "random.SystemRandom",
+    "random.seed()": "random.seed",
+    "random.seed(None)": "random.seed",
+    "random.seed(3)": "",
+    "random.seed(a=None)": "random.seed",
+    "random.Random()": "random.Random",
+    "random.Random(3)": "",
+    "random.random()": "",
+    "np.random.default_rng()": "numpy.random.default_rng",
+    "np.random.default_rng(None)": "numpy.random.default_rng",
+    "np.random.default_rng(seed=None)": "numpy.random.default_rng",
+    "np.random.default_rng(seed)": "",
+    "np.random.default_rng(*args)": "",
+    "np.random.default_rng(**options)": "",
+    "np.random.RandomState()": "numpy.random.RandomState",
+    "np.random.RandomState(0)": "",
+    "np.random.Generator(np.random.PCG64())": "numpy.random.PCG64",
+    "np.random.Generator(np.random.PCG64(1))": "",
+    "np.random.SeedSequence()": "numpy.random.SeedSequence",
+    "np.random.seed()": "numpy.random.seed",
+    "np.random.seed(0)": "",
+    "np.random.rand(3)": "",
+    "torch.seed()": "torch.seed",
+    "torch.random.seed()": "torch.seed",
+    "torch.manual_seed(0)": "",
+    "torch.initial_seed()": "",
+    "torch.Generator().seed()": "torch.Generator.seed",
+    "torch.Generator()": "",
+    "torch.Generator().manual_seed(0)": "",
+    "g = torch.Generator(); g.seed()": "torch.Generator.seed",
+    "train_test_split(X, y, random_state=None)": "",
+    # under other names
+    "from time import time as now\nnow()": "time.time",
+    "import time as t\nt.time()": "time.time",
+    "import datetime as dt\ndt.datetime.now()": "datetime.datetime.now",
+    "from datetime import datetime\ndatetime.now().isoformat()": "datetime.datetime.now",
+    "import numpy\nnumpy.random.default_rng()": "numpy.random.default_rng",
+    "from numpy import random as npr\nnpr.default_rng()": "numpy.random.default_rng",
+    "from numpy.random import default_rng as rng\nrng()": "numpy.random.default_rng",
+    "now = time.time\nnow()": "time.time",
+    "r = np.random\nr.default_rng()": "numpy.random.default_rng",
+    "tick()": "time.time",
+    "rng()": "numpy.random.default_rng",
+    "seed()": "random.seed",
+    "seed(3)": "",
+    "npseed()": "numpy.random.seed",
+    "npseed(3)": "",
+    "choice(xs)": "secrets.choice",
+    "shuffle(xs)": "",
+    "now()": "datetime.datetime.now",
+    "system.random()": "random.SystemRandom",
+    "gen.seed()": "torch.Generator.seed",
+    "gen.manual_seed(3)": "",
+    "state.seed()": "numpy.random.RandomState.seed",
+    "state.rand(3)": "",
+    "dice.seed()": "random.Random.seed",
+    # only mentioned, or handed on
+    "time.time": "",
+    "f = np.random.default_rng": "",
+    "isinstance(r, np.random.RandomState)": "",
+    "callbacks.append(time.time)": "time.time",
+    "field(default_factory=uuid.uuid4)": "uuid.uuid4",
+    "field(default_factory=np.random.default_rng)": "",
+    # the cell's own
+    "def f(): return time.time()": "",
+    "def f(): return time.time()\nf()": "time.time",
+    "time = clock\ntime.time()": "",
+    "def f(time): return time.time()\nf(3)": "",
+    "if False: time.time()": "",
+    "class A:\n    def now(self): return time.time()\nA().now()": "time.time",
+    "import os.path\nos.urandom(3)": "os.urandom",
+    "for _ in range(3): torch.seed()": "torch.seed",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", ASKED)
+def test_asked(notebook, cell):
+    """A function counts as asked where it is called, by the name one would import."""
+    notebook.run(
+        **MODULES,
+        tick=time.time, rng=np.random.default_rng, seed=random.seed, npseed=np.random.seed,
+        choice=secrets.choice, shuffle=random.shuffle, now=datetime.datetime.now,
+        system=random.SystemRandom(), gen=torch.Generator(), state=np.random.RandomState(0),
+        dice=random.Random(0), r=3, xs=[1], callbacks=[],
+    )  # fmt: skip
+    assert notebook.reach(cell).asks == {ASKED[cell]} - {""}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return time.time()",
+        "from time import time as now\n    return now()",
+        "import time as t\n    return t.time()",
+        "return (lambda: time.time())()",
+        "return [time.time() for _ in range(3)]",
+        "clock = time.time\n    return clock()",
+        "def inner(): return time.time()\n    return inner()",
+        "return {'a': time.time()}",
+        "return use(f=time.time)",
+        "yield time.time()",
+        "with open(p) as f: f.write(str(time.time()))",
+        "try:\n        return time.time()\n    finally: pass",
+        "return 1 if c else time.time()",
+    ],
+)
+def test_inside_functions(notebook, body):
+    """A clock is found in functions that earlier cells made."""
+    notebook.run(f"import time\ndef f():\n    {body}\ndef g(): return f()")
+    assert notebook.reach("g()").asks == {"time.time"}
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("return default_rng()", True),
+        ("return default_rng(None)", True),
+        ("return default_rng(seed=None)", True),
+        ("return default_rng(0)", False),
+        ("return default_rng(seed)", False),
+        ("return default_rng(cfg.seed)", False),
+        ("return default_rng(*seeds)", False),
+        ("return default_rng(**seeds)", False),
+        ("return default_rng(seed=seed)", False),
+        ("return default_rng", False),
+        ("return default_rng(f(None))", False),
+    ],
+)
+def test_seeds_inside_functions(notebook, body, asked):
+    """Whether a generator is given a seed is seen in compiled functions too."""
+    notebook.run(f"from numpy.random import default_rng\ndef f(seed=None): {body}")
+    assert notebook.reach("f()").asks == ({"numpy.random.default_rng"} if asked else set())
+
+
+def test_beyond_functions(notebook):
+    """Closures, partials, methods, defaults and decorators lead to clocks too."""
+    for cell in (
+        "h = (lambda c: lambda: c())(f)",
+        "h = partial(f)",
+        "class A:\n    def m(self): return f()\nh = A().m",
+        "def h(c=f): return c()",
+        "def h(*, c=f): return c()",
+        "@wraps(f)\ndef h(): return 1",
+        "h = {'a': [f]}",
+    ):
+        notebook.run("import time\ndef f(): return time.time()", partial=partial)
+        notebook.run("from functools import wraps", cell)
+        assert notebook.reach("h").asks == {"time.time"}, cell
+
+
+def test_table():
+    """Every function of the table that this interpreter has is found where it is called."""
+    missing = {"uuid.uuid6", "uuid.uuid7"} | {name for name in ASKS if name.startswith("pandas.")}
+    from ipytorchseed.reads.cell import flow_of_cell
+    from ipytorchseed.reads.reach import reach
+
+    for name, most in ASKS.items():
+        module, _, _ = name.rpartition(".")
+        if name in missing or module.rpartition(".")[2][:1].isupper():
+            continue
+        arguments = ", ".join(["x"] * min(most, 1))
+        asks = reach(flow_of_cell(f"import {module}\n{name}({arguments})", str), {}).asks
+        assert asks == {name}
+
+
+# --------------------------------------------------------------------------------------------------
+# Timing
+
+
+TIMED = {
+    "t0 = time.time()": "t0",
+    "dt = time.time() - t0": "",
+    "t0 = time.time()\nwork(x)\ndt = time.time() - t0": "t0 dt",
+    "t0 = time.perf_counter()\ndt = round((time.perf_counter() - t0) * 1000, 2)": "t0 dt",
+    "t0 = datetime.datetime.now()\ndt = (datetime.datetime.now() - t0).total_seconds()": "t0 dt",
+    "from time import perf_counter as pc\nt0 = pc(); print(f'{pc() - t0:.2f} s')": "t0",
+    "t0 = time.time()\nprint('took', time.time() - t0, loss)": "t0",
+    "t0 = time.time()\nprint(f'{loss} in {time.time() - t0:.1f}')": "t0",
+    "t0 = time.time()\nlogger.info('%s in %.1f', loss, time.time() - t0)": "t0",
+    "t0 = time.time()\nprint('%.2f' % (time.time() - t0))": "t0",
+    "t0 = time.time()\nprint('{:.2f}'.format(time.time() - t0))": "t0",
+    "total = 0.0\nfor x in xs:\n    t0 = time.time(); work(x); total += time.time() - t0": "t0 total",
+    "times = []\nfor x in xs:\n    t0 = time.time(); work(x); times.append(time.time() - t0)": "t0 times",
+    "t0 = time.time()\nrun = {'start': t0}": "t0 run",
+    "t0, n = time.time(), 3": "t0",
+    "t0 = t1 = time.time()": "t0 t1",
+    "t0 = -time.time()": "t0",
+    "t0 = time.time(); t0 = 3": "t0",
+    # it goes elsewhere
+    "t0 = time.time()\nrandom.seed(t0)": "",
+    "t0 = time.time()\nnet = make(int(t0))": "",
+    "t0 = time.time()\nwhile time.time() - t0 < 5: work(x)": "",
+    "t0 = time.time()\ny = x[int(t0)]": "",
+    "t0 = time.time()\ny = x + t0": "",
+    "t0 = time.time()\ny = x if t0 > 3 else z": "",
+    "t0 = time.time()\nobj.start = t0": "",
+    "t0 = time.time()\nhistory['t'] = time.time() - t0": "",
+    "t0 = time.time()\nspeed = n / (time.time() - t0) * x": "",
+    "name = f'run-{time.time()}'": "name",
+    "name = f'{model}-{time.time()}'": "",
+    "t0 = time.time(); t0 = x": "",
+    "t0 = f()": "",
+    "rng = np.random.default_rng()": "",
+    "times = []\ntimes.append(time.time()); times.append(loss)": "",
+    "times = [time.time(), loss]": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", TIMED)
+def test_timed(notebook, cell):
+    """A name is timed that holds readings of clocks and nothing else, and that only times."""
+    notebook.run(**MODULES)
+    reached = notebook.reach(cell)
+    assert reached.timed == set(TIMED[cell].split())
+
+
+def test_timed_across_cells(notebook):
+    """A difference to an earlier cell's reading is timed, where that is told."""
+    notebook.run("import time\nt0 = time.time()")
+    cell = "dt = time.time() - t0\nprint(dt)"
+    assert notebook.reach(cell).timed == set()
+    assert notebook.reach(cell, timed={"t0"}).timed == {"dt"}
+    assert notebook.reach("dt = time.time() - x", timed={"t0"}).timed == set()
+
+
+@pytest.mark.parametrize(
+    ("cell", "timing"),
+    [
+        ("t0 = time.time()\nwork()\nprint(time.time() - t0)", True),
+        ("random.seed(time.time())", False),
+        ("time.time()", True),
+        ("t0 = time.time()\nif time.time() - t0 > 3: stop()", False),
+        ("tick()", False),
+        ("call(time.time)", False),
+        ("timed()", True),
+        ("stamped()", False),
+    ],
+)
+def test_clocks_that_only_time(notebook, cell, timing):
+    """Clocks whose readings are only kept or printed are told from those that are used."""
+    notebook.run(
+        """
+        import time
+        def timed():
+            start = time.time()
+            print(f"{time.time() - start:.1f} s")
+            return 3
+        def stamped(): return {"at": time.time()}
+        """,
+        **MODULES,
+        tick=time.time,
+    )
+    reached = notebook.reach(cell)
+    assert reached.asks == {"time.time"}
+    assert reached.timing == ({"time.time"} if timing else set())
+
+
+def test_a_lazy_module_is_not_woken(notebook):
+    """A module that makes its attributes when asked for is not asked."""
+
+    class Lazy(types.ModuleType):
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+
+    notebook.run(lazy=Lazy("lazy"))
+    assert notebook.reach("lazy.time.time()").asks == set()

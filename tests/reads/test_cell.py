@@ -1,0 +1,215 @@
+"""Cells as the shell runs them: magics and their bodies, texts that do not parse, what is kept."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.inputtransformer2 import TransformerManager
+
+from ipytorchseed.reads.cell import code_digest, flow_of_cell
+
+transform = TransformerManager().transform_cell
+
+MAGICS = {
+    "%%time\nx = y": ("y", "x"),
+    "%%time -q\nx = y": ("y", "x"),
+    "%%timeit -n 3\nx = y": ("y", ""),
+    "%%timeit a = b\nf(a)": ("b f", ""),
+    "%%capture out\nprint(y)": ("print y", "out"),
+    "%%capture --no-stderr\nprint(y)": ("print y", ""),
+    "%%capture\n%%time\nx = y": ("y", "x"),
+    "%%capture\n%time x = y": ("y", "x"),
+    "%%bash\necho $HOME x": ("", ""),
+    "%%writefile a.py\nx = y": ("", ""),
+    "%%html\n<b>x</b>": ("", ""),
+    "%time x = f(y)": ("f y", "x"),
+    "%timeit -n 10 -r 3 f(y)": ("f y", ""),
+    "%timeit -n10 f(y)": ("f y", ""),
+    "r = %timeit -o -q f(y)": ("f y", "r"),
+    "%prun -s cumulative f(y)": ("f y", ""),
+    "x = 1\n%time f(x)": ("f", "x"),
+    "%time x = 1\nf(x)": ("f", "x"),
+    "def f(): return k\n%time f()": ("k", "f"),
+    "!ls {folder}": ("folder", ""),
+    "!ls $folder | wc": ("folder", ""),
+    "files = !ls {folder}/{name!r}": ("folder name", "files"),
+    "%cd {folder}": ("folder", ""),
+    "%matplotlib inline\nx": ("x", ""),
+    "x?": ("", ""),
+    "for i in xs:\n    %time f(i)": ("xs f", "i"),
+}
+
+
+@pytest.mark.parametrize("source", MAGICS)
+def test_magics(source):
+    """What a magic runs is followed in its place; what it only prints or writes is not."""
+    flow = flow_of_cell(source, transform)
+    reads, writes = (set(words.split()) for words in MAGICS[source])
+    if "!r" in source:
+        reads.discard("name")  # no expression
+    assert ({*flow.reads} - {"get_ipython"}, flow.writes) == (reads, writes)
+
+
+def test_our_own_magic():
+    """The call that stands for ``%%deterministic`` hides nothing of what follows."""
+    flow = flow_of_cell("get_ipython().run_cell_magic('deterministic', '42', None); x = y", str)
+    assert {*flow.reads} == {"get_ipython", "y"}
+    body = "get_ipython().run_cell_magic('deterministic', '42', 'x = y')"
+    assert "y" in flow_of_cell(body, str).reads
+
+
+def test_files_run():
+    """Files run in the notebook are named."""
+    assert flow_of_cell("%run -i helpers.py --fast", transform).files == {"helpers.py"}
+
+
+def test_text_not_known():
+    """A text that is made as the cell runs is not known, and that is said."""
+    assert not flow_of_cell("exec(make())", str).complete
+    assert not flow_of_cell("globals()[key]", str).complete
+    assert flow_of_cell("exec('x = 1')", str).complete
+
+
+BROKEN = [
+    "x =",
+    "(",
+    "def f(:",
+    "\x00",
+    "\ud800",
+    "'" * 3,
+    "return 3 +",
+    "(" * 500,
+    "x = " + "-" * 50_000,
+]
+
+
+@pytest.mark.parametrize("source", BROKEN, ids=range(len(BROKEN)))
+def test_not_python(source):
+    """What does not parse does nothing, since it does not run; it still has a name."""
+    flow = flow_of_cell(source, transform)
+    assert not flow.reads
+    assert not flow.writes
+    assert code_digest(source, transform)
+
+
+def test_transformer_that_fails():
+    """A transformer of the user's may raise, or return anything: the cell does nothing then."""
+
+    def fail(source):
+        raise RuntimeError(source)
+
+    assert not flow_of_cell("%a transformer that fails", fail).reads
+    assert not flow_of_cell("%a transformer that returns None", lambda _: None).reads
+
+
+def test_python_is_not_transformed():
+    """A text that is Python as it stands is not given to the transformer, which may have effects."""
+
+    def fail(source):
+        raise AssertionError(source)
+
+    assert {*flow_of_cell("plain = python_", fail).reads} == {"python_"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x = '\\d'", "1if x else 2", "x is 1", "assert (x, 'y')", "f'{x}\\w'"],
+)
+def test_no_warnings(source):
+    """Warnings that a text brings are left to the run, and the filters as they were."""
+    filters = [*warnings.filters]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        flow = flow_of_cell(source + " # seen", transform)
+        code_digest(source + " # seen", transform)
+    assert not seen
+    assert flow.reads or flow.writes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert flow_of_cell(source + " # seen as errors", transform).writes == flow.writes
+    assert [*warnings.filters] == filters
+
+
+def test_nothing_is_kept():
+    """Neither the transformer nor its shell is kept alive by what is remembered."""
+
+    class Shell:
+        def transform(self, source):
+            return source
+
+    shell = Shell()
+    gone = weakref.ref(shell)
+    flow_of_cell("? kept", shell.transform)
+    code_digest("? kept", shell.transform)
+    del shell
+    gc.collect()
+    assert gone() is None
+
+
+def test_remembered():
+    """A text is followed once."""
+    assert flow_of_cell("once = 1", str) is flow_of_cell("once = 1", str)
+
+
+def test_memory_is_bounded():
+    """The oldest texts are forgotten."""
+    first = flow_of_cell("number_0 = 0", str)
+    for number in range(1, 600):
+        flow_of_cell(f"number_{number} = 0", str)
+    assert flow_of_cell("number_0 = 0", str) is not first
+
+
+SAME = [
+    ("x = 1", "x=1  # a remark"),
+    ("f(a,\n  b)", "f(a, b)"),
+    ("x = 'a'", 'x = "a"'),
+    ("%%time\nx = 1", "%%time\nx = 1  # a remark"),
+    ("if a:\n    b", "if a:\n\n  b\n"),
+    ("x = 1_000", "x = 1000"),
+    ("x = u'a'", "x = 'a'"),
+]
+OTHER = [
+    ("x = 1", "x = 2"),
+    ("x = 1", "x = 1.0"),
+    ("x = 1", "x = True"),
+    ("x = None", "x = ..."),
+    ("x = 'a'", "x = b'a'"),
+    ("f(a, b)", "f(b, a)"),
+    ("f(a)(b)", "f(a, b)"),
+    ("a - b - c", "a - (b - c)"),
+    ("%%time\nx = 1", "%%time\nx = 2"),
+    ("%%time\nx = 1", "%%capture\nx = 1"),
+    ("%time x = 1", "%time x = 2"),
+    ("%%bash\necho 1", "%%bash\necho 2"),
+    ("if a: b\nc", "if a:\n    b\n    c"),
+    ("x = [']']", "x = []"),
+    ("x = (1, [2])", "x = (1, 2)"),
+    ("def f(a=1): pass", "def f(a): pass"),
+    ("f(x, *y)", "f(*x, y)"),
+    ("f(**x)", "f(x)"),
+    ("return_ = 1 +", "return_ = 2 +"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_same_code(one, other):
+    """Remarks and layout do not change what a cell is."""
+    assert code_digest(one, transform) == code_digest(other, transform)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_other_code(one, other):
+    """Anything that the interpreter sees does."""
+    assert code_digest(one, transform) != code_digest(other, transform)
+
+
+@given(st.text(max_size=60))
+def test_any_text(source):
+    """No text makes it fail."""
+    flow_of_cell(source, transform)
+    code_digest(source, transform)

@@ -1,0 +1,176 @@
+"""Whether a result may hang on the order of hashes: only where the order of a set is asked for."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+import pytest
+import torch
+
+
+class Color(enum.Enum):
+    """Members hash by their names."""
+
+    RED = 1
+
+
+VALUES = {
+    "words": ["a", "b"],
+    "numbers": [1, 2, 3],
+    "vocabulary": frozenset({"a", "b"}),
+    "ids": {1, 2, 3},
+    "pairs": [(1, "a")],
+    "grid": [(1, 2)],
+    "array": np.arange(3),
+    "names": np.array(["a", "b"]),
+    "labels": torch.arange(3),
+    "table": {"a": 1},
+    "colors": [Color.RED],
+    "things": [object()],
+    "x": 1,
+}
+
+CELLS = {
+    # asked
+    "for w in set(words): use(w)": True,
+    "list(set(words))": True,
+    "tuple({w for w in words})": True,
+    "for w in {'a', 'b'}: use(w)": True,
+    "[w for w in {'a', x}]": True,
+    "{w: i for i, w in enumerate(set(words))}": True,
+    "s = set(words)\nfor w in s: use(w)": True,
+    "s = {w for w in words}\ny = list(s)": True,
+    "s = set()\nfor w in words: s.add(w)\nindex = dict(zip(s, range(3)))": True,
+    "first = next(iter(set(words)))": True,
+    "first = set(words).pop()": True,
+    "a, b = set(words)": True,
+    "print(set(words))": True,
+    "f'{set(words)}'": True,
+    "y = list(set(words))": True,
+    "y['a'] = list(set(words))": True,
+    "','.join(set(words))": True,
+    "[*set(words)]": True,
+    "f(*set(words))": True,
+    "encode(set(words))": True,
+    "for w in set(words) | set(numbers): use(w)": True,
+    "for w in set(words).union(x): use(w)": True,
+    "for w in vocabulary: use(w)": True,
+    "vocabulary.pop()": True,
+    "encode(vocabulary)": True,
+    "for w in vocabulary - ids: use(w)": True,
+    "sum(table[w] for w in set(words))": True,
+    "for p in set(pairs): use(p)": True,
+    "for p in set(names): use(p)": True,
+    "for c in set(colors): use(c)": True,
+    "hash(x)": True,
+    "hash('a')": True,
+    "y = list(set(table))": True,
+    # not asked
+    "len(set(words))": False,
+    "sorted(set(words))": False,
+    "sorted(list(set(words)))": False,
+    "sorted(w for w in set(words))": False,
+    "max(set(words)), min({'a', 'b'})": False,
+    "x in {'a', 'b'}": False,
+    "x in set(words)": False,
+    "s = set(words)\nif x in s: s.add(x)": False,
+    "s = set(words)\ns == set(numbers)": False,
+    "s = set(words) & set(table)\nlen(s)": False,
+    "set(words).issubset(table)": False,
+    "seen = set()\nfor w in words:\n    if w not in seen: seen.add(w)": False,
+    "for n in {1, 2, 3}: use(n)": False,
+    "for n in set(numbers): use(n)": False,
+    "for n in set(range(3)): use(n)": False,
+    "for n in set(grid): use(n)": False,
+    "for n in set(array): use(n)": False,
+    "for n in set(labels): use(n)": False,
+    "for n in ids: use(n)": False,
+    "for n in ids | {4}: use(n)": False,
+    "for t in set(things): use(t)": False,
+    "for w in words: use(w)": False,
+    "numbers.pop()": False,
+    "for w in table: use(w)": False,
+    "hash(3)": False,
+    "classes = list(set(words))\nclasses.sort()": False,
+    "classes = list(set(words))\nclasses = sorted(classes)": False,
+    "y = set(words)": False,
+    "y = {'a': {'b'}}": False,
+    "isinstance(x, set)": False,
+    "x: set[str] = None": False,
+    "vocabulary = 3\nfor w in vocabulary: use(w)": False,
+    "for v in sorted(vocabulary): use(v)": False,
+    "len(vocabulary), x in vocabulary": False,
+    "all(w in table for w in vocabulary)": False,
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_cells(notebook, cell):
+    """A set counts where something asks for its order, and its items hash differently each time."""
+    notebook.run(**VALUES)
+    assert notebook.reach(cell).hashes is CELLS[cell]
+
+
+BODIES = {
+    "for w in set(words): use(w)": True,
+    "for w in set(text.split()): use(w)": True,
+    "return list({w for w in text})": True,
+    "return [w for w in {'a', 'b'}]": True,
+    "return {w: 1 for w in {'a', text}}": True,
+    "s = set(text)\n    return list(s)": True,
+    "s = set()\n    s.add(text)\n    return s.pop()": True,
+    "return text.join({'a', 'b'})": True,
+    "return encode({'a', 'b'})": True,
+    "return f'{set(text)}'": True,
+    "a, b = set(text)\n    return a": True,
+    "return [*set(text)]": True,
+    "return encode(*set(text))": True,
+    "for w in vocabulary: use(w)": True,
+    "for w in set(text) | set(words): use(w)": True,
+    "yield from set(text)": True,
+    "return hash(text)": True,
+    "return sum(table[w] for w in {'a', 'b'})": True,
+    "return text in {'a', 'b'}": False,
+    "return len(set(text))": False,
+    "return sorted(set(text))": False,
+    "return sorted(w for w in set(text))": False,
+    "return sorted({w for w in text})": False,
+    "s = set(text)\n    return 'a' in s": False,
+    "for n in {1, 2, 3}: use(n)": False,
+    "for n in {1, 2, 3, 4, 5, 6}: use(n)": False,
+    "for n in set(numbers): use(n)": False,
+    "for n in ids: use(n)": False,
+    "for w in words: use(w)": False,
+    "return isinstance(text, set)": False,
+    "seen = set()\n    for w in text:\n        if w not in seen: seen.add(w)\n    return len(seen)": False,
+    "return text if text in {'a', 'b'} else max({'c', 'd'})": False,
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_functions(notebook, body):
+    """The same holds in functions that earlier cells made."""
+    notebook.run(f"def f(text):\n    {body}", **VALUES)
+    assert notebook.reach("f(x)").hashes is BODIES[body]
+
+
+@pytest.mark.parametrize(
+    ("code", "hashes"),
+    [
+        ("def make(): return set(words)\nfor w in make(): use(w)", True),
+        ("def make(): return set(words)\nlen(make())", False),
+        ("def make(): return {'a', 'b'}\nx = make()", False),
+        ("class A:\n    def __init__(self): self.seen = set()\n"
+         "    def all(self): return [w for w in self.seen]\nA().all()", True),
+        ("class A:\n    def __init__(self): self.seen = set()\n"
+         "    def has(self, w): return w in self.seen\nA().has(1)", False),
+    ],
+)  # fmt: skip
+def test_between(notebook, code, hashes):
+    """A set made in one function and gone over in another is found, in one cell and in two."""
+    notebook.run(**VALUES)
+    assert notebook.reach(code).hashes is hashes
+    made, _, used = code.rpartition("\n")
+    notebook.run(made)
+    assert notebook.reach(used).hashes is hashes

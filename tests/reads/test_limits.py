@@ -1,0 +1,206 @@
+"""Large, deep and circular things: nothing fails or goes on for ever, and little time is spent."""
+
+from __future__ import annotations
+
+import ast
+import time
+
+import pytest
+import torch
+
+from ipytorchseed.reads import bytecode, cell
+from ipytorchseed.reads.cell import code_digest, flow_of_cell
+
+TRAINING = """
+import torch
+from torch import nn
+
+# a model of the usual kind
+class Net(nn.Module):
+    def __init__(self, width=10):
+        super().__init__()
+        self.first = nn.Linear(width, width)
+        self.last = nn.Linear(width, 1)
+
+    def forward(self, x):
+        hidden = torch.relu(self.first(x))
+        return self.last(hidden)
+
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=lr)
+losses = []
+for epoch in range(epochs):
+    for x, y in loader:
+        opt.zero_grad()
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        opt.step()
+    losses.append(loss.item())
+    if epoch % 10 == 0:
+        print(f"{epoch}: {losses[-1]:.3f}")
+best = min(losses)
+"""
+
+
+def seconds(call, times=30):
+    """Return the least time that a call takes."""
+    least = float("inf")
+    for _ in range(times):
+        begun = time.perf_counter()
+        call()
+        least = min(least, time.perf_counter() - begun)
+    return least
+
+
+def test_a_trivial_cell_is_quick(notebook):
+    """A cell that was seen before costs microseconds, also among 10,000 names."""
+    notebook.run("x = y = 1", **{f"name_{number}": number for number in range(10_000)})
+    assert seconds(lambda: notebook.reach("print(x + y)"), 200) < 200e-6
+
+
+def test_a_new_cell_is_quick():
+    """To follow 100 lines takes about as long as to parse them: here within a factor of eight."""
+    source = TRAINING * 3
+    parse = seconds(lambda: ast.parse(source))
+
+    def first():
+        cell._flows.clear()
+        flow_of_cell(source, str)
+
+    assert seconds(first) < 8 * parse
+
+
+def test_a_name_for_a_new_cell_is_quick():
+    """To name 100 lines takes no longer than Python's own way of writing them out."""
+    source = TRAINING * 3
+
+    def first():
+        cell._digests.clear()
+        code_digest(source, str)
+
+    assert seconds(first) < 4 * seconds(lambda: ast.dump(ast.parse(source)))
+
+
+def test_a_large_model_is_quick(notebook, put_back):
+    """A model of 300 modules takes milliseconds."""
+    layers = [torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()) for _ in range(100)]
+    notebook.run(net=torch.nn.Sequential(*layers))
+    assert seconds(lambda: notebook.reach("y = net(x)"), 5) < 0.05
+
+
+HUGE = {
+    "many statements": "\n".join(f"a{number} = b{number} + 1" for number in range(5_000)),
+    "a long list": f"x = [{', '.join(map(str, range(100_000)))}]",
+    "a long sum": " + ".join(f"a{number}" for number in range(3_000)),
+    "deep parentheses": "(" * 80 + "a" + ")" * 80,
+    "deep calls": "f(" * 80 + "a" + ")" * 80,
+    "deep attributes": "a" + ".b" * 3_000,
+    "deep subscripts": "a" + "[0]" * 3_000,
+    "many calls in a row": "a" + ".b()" * 2_000,
+    "deep blocks": "\n".join(f"{'    ' * depth}if a{depth}:" for depth in range(18)) + " b",
+    "deep loops": "\n".join(f"{'  ' * depth}for i{depth} in a:" for depth in range(18)) + " b",
+    "loops that make functions": "\n".join(
+        f"{'  ' * depth}for i{depth} in a:" for depth in range(10)
+    ) + "\n" + "  " * 10 + "f = lambda: b",
+    "many branches": "if a: x = 1\n" * 2_000,
+    "many alternatives": "if a: x = 1\n" + "elif a: x = 2\n" * 300,
+    "a diamond of functions": "def f0(): return a\ndef g0(): return a\n" + "".join(
+        f"def f{n}(): return f{n - 1}() + g{n - 1}()\ndef g{n}(): return f{n - 1}() + g{n - 1}()\n"
+        for n in range(1, 40)
+    ) + "f39()",
+    "many functions": "\n".join(f"def f{n}(): return f{n + 1}()" for n in range(1_000)) + "\nf0()",
+    "a growing path": "a = b\n" + "a = a.c()\n" * 2_000,
+    "many aliases": "a = b\n" + "if c: a = a.d\nelse: a = a.e\n" * 300,
+    "many tries": "try:\n    a = f()\nexcept E: pass\n" * 1_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", HUGE.values(), ids=HUGE)
+def test_huge_cells(notebook, source):
+    """A huge or deep cell is followed, or its names collected, in a second or two."""
+    begun = time.perf_counter()
+    notebook.reach(source)
+    code_digest(source, str)
+    assert time.perf_counter() - begun < 5
+    flow = flow_of_cell(source, str)
+    try:
+        tree = ast.parse(source)
+    except RecursionError:  # too deep for the interpreter too
+        assert not flow.reads
+        return
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert {*flow.reads} <= names
+    assert flow.reads or flow.writes
+
+
+def test_too_deep_to_follow():
+    """Where code is too deep to be followed its names are collected, and that is said."""
+    flow = flow_of_cell("x = " + " + ".join(f"a{number}" for number in range(800)), str)
+    assert len(flow.reads) == 800
+    assert flow.writes == {"x"}
+    assert not flow.complete
+
+
+def test_circles(notebook):
+    """Objects that hold themselves, and functions that call each other, come to an end."""
+    notebook.run(
+        """
+        a = []; a.append(a)
+        d = {}; d["d"] = d
+        class A: pass
+        o = A(); o.o = o; A.all = [o]
+        def f(): return g()
+        def g(): return f()
+        f.f = f
+        f.__wrapped__ = g
+        t = ([],); t[0].append(t)
+        """
+    )
+    assert notebook.inputs("a, d, o, f, t") == {"a", "d", "o", "A", "f", "g", "t"}
+
+
+def test_deep_objects(notebook):
+    """A list in a list in a list is left where it gets deep."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    notebook.run(deep=deep)
+    assert notebook.inputs("deep") == {"deep"}
+    while deep:
+        deep = deep.pop()
+
+
+def test_large_containers(notebook):
+    """Of a large container only the first items are looked at."""
+    notebook.run(big=[object() for _ in range(200_000)], table={n: [n] for n in range(200_000)})
+    begun = time.perf_counter()
+    notebook.reach("big, table, set(big)")
+    assert time.perf_counter() - begun < 0.1
+
+
+def test_too_much(notebook):
+    """Where there is too much to follow, that is said."""
+    notebook.run("class A: pass\n")
+    chain = first = notebook.names["A"]()
+    for _ in range(10_000):
+        chain.next = notebook.names["A"]()
+        chain = chain.next
+    notebook.run(first=first)
+    assert not notebook.reach("first").complete
+
+
+def test_many_functions(notebook):
+    """A thousand functions that call one another are followed once each."""
+    notebook.run(
+        "\n".join(f"def f{n}(): return f{n + 1}() + f{max(n - 1, 0)}()" for n in range(1_000)),
+        "def f1000(): return k\nk = 1",
+    )
+    assert len(notebook.inputs("f0()")) == 1_002
+
+
+def test_functions_are_remembered(notebook):
+    """A function's instructions are read once."""
+    notebook.run("def f(): return k\nk = 1")
+    code = notebook.names["f"].__code__
+    assert bytecode.flow_of_code(code) is bytecode.flow_of_code(code)

@@ -1,0 +1,44 @@
+"""What is predicted of random programs is what their runs do, along every way they can take."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from ipytorchseed.reads.cell import flow_of_cell
+from tests.reads.programs import DATA, FUNCTIONS, programs, run
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(programs())
+def test_reads_and_writes(source):
+    """Exactly the names are predicted that some run reads before it sets them; and all it sets."""
+    try:
+        seen = run(source)
+    except UnboundLocalError:  # the program is wrong
+        seen = None
+    assume(seen is not None)
+    read, written = seen
+    flow = flow_of_cell(source, str)
+    predicted = {*flow.reads} & {*DATA, *FUNCTIONS}
+    assert read <= predicted, "missed"
+    assert written <= flow.writes, "missed"
+    if "class" not in source:  # which looks past the namespace that notes looks
+        assert predicted <= read, "never read"
+
+
+@pytest.mark.parametrize(
+    ("source", "read"),
+    [
+        ("a = use(b)", {"b"}),
+        ("if flip():\n    a = use()\nuse(a)", {"a"}),
+        ("a = use(); use(a)", set()),
+    ],
+)
+def test_the_witness(source, read):
+    """The runs themselves are watched rightly."""
+    assert run(source)[0] == read

@@ -1,0 +1,1 @@
+"""Runs remembered: frozen records, and the one place that keeps them."""

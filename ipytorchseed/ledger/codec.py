@@ -1,0 +1,279 @@
+"""Runs and values as bytes, and back.
+
+A run becomes a row of columns, a list of *things* that are kept once for all runs (names, cell
+text, settings, large values), and a payload in JSON that refers to the things by number. Anything
+that is empty or as usual is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ipytorchseed.ledger.packing import pack, pack_numbers, unpack, unpack_numbers
+from ipytorchseed.ledger.records import FileRead, GeneratorState, Run, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
+"""One encoder for all: ``json.dumps`` makes a new one at each call."""
+
+
+def to_json(content: object) -> bytes:
+    """Write JSON that ``json.loads`` reads back character by character.
+
+    Not in ASCII: there, two halves of a surrogate pair would come back as one character.
+    """
+    return _encode(content).encode("utf-8", "surrogatepass")
+
+
+_SHORT = 16
+"""Numbers of a series up to which it stays readable, in the JSON."""
+
+_LARGE = 256
+"""Characters of a value's summary, or of its parts, above which it is a thing of its own.
+
+Below, a value takes less room in the payload than the reference and the row of a thing, and less
+time: eight small values as things made a run twice as dear.
+"""
+
+Row = tuple[int, int, int, int, "int | None", float, float, str, bytes]
+"""``id, notebook, kernel, cell, execution_count, started, seconds, status, payload``."""
+
+LOST = Value("", "lost", "no longer in the ledger", exact=False, opaque=True)
+"""Stands for a value that a damaged ledger refers to and does not hold."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Things
+
+
+# A letter says what a thing is, so that equal bytes are equal things: a cell's text may be `{}`.
+
+
+def encode_text(text: str) -> bytes:
+    """Write a name or a cell's text: any ``str``, also with what UTF-8 forbids."""
+    return b"t" + text.encode("utf-8", "surrogatepass")
+
+
+def encode_settings(settings: Mapping[str, Any]) -> bytes:
+    """Write settings, which are JSON values by name."""
+    return b"s" + to_json(dict(settings))
+
+
+def encode_value(value: Value) -> bytes:
+    """Write a value: a line of JSON, and after it a long series as plain numbers."""
+    fields = _fields_of(value)
+    long = pack_numbers(value.series) if value.series and len(value.series) > _SHORT else None
+    if long is None:
+        return b"v" + to_json(fields)
+    fields[-1] = long[0]
+    return b"".join((b"v", to_json(fields), b"\n", long[1]))
+
+
+def decode_thing(data: bytes) -> Any:  # noqa: ANN401 -- whichever of the three it is
+    """Read what one of the three above wrote.
+
+    Raises:
+        ValueError: It is from none of them.
+    """
+    kind, content = data[:1], data[1:]
+    if kind == b"t":
+        return content.decode("utf-8", "surrogatepass")
+    if kind == b"s":
+        return json.loads(content)
+    if kind == b"v":
+        return _decode_value(content)
+    msg = f"a thing of an unknown kind {kind!r}"
+    raise ValueError(msg)
+
+
+def _decode_value(content: bytes) -> Value:
+    line, _, tail = content.partition(b"\n")
+    return _value_of(json.loads(line), tail)
+
+
+def _fields_of(value: Value) -> list[Any]:
+    fields: list[Any] = [value.digest, value.kind, value.summary, value.exact + 2 * value.opaque]
+    if value.parts or value.series is not None:
+        fields.append(dict(value.parts))
+        if value.series is not None:
+            fields.append(value.series)
+    return fields
+
+
+def _value_of(fields: list[Any], tail: bytes = b"") -> Value:
+    digest, kind, summary, flags, *more = fields
+    series = None
+    if len(more) > 1:
+        series = unpack_numbers(more[1], tail) if isinstance(more[1], str) else tuple(more[1])
+    return Value(
+        digest, kind, summary, bool(flags & 1), bool(flags & 2), more[0] if more else {}, series
+    )
+
+
+def _is_large(value: Value) -> bool:
+    return (
+        (value.series is not None and len(value.series) > _SHORT)
+        or len(value.summary) > _LARGE
+        or (bool(value.parts) and sum(map(len, value.parts.values())) > _LARGE)
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Runs
+
+
+def things_of(run: Run) -> list[bytes]:
+    """Return what is kept once for all runs, in the order in which ``payload_of`` names it."""
+    values = [*run.reads.values(), *run.writes.values(), *run.displays]
+    values += [value for value in (run.result, run.stdout) if value is not None]
+    return [
+        encode_text(run.notebook),
+        encode_text(run.kernel),
+        encode_text(run.cell),
+        encode_text(run.source),
+        encode_settings(run.settings),
+        *(encode_value(value) for value in values if _is_large(value)),
+    ]
+
+
+def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
+    """Write all of a run that has no column of its own.
+
+    Args:
+        run: The run.
+        things: The numbers of ``things_of(run)``.
+        unkept: Digests of source states that were not given to be kept.
+    """
+    source, settings, *values = things[3:]
+    ids = iter(values)
+
+    def refer(value: Value) -> int | list[Any]:
+        return next(ids) if _is_large(value) else _fields_of(value)
+
+    before = {name: _state(each) for name, each in run.generators_before.items()}
+    after = {name: _state(each) for name, each in run.generators_after.items()}
+    fields = {
+        "code": source,
+        "set": settings,
+        "rng": dict(run.before),
+        "rng2": _delta(run.before, run.after),
+        "gen": before,
+        "gen2": _delta(before, after),
+        "in": {name: refer(value) for name, value in run.reads.items()},
+        "out": {name: refer(value) for name, value in run.writes.items()},
+        "disp": [refer(value) for value in run.displays],
+        "res": None if run.result is None else refer(run.result),
+        "std": None if run.stdout is None else refer(run.stdout),
+        "file": [(each.path, each.size, each.digest, each.exact) for each in run.files],
+        "betw": dict(run.between),
+        "seed": run.seeds,
+        "ask": run.asks,
+        "use": run.uses,
+        "norm": run.code,
+        "note": run.notes,
+        "no": unkept,
+    }
+    there = {name: each for name, each in fields.items() if each}
+    if run.error is not None:
+        there["err"] = run.error
+    return pack(to_json(there))
+
+
+class Payload(NamedTuple):
+    """A run's payload, read.
+
+    Attributes:
+        fields: By the names that ``payload_of`` gives them.
+        things: The things that it refers to.
+    """
+
+    fields: dict[str, Any]
+    things: list[int]
+
+
+def read_payload(data: bytes) -> Payload:
+    """Read what ``payload_of`` wrote.
+
+    Raises:
+        ValueError: It is not from there.
+    """
+    fields = json.loads(unpack(data))
+    if not isinstance(fields, dict) or "code" not in fields:
+        msg = f"a run's payload begins with {str(fields)[:40]!r}"
+        raise ValueError(msg)
+    values = [*fields.get("in", {}).values(), *fields.get("out", {}).values()]
+    values += [*fields.get("disp", ()), fields.get("res"), fields.get("std")]
+    things = [fields["code"], fields["set"]]
+    return Payload(fields, things + [each for each in values if isinstance(each, int)])
+
+
+def decode_run(row: Row, fields: Mapping[str, Any], get: Callable[[int, Any], Any]) -> Run:
+    """Build a run from its row, its payload's fields and its things.
+
+    Args:
+        row: Its columns.
+        fields: Of ``read_payload``.
+        get: Returns a thing by its number, or the second argument.
+    """
+    number, notebook, kernel, cell, execution_count, started, seconds, status, _ = row
+
+    def value(kept: int | list[Any] | None) -> Any:  # noqa: ANN401 -- None only for None
+        if isinstance(kept, int):
+            return get(kept, LOST)
+        return None if kept is None else _value_of(kept)
+
+    def values(field: str) -> dict[str, Value]:
+        return {name: value(each) for name, each in fields.get(field, {}).items()}
+
+    generators = fields.get("gen", {})
+    return Run(
+        notebook=get(notebook, ""),
+        kernel=get(kernel, ""),
+        cell=get(cell, ""),
+        source=get(fields["code"], ""),
+        execution_count=execution_count,
+        started=started,
+        seconds=seconds,
+        status=status,
+        before=fields.get("rng", {}),
+        after=_apply(fields.get("rng", {}), fields.get("rng2", {})),
+        generators_before=_generators(generators),
+        generators_after=_generators(_apply(generators, fields.get("gen2", {}))),
+        settings=get(fields["set"], {}),
+        reads=values("in"),
+        writes=values("out"),
+        result=value(fields.get("res")),
+        stdout=value(fields.get("std")),
+        displays=tuple(value(each) for each in fields.get("disp", ())),
+        error=fields.get("err"),
+        files=tuple(FileRead(*each) for each in fields.get("file", ())),
+        between={name: (was, now) for name, (was, now) in fields.get("betw", {}).items()},
+        seeds=tuple((seed, how) for seed, how in fields.get("seed", ())),
+        asks=tuple(fields.get("ask", ())),
+        uses=tuple(fields.get("use", ())),
+        code=fields.get("norm", ""),
+        notes=tuple(fields.get("note", ())),
+        id=number,
+    )
+
+
+def _state(generator: GeneratorState) -> list[str]:
+    return [generator.type, generator.digest]
+
+
+def _generators(states: Mapping[str, list[str]]) -> dict[str, GeneratorState]:
+    return {name: GeneratorState(*each) for name, each in states.items()}
+
+
+def _delta(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what changed, and None for what is gone."""
+    changed = {name: each for name, each in after.items() if before.get(name) != each}
+    return changed | {name: None for name in before if name not in after}
+
+
+def _apply(before: Mapping[str, Any], delta: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**before, **delta} if delta else {**before}
+    return {name: each for name, each in merged.items() if each is not None}

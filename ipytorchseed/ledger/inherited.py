@@ -1,0 +1,58 @@
+"""What a forked child does with the connections that it inherits: never use, never close them.
+
+SQLite forbids both (https://www.sqlite.org/howtocorrupt.html, "Carrying an open database
+connection across a fork()"): the child's copy knows of locks that the child does not hold, and
+closing it may take the log from under the parent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from typing import Protocol
+
+
+class Heir(Protocol):
+    """What is told of a fork."""
+
+    def before_fork(self) -> None:
+        """Come to rest, so that the child finds no work half done."""
+
+    def after_fork(self) -> None:
+        """Go on, in the parent."""
+
+    def inherit(self) -> None:
+        """Let go of what is the parent's, in the child."""
+
+
+_heirs: weakref.WeakSet[Heir] = weakref.WeakSet()
+
+
+def register(heir: Heir) -> None:
+    """Tell ``heir`` of every fork from now on, for as long as it lives."""
+    _heirs.add(heir)
+
+
+def keep_forever(inherited: object) -> None:
+    """Keep an object from being closed by Python, even when this process ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
+
+
+def _before() -> None:
+    for heir in [*_heirs]:
+        heir.before_fork()
+
+
+def _in_parent() -> None:
+    for heir in [*_heirs]:
+        heir.after_fork()
+
+
+def _in_child() -> None:
+    for heir in [*_heirs]:
+        heir.inherit()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -1,0 +1,228 @@
+"""What the ledger drops, and when: by age first, then, where it is too large, the oldest.
+
+Each step is a short transaction, so that it can be done between two cells and left off at any time.
+The full states of sources are nine tenths of a ledger and are needed only to go back
+(``%seed rewind``); to say why a result changed, their digests are enough. So states go first.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ipytorchseed.ledger.rows import DROPPED
+from ipytorchseed.ledger.states import SLACK
+from ipytorchseed.ledger.things import STRIDE
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from ipytorchseed.ledger.database import Database
+
+_DAY = 86_400.0
+
+HORIZON = "states pruned before"
+"""The fact that says from when on every state is there: seconds since 1970, UTC."""
+
+_CHUNK = 128
+"""Rows that one step drops: some two milliseconds."""
+
+_PAGES = 64
+"""Pages that one step gives back to the file system."""
+
+_FULL = 0.95
+"""The part of the allowed size that content may take; the rest is for SQLite's log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how much is kept. What the user saved under a name is never dropped.
+
+    With the defaults, a year of daily work (150 runs a day that move three sources each) takes
+    some 100 MB.
+
+    Attributes:
+        states_days: Days that a state is kept after its last use.
+        runs_days: Days that a run is kept, and the log of seeds.
+        megabytes: Size above which the oldest is dropped, in 10**6 bytes.
+        states_days_full: Days that states are kept then, before runs are dropped as well.
+    """
+
+    states_days: float = 60
+    runs_days: float = 400
+    megabytes: float = 200
+    states_days_full: float = 14
+
+
+DEFAULTS = Limits()
+
+
+@dataclass(slots=True)
+class Removed:
+    """How much was dropped.
+
+    Attributes:
+        runs: How many runs.
+        states: How many full states.
+        things: How many values, texts and settings that no run refers to any more.
+        seeds: How many entries of the log of seeds.
+        finished: False where time ran out before all was done.
+    """
+
+    runs: int = 0
+    states: int = 0
+    things: int = 0
+    seeds: int = 0
+    finished: bool = True
+
+    def __bool__(self) -> bool:
+        return bool(self.runs or self.states or self.things or self.seeds)
+
+
+def prune(
+    database: Database,
+    forget: Callable[[], None],
+    limits: Limits,
+    now: float,
+    seconds: float | None = None,
+) -> Removed:
+    """Drop what is too old or too much.
+
+    Args:
+        database: The ledger's.
+        forget: Called where something is dropped: what is remembered of it is no longer true.
+        limits: How long and how much is kept.
+        now: Seconds since 1970, UTC.
+        seconds: Time after which no further step is begun; None for no limit. One is always done;
+            it takes a few milliseconds.
+
+    Returns:
+        How much was dropped.
+
+    Raises:
+        LedgerError: It failed; the steps before are done.
+    """
+    deadline = float("inf") if seconds is None else time.perf_counter() + seconds
+    removed = Removed()
+    rules = _Rules(limits, now)
+
+    def drop(connection: sqlite3.Connection) -> bool:
+        forget()
+        return rules.drop(connection, removed)
+
+    steps = 0
+    while database.read(rules.next) is not None:
+        if steps and time.perf_counter() >= deadline:
+            removed.finished = False
+            return removed
+        if not database.write(drop, otherwise=False):
+            return removed
+        steps += 1
+    while _too_spare(spare := database.read(_spare), thorough=seconds is None):
+        if steps and time.perf_counter() >= deadline:
+            removed.finished = False
+            return removed
+        database.apart(_give_back, otherwise=None)
+        steps += 1
+        if database.read(_spare)[0] >= spare[0]:  # this file cannot
+            break
+    if seconds is None:
+        database.apart(_empty_log, otherwise=None)
+    return removed
+
+
+def used_bytes(connection: sqlite3.Connection) -> int:
+    """Return what the content takes, without the pages that are free."""
+    free, pages = _spare(connection)
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    return int((pages - free) * size)
+
+
+class _Rules:
+    """What is to be dropped next, and dropping it."""
+
+    def __init__(self, limits: Limits, now: float) -> None:
+        self._limits = limits
+        self._now = now
+
+    def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
+        """Return a table and the rows to drop from it; None where all is as it should be."""
+        rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
+        first_run, first_started = rows[0] if rows else (2**62, float("inf"))
+        limits = self._limits
+        ages = (
+            ("states", "used", max(self._ago(limits.states_days), first_started - SLACK)),
+            ("runs", "started", self._ago(limits.runs_days)),
+            ("seeds", "applied", self._ago(limits.runs_days)),
+        )
+        for table, column, before in ages:
+            if old := self._older(connection, table, column, before):
+                return table, old
+        query = "SELECT id FROM things WHERE last <= ? LIMIT ?"
+        if old := [each for (each,) in connection.execute(query, (first_run - STRIDE, _CHUNK))]:
+            return "things", old
+        if used_bytes(connection) > limits.megabytes * 1e6 * _FULL:
+            before = max(self._ago(limits.states_days_full), first_started)
+            if old := self._older(connection, "states", "used", before):
+                return "states", old
+            query = "SELECT id FROM runs ORDER BY id LIMIT ?"
+            if old := [each for (each,) in connection.execute(query, (_CHUNK,))]:
+                return "runs", old
+        return None
+
+    def drop(self, connection: sqlite3.Connection, removed: Removed) -> bool:
+        """Drop what ``next`` names and count it; return whether there was something."""
+        found = self.next(connection)
+        if found is None:
+            return False
+        table, rows = found
+        if table == "states":
+            query = "SELECT max(used) FROM states WHERE id <= ?"
+            (used,) = connection.execute(query, (rows[-1],)).fetchone()
+            connection.execute(
+                "INSERT INTO facts VALUES (?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+                (HORIZON, used + SLACK),
+            )
+        if table == "runs":
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (DROPPED, rows[-1]))
+        query = f"DELETE FROM {table} WHERE id = ?"  # noqa: S608 -- one of our four
+        connection.executemany(query, [(row,) for row in rows])
+        setattr(removed, table, getattr(removed, table) + len(rows))
+        return True
+
+    def _ago(self, days: float) -> float:
+        return self._now - days * _DAY
+
+    def _older(
+        self, connection: sqlite3.Connection, table: str, column: str, before: float
+    ) -> list[int]:
+        """Return the first rows that are too old, or dated to come: then a clock was wrong."""
+        query = f"SELECT id, {column} FROM {table} ORDER BY id LIMIT ?"  # noqa: S608 -- ours
+        rows = connection.execute(query, (_CHUNK,))
+        late = self._now + _DAY
+        return [row for row, _ in itertools.takewhile(lambda r: not before <= r[1] <= late, rows)]
+
+
+def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    return free, pages
+
+
+def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
+    """Tell whether to give pages back: most will be needed again, unless much was dropped."""
+    free, pages = spare
+    return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
+
+
+def _give_back(connection: sqlite3.Connection) -> None:
+    # A row without columns for each page: `execute` would stop after the first.
+    connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

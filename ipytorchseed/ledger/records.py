@@ -1,0 +1,128 @@
+"""What is kept of a run: frozen records, without the contents of variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is kept of a variable's value, or of an output.
+
+    Attributes:
+        digest: The name of its content, 16 hex digits; equal digests mean equal content.
+        kind: What it is, in a word: ``tensor``, ``module``, ``list``, ``function``, ``opaque``.
+        summary: What it is, in a line for people, without its contents.
+        exact: False where only a sample was read, or the budget ended before all of it.
+        opaque: True where the content cannot be seen; the digest is then of what can.
+        parts: Digests or short words for aspects of it, such as a module's ``mode`` and its
+            parameters by name, or a list's ``length``.
+        series: Its numbers, where it is a number or a short series of numbers.
+    """
+
+    digest: str
+    kind: str
+    summary: str = ""
+    exact: bool = True
+    opaque: bool = False
+    parts: Mapping[str, str] = field(default_factory=dict)
+    series: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorState:
+    """A namespace generator at one moment.
+
+    Attributes:
+        type: As users write it, ``torch.Generator``.
+        digest: The name of its state.
+    """
+
+    type: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file that a cell opened for reading.
+
+    Attributes:
+        path: Absolute.
+        size: In bytes, when the cell ended; -1 where it was gone.
+        digest: The name of its content, or of a sample of it.
+        exact: Whether all of it was read for the digest.
+    """
+
+    path: str
+    size: int
+    digest: str
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of one cell.
+
+    Attributes:
+        notebook: What the notebook is known by.
+        kernel: A name of the kernel's process, new at each start.
+        cell: What the cell is known by.
+        source: Its text.
+        execution_count: The number in ``In[...]``, or None.
+        started: Seconds since 1970, UTC.
+        seconds: How long it ran.
+        status: ``ok``, ``error`` or ``interrupted``.
+        before: Digest of each source's state when it began.
+        after: The same when it ended.
+        generators_before: Each namespace generator when it began, by name.
+        generators_after: The same when it ended.
+        settings: Flags, environment, versions and hardware, as JSON values by name.
+        reads: What it read: value by name, when it began.
+        writes: What it made or changed: value by name, when it ended.
+        result: Its last expression, if it showed one.
+        stdout: What it printed, if anything.
+        displays: What it displayed, in order.
+        error: The error that ended it, as one line without addresses.
+        files: The files that it read.
+        between: Sources that moved between the previous run's end and this one's begin, with
+            their digests then and now.
+        seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
+            ``new``, ``scope``).
+        asks: Functions that its code may call whose answer is new each time (clock, entropy).
+        uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
+        code: The name of its text as the interpreter sees it: without comments and layout.
+        notes: What could not be looked at, in words.
+        id: Its number in the ledger; None before it is there.
+    """
+
+    notebook: str
+    kernel: str
+    cell: str
+    source: str
+    execution_count: int | None
+    started: float
+    seconds: float
+    status: str
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+    generators_before: Mapping[str, GeneratorState] = field(default_factory=dict)
+    generators_after: Mapping[str, GeneratorState] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reads: Mapping[str, Value] = field(default_factory=dict)
+    writes: Mapping[str, Value] = field(default_factory=dict)
+    result: Value | None = None
+    stdout: Value | None = None
+    displays: tuple[Value, ...] = ()
+    error: str | None = None
+    files: tuple[FileRead, ...] = ()
+    between: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    seeds: tuple[tuple[int, str], ...] = ()
+    asks: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    code: str = ""
+    notes: tuple[str, ...] = ()
+    id: int | None = None

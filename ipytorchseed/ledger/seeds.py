@@ -1,0 +1,61 @@
+"""The log of seeds: which were applied when, by which cell, across kernel restarts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+from ipytorchseed.ledger.codec import encode_text, to_json
+from ipytorchseed.ledger.packing import pack, unpack
+from ipytorchseed.ledger.things import key_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+@dataclass(frozen=True, slots=True)
+class SeedEntry:
+    """One seed that a command of ours applied.
+
+    Attributes:
+        seed: From 0 to 2**32-1.
+        how: ``now``, ``each``, ``new`` or ``scope``.
+        when: In seconds since 1970, UTC.
+        notebook: What the notebook is known by.
+        kernel: A name of the kernel's process.
+        execution_count: The number in ``In[...]`` of the run that asked for it, or None.
+        cell: What the cell is known by that asked for it, or None.
+    """
+
+    seed: int
+    how: str
+    when: float
+    notebook: str
+    kernel: str
+    execution_count: int | None = None
+    cell: str | None = None
+
+
+def put_seed(connection: sqlite3.Connection, entry: SeedEntry) -> int:
+    """Keep an entry; return its number."""
+    done = connection.execute(
+        "INSERT INTO seeds (notebook, applied, data) VALUES (?,?,?)",
+        (_key(entry.notebook), entry.when, pack(to_json(astuple(entry)))),
+    )
+    return int(done.lastrowid or 0)
+
+
+def find_seeds(
+    connection: sqlite3.Connection, notebook: str | None, limit: int | None
+) -> list[SeedEntry]:
+    """Return the last entries, the oldest of them first."""
+    where, values = ("1", []) if notebook is None else ("notebook = ?", [_key(notebook)])
+    most = -1 if limit is None else limit  # none, to SQLite
+    query = f"SELECT data FROM seeds WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608 -- ours
+    rows = connection.execute(query, [*values, most]).fetchall()
+    return [SeedEntry(*json.loads(unpack(data))) for (data,) in reversed(rows)]
+
+
+def _key(notebook: str) -> int:
+    return key_of(encode_text(notebook))

@@ -1,0 +1,121 @@
+"""Runs and states to put into a ledger, plain ones and arbitrary ones."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import fields
+
+from hypothesis import strategies as st
+
+from ipytorchseed.ledger.records import FileRead, GeneratorState, Run, Value
+from ipytorchseed.rng.source import digest
+
+BEGIN = time.time() - 3600
+"""When the first sample run started: what is older than 400 days would be pruned."""
+
+
+def state(size=2509):
+    """Return the state of a source, as random as that of a Mersenne Twister."""
+    return os.urandom(size)
+
+
+def moved(number=0, **changes):
+    """Return a run that moved one source, and its states by digest."""
+    before, after = state(), state()
+    run = Run(
+        **{
+            "notebook": "a.ipynb",
+            "kernel": "k1",
+            "cell": f"c{number % 5}",
+            "source": f"x = draw({number % 5})",
+            "execution_count": number + 1,
+            "started": BEGIN + number,
+            "seconds": 0.5,
+            "status": "ok",
+            "before": {"python": digest(before)},
+            "after": {"python": digest(after)},
+            "settings": {"torch.num_threads": 2},
+            **changes,
+        }
+    )
+    return run, {digest(each): each for each in (before, after)}
+
+
+def add(ledger, count, **changes):
+    """Add sample runs; return them with their numbers."""
+    return [ledger.add(*moved(number, **changes)) for number in range(count)]
+
+
+def same(one, other):
+    """Tell whether two runs are equal in all but their number; nan equals nan."""
+    return all(
+        repr(getattr(one, each.name)) == repr(getattr(other, each.name))
+        or getattr(one, each.name) == getattr(other, each.name)
+        for each in fields(one)
+        if each.name != "id"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Arbitrary ones
+
+texts = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates and NUL too
+names = st.text(min_size=1, max_size=12)
+digests = st.integers(0, 2**64 - 1).map(lambda number: f"{number:016x}")
+floats = st.floats(width=64)
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+series = (
+    st.none()
+    | st.lists(floats, max_size=40).map(tuple)
+    | st.lists(st.floats(width=32), min_size=17, max_size=60).map(tuple)
+    | st.lists(st.integers(-(2**70), 2**70) | floats | st.booleans(), max_size=30).map(tuple)
+)
+values = st.builds(
+    Value,
+    digest=digests,
+    kind=names,
+    summary=texts | st.text(min_size=250, max_size=300),
+    exact=st.booleans(),
+    opaque=st.booleans(),
+    parts=st.dictionaries(names, texts, max_size=4)
+    | st.dictionaries(names, st.text(min_size=150, max_size=160), max_size=3),
+    series=series,
+)
+states = st.dictionaries(names, digests, max_size=4)
+generators = st.dictionaries(names, st.builds(GeneratorState, names, digests), max_size=3)
+runs = st.builds(
+    Run,
+    notebook=texts,
+    kernel=texts,
+    cell=texts,
+    source=texts | st.text(min_size=300, max_size=400),
+    execution_count=st.none() | st.integers(0, 2**40),
+    started=st.floats(0, 1e11),
+    seconds=st.floats(0, 1e9),
+    status=st.sampled_from(["ok", "error", "interrupted"]),
+    before=states,
+    after=states,
+    generators_before=generators,
+    generators_after=generators,
+    settings=st.dictionaries(texts, jsons, max_size=4),
+    reads=st.dictionaries(names, values, max_size=3),
+    writes=st.dictionaries(names, values, max_size=3),
+    result=st.none() | values,
+    stdout=st.none() | values,
+    displays=st.lists(values, max_size=2).map(tuple),
+    error=st.none() | texts,
+    files=st.lists(
+        st.builds(FileRead, texts, st.integers(-1, 2**50), digests, st.booleans()), max_size=2
+    ).map(tuple),
+    between=st.dictionaries(names, st.tuples(digests, digests), max_size=2),
+    seeds=st.lists(st.tuples(st.integers(0, 2**32 - 1), names), max_size=2).map(tuple),
+    asks=st.lists(names, max_size=2).map(tuple),
+    uses=st.lists(names, max_size=2).map(tuple),
+    code=st.just("") | digests,
+    notes=st.lists(texts, max_size=2).map(tuple),
+)

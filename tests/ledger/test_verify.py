@@ -1,0 +1,98 @@
+"""Checking the ledger finds what is wrong with it, and nothing where nothing is."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+import pytest
+
+from ipytorchseed.ledger.store import Ledger
+from tests.ledger import samples
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A ledger of 20 runs."""
+    path = tmp_path / "ledger.sqlite"
+    with Ledger.open(path) as ledger:
+        samples.add(ledger, 20)
+        ledger.save("a.ipynb", "start", {"python": samples.state()})
+    return path
+
+
+def findings(path, *statements):
+    """Change the ledger behind its back; return what a check finds."""
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with Ledger.open(path, read_only=True) as ledger:
+        return ledger.verify()
+
+
+def test_a_sound_ledger_has_no_findings(path):
+    """Nor has an empty one."""
+    assert findings(path) == []
+    with Ledger.in_memory() as ledger:
+        assert ledger.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "finding"),
+    [
+        ("UPDATE states SET data = x'00616263' WHERE id = 3", "state .*not what its digest says"),
+        ("UPDATE states SET data = x'01616263' WHERE id = 3", "state .*cannot be unpacked"),
+        ("UPDATE saved_states SET data = x'00'", "state .*not what its digest says"),
+        ("UPDATE things SET data = x'007461' WHERE id = 4", "thing 4.*not what its digest says"),
+        ("UPDATE things SET data = x'00' WHERE id = 4", "thing 4: a thing of an unknown kind"),
+        ("DELETE FROM states WHERE id = 3", "run 2: state [0-9a-f]{16} is missing"),
+        ("DELETE FROM things WHERE id = 4", "run 1: thing 4 is missing"),
+        ("UPDATE runs SET payload = x'017b' WHERE id = 7", "run 7: packed bytes"),
+        ("UPDATE runs SET payload = x'007b7d' WHERE id = 7", "run 7: a run's payload begins with"),
+    ],
+)
+def test_what_is_wrong_is_named(path, statement, finding):
+    """Each kind of damage that SQLite itself does not see."""
+    found = findings(path, statement)
+    assert found
+    assert all("\n" not in line for line in found)
+
+    assert any(re.match(finding, line) for line in found), found
+
+
+def test_what_is_damaged_does_not_hide_the_rest(path):
+    """A run that cannot be read is left out; a value that is gone says so."""
+    findings(path, "UPDATE runs SET payload = x'017b' WHERE id = 7", "DELETE FROM things")
+    with Ledger.open(path, read_only=True) as ledger:
+        assert [run.id for run in ledger.runs()] == [*range(20, 7, -1), *range(6, 0, -1)]
+        assert ledger.run(7) is None
+        assert ledger.run(8).source == ""
+
+
+def test_an_index_that_disagrees_is_found(path):
+    """SQLite's own check is part of it."""
+    found = findings(
+        path,
+        "PRAGMA writable_schema = ON",
+        "DELETE FROM sqlite_master WHERE name = 'runs_cell'",
+    )
+    assert any(line.startswith("pages: ") for line in found)
+
+
+def test_very_many_findings_are_cut_short(path):
+    """The first fifty say enough."""
+    with Ledger.open(path) as ledger:
+        samples.add(ledger, 40)
+    found = findings(path, "UPDATE states SET data = x'00'")
+    assert len(found) == 51
+    assert found[-1] == "... and more"
+
+
+def test_a_state_that_nobody_kept_is_no_damage():
+    """A source that could not be read whole has a digest and no state."""
+    run, _ = samples.moved()
+    with Ledger.in_memory() as ledger:
+        ledger.add(run, {})
+        assert ledger.verify() == []

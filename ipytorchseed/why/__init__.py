@@ -1,0 +1,1 @@
+"""Why two runs of a cell gave different results: pure functions over their records."""

@@ -1,0 +1,76 @@
+"""The evidence: two runs of a cell, what ran between them, and where states stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.rng.position import Position
+    from ipytorchseed.why.explanation import Change
+
+
+class States(Protocol):
+    """Knows what the records of other runs tell: where states stand, and who made a value."""
+
+    def maker(self, name: str, digest: str) -> Run | None:
+        """Return the last run, up to the later one, that left a variable with this content."""
+
+    def position(self, name: str, digest: str) -> Position | None:
+        """Return the seed and draws behind a state of the source or generator ``name``."""
+
+    def draws(self, name: str, before: str, after: str) -> int | None:
+        """Count the numbers between two states, or return None where one does not lead on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that finders look at.
+
+    Attributes:
+        run: The later run.
+        against: The earlier run.
+        history: The runs from ``against`` to the one before ``run``, oldest first.
+        states: Where states stand.
+        changed: In what the results differ.
+    """
+
+    run: Run
+    against: Run
+    history: Sequence[Run]
+    states: States
+    changed: tuple[Change, ...] = field(default=())
+
+    @property
+    def same_kernel(self) -> bool:
+        """Whether both runs happened in one kernel."""
+        return self.run.kernel == self.against.kernel
+
+    def name(self, run: Run) -> str:
+        """Return how a run is called from the later run's kernel."""
+        here = run.kernel == self.run.kernel and run.execution_count is not None
+        return f"In[{run.execution_count}]" if here else f"#{run.id}"
+
+    def word(self, run: Run) -> str:
+        """Return how a run is named in a command."""
+        here = run.kernel == self.run.kernel and run.execution_count is not None
+        return str(run.execution_count) if here else f"#{run.id}"
+
+    def uses(self, package: str) -> bool:
+        """Whether the cell's code reaches a package."""
+        return package in self.run.uses or package in self.against.uses
+
+
+def differ(before: Value | None, after: Value | None) -> bool:
+    """Tell whether two values are known to differ.
+
+    A value of which only a sample was read can only be held against another sample.
+    """
+    if before is None or after is None:
+        return (before is None) != (after is None)
+    if before.digest == after.digest:
+        return False
+    return before.exact == after.exact

@@ -1,0 +1,132 @@
+"""In what the results of two runs differ, and how far they are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.case import differ
+from ipytorchseed.why.explanation import Change
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run, Value
+
+
+def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
+    """Compare everything that two runs made, showed and raised.
+
+    Args:
+        against: The earlier run.
+        run: The later run.
+    """
+    changes = []
+    for name in dict.fromkeys([*against.writes, *run.writes]):
+        before = against.writes.get(name) or against.reads.get(name)
+        after = run.writes.get(name) or run.reads.get(name)
+        if before is None or after is None:
+            continue
+        if before.opaque and after.opaque:
+            continue  # what cannot be seen proves nothing
+        if differ(before, after):
+            changes.append(_change("variable", name, before, after))
+    for what, before, after in (
+        ("result", against.result, run.result),
+        ("stdout", against.stdout, run.stdout),
+    ):
+        opaque = before is not None and after is not None and before.opaque and after.opaque
+        if differ(before, after) and not opaque:
+            changes.append(_change(what, "", before, after))
+    shown = [tuple(value.digest for value in each.displays) for each in (against, run)]
+    if shown[0] != shown[1]:
+        changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
+    if against.error != run.error:
+        detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
+        changes.append(Change("error", "", detail))
+    return tuple(changes)
+
+
+def _change(what: str, name: str, before: Value | None, after: Value | None) -> Change:
+    series = [None if value is None else value.series for value in (before, after)]
+    return Change(what, name, how_far(before, after), *series)
+
+
+def how_far(before: Value | None, after: Value | None) -> str:
+    """Say from what to what a value changed, in a few words."""
+    if before is None:
+        return f"nothing → {after.summary}" if after is not None else ""
+    if after is None:
+        return f"{before.summary} → nothing"
+    if before.series is not None and after.series is not None:
+        return _series(before.series, after.series)
+    if before.summary != after.summary:
+        return f"{before.summary} → {after.summary}"
+    return say_parts(before, after) or f"{after.kind} with other content"
+
+
+def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
+    if len(before) == len(after) == 1:
+        return f"{write_number(before[0])} → {write_number(after[0])}"
+    if len(before) != len(after):
+        return f"{len(before):,} → {len(after):,} numbers"
+    apart = [
+        (index, abs(x - y))
+        for index, (x, y) in enumerate(zip(before, after, strict=True))
+        if x != y and not (x != x and y != y)  # noqa: PLR0124 -- not a number is not itself
+    ]
+    if not apart:
+        return "other content, the same numbers"
+    first, largest = apart[0][0], max(distance for _, distance in apart)
+    return (
+        f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
+        f" {write_number(before[first])} → {write_number(after[first])},"
+        f" largest difference {write_number(largest)}"
+    )
+
+
+def write_number(number: float) -> str:
+    """Write a number for a person: seven digits at most."""
+    return f"{number:.7g}"
+
+
+def changed_parts(before: Value, after: Value) -> dict[str, tuple[str | None, str | None]]:
+    """Return the aspects of a value that differ, with what they were and are."""
+    names = dict.fromkeys([*before.parts, *after.parts])
+    pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def say_parts(before: Value, after: Value) -> str:
+    """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
+    parts = changed_parts(before, after)
+    said = []
+    mode = parts.pop("mode", None)
+    if mode is not None:
+        said.append(f"switched to {mode[1]} mode")
+    for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
+        moved = [name for name in parts if name.startswith(prefix)]
+        every = sum(name.startswith(prefix) for name in after.parts)
+        if moved:
+            said.append(f"changed {len(moved)} of {every} {noun}{'s' if every != 1 else ''}")
+    if "parameters" in parts:
+        said.append("changed parameters")
+    length = parts.get("length")
+    if length is not None and None not in length:
+        said.append(_length(*length))
+    for prefix, noun in (("k:", ""), ("a:", ".")):
+        keys = [name[2:] for name in parts if name.startswith(prefix)]
+        if keys:
+            shown = ", ".join(f"{noun}{key}" for key in keys[:3])
+            more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
+            said.append(f"changed {shown}{more}")
+    for name in ("shape", "dtype", "lr"):
+        if name in parts:
+            said.append(f"{name} {parts[name][0]} → {parts[name][1]}")  # noqa: PERF401 -- as above
+    return ", ".join(said)
+
+
+def _length(before: str | None, after: str | None) -> str:
+    try:
+        more = int(str(after)) - int(str(before))
+    except ValueError:
+        return f"length {before} → {after}"
+    items = "item" if abs(more) == 1 else "items"
+    return f"appended {more:,} {items}" if more > 0 else f"removed {-more:,} {items}"

@@ -1,0 +1,60 @@
+"""``explain``: two runs in, an explanation out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.case import Case, States
+from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.ledger.records import Run
+
+
+def explain(run: Run, against: Run | None, history: Sequence[Run], states: States) -> Explanation:
+    """Say why two runs of a cell gave different results.
+
+    Args:
+        run: The run asked about.
+        against: The earlier run, or None where there is none.
+        history: The runs from ``against`` to the one before ``run``, oldest first.
+        states: Where recorded states stand in their streams.
+    """
+    if against is None:
+        message = "this is the first recorded run of the cell: there is nothing to compare it with"
+        return Explanation(run, None, "first-run", message)
+    case = Case(run, against, history, states)
+    changed = find_changes(against, run)
+    case = replace(case, changed=changed)
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    for finder in FINDERS:
+        found, innocent = finder(case)
+        causes += found
+        cleared += innocent
+    for last in LAST_RESORT:
+        found, innocent = last(case, bool(causes))
+        causes += found
+        cleared += innocent
+    if not changed:
+        without_effect = [
+            Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
+        ]
+        message = f"bitwise the same result as {case.name(against)}"
+        return Explanation(run, against, "same", message, cleared=(*without_effect, *cleared))
+    if causes:
+        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
+        message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
+        return Explanation(
+            run, against, "explained", message, changed, tuple(causes), tuple(cleared)
+        )
+    message = (
+        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"
+        " the cell itself does not repeat. Next step: %%deterministic --check on top of the cell"
+    )
+    return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))

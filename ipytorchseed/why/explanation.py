@@ -1,0 +1,110 @@
+"""What is said about two runs: what changed, what caused it, what did not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A run that brought a difference about.
+
+    Attributes:
+        run: The run; None where it happened between two runs.
+        how: What it did: ``drew 640 numbers``, ``reseeded to 42``.
+    """
+
+    run: Run | None
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something in which the two results differ.
+
+    Attributes:
+        what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``.
+        name: The variable's name; empty for the others.
+        detail: From what to what, where it can be said in a few words.
+        before: The earlier run's numbers, where they are kept.
+        after: The later run's numbers, where they are kept.
+    """
+
+    what: str
+    name: str = ""
+    detail: str = ""
+    before: tuple[float, ...] | None = None
+    after: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A recorded difference that can account for the changed result.
+
+    Attributes:
+        kind: ``code``, ``rng``, ``input``, ``flag``, ``environment``, ``entropy``, ``file`` or
+            ``operation``.
+        name: What differs, as the user would name it.
+        message: One sentence.
+        proof: Digests, seeds and values, before and after.
+        fix: A command to copy that mends it; empty where there is none.
+        blame: The runs that brought it about, oldest first, as far as they are known.
+    """
+
+    kind: str
+    name: str
+    message: str
+    proof: str = ""
+    fix: str = ""
+    blame: tuple[Blame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """A difference, or a suspect, that was not the cause.
+
+    Attributes:
+        kind: As for a cause.
+        name: As for a cause.
+        message: Why it was not.
+    """
+
+    kind: str
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The answer to ``%why``.
+
+    Attributes:
+        run: The run asked about.
+        against: The run it is compared with; None where there is none.
+        verdict: ``first-run``, ``same``, ``explained`` or ``unexplained``.
+        message: The answer in a sentence.
+        changed: In what the results differ.
+        causes: What can account for it.
+        cleared: What was looked at and is not the cause.
+    """
+
+    run: Run
+    against: Run | None
+    verdict: str
+    message: str
+    changed: tuple[Change, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    cleared: tuple[Cleared, ...] = field(default=())
+
+    @property
+    def mend(self) -> tuple[str, ...]:
+        """The commands that bring the earlier result back, in the order in which to give them.
+
+        Sources are put back last: what makes an input anew may draw from them.
+        """
+        ordered = sorted(self.causes, key=lambda cause: cause.kind == "rng")
+        return tuple(dict.fromkeys(line for cause in ordered for line in cause.fix.splitlines()))

@@ -1,0 +1,37 @@
+"""One finder for each kind of cause. The list is in the order in which causes are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.finders.code import find_code
+from ipytorchseed.why.finders.entropy import find_entropy
+from ipytorchseed.why.finders.files import find_files, find_other_files
+from ipytorchseed.why.finders.generators import find_drawn_before_reseeding, find_rng
+from ipytorchseed.why.finders.inputs import find_inner_generators, find_inputs
+from ipytorchseed.why.finders.settings import find_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.explanation import Cause, Cleared
+
+    Found = tuple[list[Cause], list[Cleared]]
+
+FINDERS: tuple[Callable[[Case], Found], ...] = (
+    find_code,
+    find_rng,
+    find_inputs,
+    find_settings,
+    find_files,
+)
+"""Finders of recorded differences."""
+
+LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
+    find_inner_generators,
+    find_entropy,
+    find_drawn_before_reseeding,
+    find_other_files,
+)
+"""Finders that also weigh whether another cause was found."""

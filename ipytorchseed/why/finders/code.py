@@ -1,0 +1,32 @@
+"""The cell's own text was edited."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.explanation import Cause, Cleared
+
+if TYPE_CHECKING:
+    from ipytorchseed.why.case import Case
+
+
+def find_code(case: Case) -> tuple[list[Cause], list[Cleared]]:
+    """Compare the text of the two runs, without comments and layout."""
+    run, against = case.run, case.against
+    if run.code == against.code:
+        if run.source != against.source:
+            return [], [Cleared("code", run.cell, "only comments or layout were edited")]
+        return [], []
+    lines = [
+        line
+        for line in difflib.unified_diff(
+            against.source.splitlines(), run.source.splitlines(), lineterm="", n=0
+        )
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    changed = sum(line.startswith("+") for line in lines) or len(lines)
+    noun = "line was" if changed == 1 else "lines were"
+    fix = f"%recall {case.word(against)}" if case.same_kernel else ""
+    message = f"the cell was edited: {changed} {noun} changed since {case.name(against)}"
+    return [Cause("code", run.cell, message, "\n".join(lines), fix)], []

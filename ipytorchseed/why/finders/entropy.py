@@ -1,0 +1,62 @@
+"""The cell asks a clock or for entropy, and gets another answer each time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.finders.generators import put_out_of_reach
+
+if TYPE_CHECKING:
+    from ipytorchseed.why.case import Case
+
+_CLOCKS = ("time.", "datetime.")
+_FIX = {
+    "numpy.random.default_rng": "numpy.random.default_rng(42)",
+    "numpy.random.RandomState": "numpy.random.RandomState(42)",
+    "numpy.random.seed": "numpy.random.seed(42)",
+    "random.seed": "random.seed(42)",
+    "random.Random": "random.Random(42)",
+    "torch.seed": "torch.manual_seed(42)",
+}
+
+
+def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name what the cell asks, where that can account for the change.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found. A clock is then not named: cells often time
+            themselves, which changes nothing else. It is, where the cell may have seeded from it.
+    """
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    both = set(case.run.asks) & set(case.against.asks)
+    for name in case.run.asks:
+        if name == "hash" or name not in both:
+            continue
+        if others and name.startswith(_CLOCKS) and not put_out_of_reach(case):
+            cleared.append(Cleared("entropy", name, "other causes account for the change"))
+            continue
+        what = "asks the clock" if name.startswith(_CLOCKS) else "asks the system for entropy"
+        causes.append(
+            Cause(
+                kind="entropy",
+                name=name,
+                message=f"the cell calls {name}, which {what}: it answers differently each time",
+                fix=_FIX.get(name, ""),
+            )
+        )
+    if "hash" in both and not others and not causes and not case.same_kernel:
+        seed = case.run.settings.get("PYTHONHASHSEED")
+        if seed == "random":
+            causes.append(
+                Cause(
+                    kind="environment",
+                    name="PYTHONHASHSEED",
+                    message="the order of a set hangs on string hashes, which are random in each"
+                    " kernel",
+                    fix="restart the kernel with PYTHONHASHSEED=0",
+                )
+            )
+    return causes, cleared

@@ -1,0 +1,176 @@
+"""A source or a generator began in another state, and the cell drew from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.case import Case
+
+
+_BY_ITSELF = "reseeded by the cell itself"
+
+_UNSEEDED_TORCH = 67_280_421_310_721
+"""The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
+
+
+def states(run: Run, *, after: bool) -> dict[str, str]:
+    """Return the states of sources and generators when a run began, or ended, by name."""
+    sources = run.after if after else run.before
+    generators = run.generators_after if after else run.generators_before
+    return {**sources, **{name: state.digest for name, state in generators.items()}}
+
+
+def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
+    """Find the sources that began elsewhere and were drawn from, not reseeded first."""
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    begins = [states(run, after=False) for run in (case.against, case.run)]
+    ends = [states(run, after=True) for run in (case.against, case.run)]
+    for name in begins[1]:
+        before, after = (begin.get(name) for begin in begins)
+        if after is None or (before is None and name not in case.against.after):
+            continue
+        used = any(
+            name in begin and begin[name] != end.get(name)
+            for begin, end in zip(begins, ends, strict=True)
+        )
+        if before == after:
+            if used:
+                cleared.append(Cleared("rng", name, "began in the same state"))
+        elif not used:
+            cleared.append(Cleared("rng", name, "not used by this cell"))
+        elif _reseeded(case, name, begins, ends):
+            cleared.append(Cleared("rng", name, _BY_ITSELF))
+        else:
+            causes.append(_cause(case, name, before, after))
+    return causes, cleared
+
+
+def _reseeded(
+    case: Case, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
+) -> bool:
+    """Tell whether the cell puts the source in a state of its own making.
+
+    Where it certainly did so in one run, the same code did so in the other as well.
+    """
+    if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
+        return True
+    certain = []
+    for begin, end in zip(begins, ends, strict=True):
+        was, now = (
+            case.states.position(name, side[name]) if name in side else None
+            for side in (begin, end)
+        )
+        if now is None or now.seed is None or now.draws is None:
+            return False
+        if name not in begin:  # the run brought it in, as new as it comes
+            certain.append(now.seed != _UNSEEDED_TORCH)
+            continue
+        if was is None:
+            return False
+        certain.append(was.seed != now.seed or (was.draws or 0) > now.draws)
+    return any(certain) if case.run.code == case.against.code else all(certain)
+
+
+def put_out_of_reach(case: Case) -> bool:
+    """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
+    sides = [
+        (states(run, after=False), states(run, after=True)) for run in (case.against, case.run)
+    ]
+    names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
+    return any(
+        all(begin[name] != end[name] for begin, end in sides)
+        and all(case.states.draws(name, begin[name], end[name]) is None for begin, end in sides)
+        for name in names
+    )
+
+
+def find_drawn_before_reseeding(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Come back to the sources that the cell reseeds, where nothing else explains the change.
+
+    A cell may draw first and reseed then.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    if others:
+        return [], []
+    suspects = [each.name for each in find_rng(case)[1] if each.message == _BY_ITSELF]
+    before, after = states(case.against, after=False), states(case.run, after=False)
+    ends = states(case.against, after=True), states(case.run, after=True)
+    drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
+    return [_cause(case, name, before.get(name), after[name]) for name in drew], []
+
+
+def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
+    now = case.states.position(name, after)
+    blame = _blame(case, name)
+    if before is None:
+        message = f"{name} began at {_where(now, after)}; {case.name(case.against)} found it new"
+        return Cause("rng", name, message, f"new → {after[:8]}", blame=tuple(blame))
+    was = case.states.position(name, before)
+    message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
+    doings = [f"{_who(case, each)} {each.how}" for each in blame]
+    if doings:
+        message += f"; {', '.join(doings[-4:])}"
+    elif not case.same_kernel:
+        message += "; the kernel was restarted in between"
+    return Cause(
+        kind="rng",
+        name=name,
+        message=message,
+        proof=f"{before[:8]} → {after[:8]}",
+        fix=f"%seed rewind {case.word(case.against)}",
+        blame=tuple(blame),
+    )
+
+
+def _where(position: object, digest: str) -> str:
+    said = "" if position is None else str(position)
+    return digest[:8] if not said or said == "seed unknown" else said
+
+
+def _who(case: Case, blame: Blame) -> str:
+    return "something between cells" if blame.run is None else case.name(blame.run)
+
+
+def _blame(case: Case, name: str) -> list[Blame]:
+    """List the moves that lead from one begin to the other, from the last reseeding on."""
+    moves: list[tuple[Blame, bool]] = []
+    for run in [*case.history, case.run]:
+        moved = run.between.get(name)
+        if moved is not None and run is not case.against:
+            moves.append(_move(case, None, name, *moved, seeds=()))
+        if run is case.run:
+            break
+        begin, end = states(run, after=False).get(name), states(run, after=True).get(name)
+        if begin is not None and end is not None and begin != end:
+            moves.append(_move(case, run, name, begin, end, seeds=run.seeds))
+        elif begin is None and end is not None and run.writes:
+            moves.append((Blame(run, "made it"), True))
+    last = max((index for index, (_, reseed) in enumerate(moves) if reseed), default=0)
+    return [blame for blame, _ in moves[last:]]
+
+
+def _move(  # noqa: PLR0913, PLR0917 -- one move, spelled out
+    case: Case, run: Run | None, name: str, begin: str, end: str, seeds: tuple[tuple[int, str], ...]
+) -> tuple[Blame, bool]:
+    """Say what a move was, and whether it was a reseeding."""
+    draws = case.states.draws(name, begin, end)
+    now = case.states.position(name, end)
+    if draws is not None:
+        noun = "number" if draws == 1 else "numbers"
+        return Blame(run, f"drew {draws:,} {noun}"), False
+    if now is not None and now.seed is not None and now.draws is not None:
+        ours = any(seed == now.seed for seed, _ in seeds)
+        asked = ours or run is None or "seed" in run.source
+        how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
+        if now.draws:
+            how += f" and drew {now.draws:,} numbers"
+        return Blame(run, how), True
+    return Blame(run, "moved it"), False

@@ -1,0 +1,165 @@
+"""Something that the cell reads has other content than before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.case import differ
+from ipytorchseed.why.changes import changed_parts, how_far, say_parts
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.why.case import Case
+
+_BORROWED = {
+    "optimizer": ("parameters", "module", "its parameters are those of {}"),
+    "scheduler": ("a:optimizer", "optimizer", "its optimizer is {}"),
+}
+"""By kind, the part that a value shares with one of another kind, which is the one to name."""
+
+
+def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
+    """Find the values that differ between the begins of the two runs."""
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    for name, after in case.run.reads.items():
+        before = case.against.reads.get(name)
+        if name in case.run.generators_before or after.kind == "rng":
+            continue  # its state is the business of another finder
+        if before is None or before.digest == after.digest:
+            continue  # where it was not read before, the cell had made it itself
+        harmless = _harmless(case, before, after)
+        if harmless:
+            cleared.append(Cleared("input", name, harmless))
+        else:
+            causes.append(_cause(case, name, before, after))
+    return causes, cleared
+
+
+def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name inputs in which a generator of random numbers stands elsewhere, where no cause is found.
+
+    Generators that one reaches in few steps are found under their own names; this is for those
+    that lie deeper.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    causes = []
+    for name, after in case.run.reads.items() if not others else ():
+        before = case.against.reads.get(name)
+        if before is None or before.parts.get("random") == after.parts.get("random"):
+            continue
+        message = f"{name} holds a generator of random numbers that stands elsewhere"
+        proof = " → ".join(value.parts.get("random", "none")[:8] for value in (before, after))
+        causes.append(Cause("input", name, message, proof))
+    return causes, []
+
+
+def _harmless(case: Case, before: Value, after: Value) -> str:
+    """Say why a value with another digest cannot account for the change, or return nothing."""
+    if not differ(before, after):
+        return "too large to be compared in full"
+    moved = changed_parts(before, after).keys()
+    if moved == {"grad"} and "zero_grad" in case.run.source and "zero_grad" in case.against.source:
+        return "differs only in gradients, which the cell clears"
+    part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
+    if part and moved == {part}:
+        earlier = case.against.reads
+        for name, value in case.run.reads.items():
+            if value.kind == owner and name in earlier and differ(earlier[name], value):
+                return reason.format(name)
+    return ""
+
+
+def _cause(case: Case, name: str, before: Value, after: Value) -> Cause:
+    blame = _blame(case, name)
+    if after.kind == "class" or "code" in changed_parts(before, after):
+        message = f"{name} was redefined"
+    elif after.opaque:
+        message = f"{name} has moved on"
+    else:
+        message = f"{name} is not what it was: {how_far(before, after)}"
+    if blame:
+        message += "; " + ", ".join(
+            f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run
+        )
+    return Cause(
+        kind="input",
+        name=name,
+        message=message,
+        proof=f"{before.digest[:8]} → {after.digest[:8]}",
+        fix=_fix(case, name),
+        blame=tuple(blame),
+    )
+
+
+def _blame(case: Case, name: str) -> list[Blame]:
+    """List the runs that changed a value, from the last one that made it anew on."""
+    blame: list[Blame] = []
+    known = case.against.reads[name]
+    moved = changed_parts(known, case.run.reads[name])
+    unwatched: list[Run] = []  # the runs since it was last looked at
+    for run in [*case.history, case.run]:
+        seen = run.reads.get(name)
+        if seen is not None:
+            if len(unwatched) == 1 and differ(known, seen):
+                blame.append(Blame(unwatched[0], _how(known, seen, anew=False)))
+            known = seen
+            unwatched.clear()
+        made = run.writes.get(name)
+        if run is case.run:
+            break
+        if made is None:
+            unwatched.append(run)
+            continue
+        unwatched.clear()
+        if made.digest == known.digest:
+            continue
+        anew = _makes_anew(run, name)
+        if anew:
+            blame.clear()
+        if anew or _had_a_part(moved, known, made):
+            blame.append(Blame(run, _how(known, made, anew=anew)))
+        known = made
+    return blame
+
+
+def _makes_anew(run: Run, name: str) -> bool:
+    """Tell whether a run that changed a value set it without reading it.
+
+    What the run's text does not even name, it changed through another name.
+    """
+    word = re.escape(name.rpartition(".")[2])
+    return name not in run.reads and re.search(rf"\b{word}\b", run.source) is not None
+
+
+def _had_a_part(moved: Mapping[str, object], before: Value, after: Value) -> bool:
+    """Tell whether a change may have brought about any of the differences ``moved``."""
+    parts = changed_parts(before, after)
+    return not moved or not parts or not moved.keys().isdisjoint(parts)
+
+
+def _how(before: Value, after: Value, *, anew: bool) -> str:
+    if after.kind == "class" or "code" in changed_parts(before, after):
+        return "redefined it" if anew else "changed it"
+    said = say_parts(before, after)
+    if said and not anew:
+        return said
+    return "made it anew" if anew else "changed it"
+
+
+def _fix(case: Case, name: str) -> str:
+    """Name the run that made the value as the earlier run found it."""
+    maker = case.states.maker(name, case.against.reads[name].digest)
+    here = maker is not None and maker.kernel == case.run.kernel
+    if maker is None or not here or maker.execution_count is None:
+        return ""
+    count = maker.execution_count
+    drew = maker.before != {name: maker.after.get(name) for name in maker.before}
+    return f"%seed rewind {count}\n%rerun {count}" if drew else f"%rerun {count}"

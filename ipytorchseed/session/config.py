@@ -1,0 +1,22 @@
+"""What a user can choose about tracking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The choices, with their defaults.
+
+    Attributes:
+        tracking: Whether runs are recorded.
+        budget: Seconds to spend on looking at values and files, for each cell.
+        ignore: Names of variables that are not looked at.
+        ledger: The folder of the ledger; empty for the usual place.
+    """
+
+    tracking: bool = True
+    budget: float = 0.2
+    ignore: frozenset[str] = frozenset()
+    ledger: str = ""

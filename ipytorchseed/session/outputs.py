@@ -1,0 +1,121 @@
+"""What a cell showed, without what changes in every run: addresses, times, counters."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.ledger.records import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_TEXT = 1 << 20
+"""Characters of a run's output that are kept while it runs; the rest is only counted."""
+
+_MOST_NUMBERS = 8_192
+_MOST_DISPLAYS = 1_000
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+_CHANGES_EACH_RUN = (
+    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    (re.compile(r"\bat 0x\b"), "at"),
+    (re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
+    (re.compile(r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)"), "["),
+    # %time, %timeit
+    (re.compile(r"(?:CPU times:|Wall time:|Compiler\s*:).*"), ""),
+    (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), ""),
+)
+_WIDGETS = "application/vnd.jupyter.widget-"
+
+
+def without_noise(text: str) -> str:
+    """Take out what differs between two runs that did the same.
+
+    Memory addresses, the times of tqdm's bars and of ``%time`` go; of a line that was
+    overwritten by carriage returns, only the last state stays.
+    """
+    if "\r" in text:
+        text = "\n".join(
+            next((part for part in reversed(line.split("\r")) if part), "")
+            for line in text.split("\n")
+        )
+    for pattern, instead in _CHANGES_EACH_RUN:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def text_value(text: str) -> Value:
+    """Return what is kept of a text: its digest, its size, and the numbers in it."""
+    clean = without_noise(text)
+    numbers = tuple(float(match) for match in _NUMBER.findall(clean[:MOST_TEXT]))
+    lines = clean.count("\n") + (not clean.endswith("\n"))
+    return Value(
+        digest=xxh3_64_hexdigest(clean.encode("utf-8", "surrogatepass")),
+        kind="text",
+        summary="1 line" if lines == 1 else f"{lines:,} lines",
+        series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
+    )
+
+
+def bundle_value(bundle: Mapping[str, Any]) -> Value:
+    """Return what is kept of a display: its digest, without widget models and addresses."""
+    if not isinstance(bundle, dict):
+        bundle = {}  # what no front end shows
+    clean = {
+        kind: without_noise(data) if isinstance(data, str) and kind.startswith("text/") else data
+        for kind, data in dict.items(bundle)
+        if isinstance(kind, str) and not kind.startswith(_WIDGETS)
+    }
+    try:
+        content = json.dumps(clean, sort_keys=True, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # what no front end could show either
+        content = ""
+    return Value(
+        digest=xxh3_64_hexdigest(content.encode("utf-8", "surrogatepass")),
+        kind="display",
+        summary=", ".join(sorted(clean)),
+    )
+
+
+def _plain(data: object) -> str:
+    """Name what JSON does not hold; nothing of the user's is called for it."""
+    return xxh3_64_hexdigest(data) if type(data) is bytes else type(data).__name__
+
+
+@dataclass(slots=True)
+class Outputs:
+    """What a run showed so far.
+
+    Attributes:
+        text: What was printed, up to ``MOST_TEXT`` characters.
+        displays: What is kept of each bundle that was displayed.
+    """
+
+    text: list[str] = field(default_factory=list)
+    displays: list[Value] = field(default_factory=list)
+    _size: int = 0
+
+    def printed(self, text: str) -> None:
+        """Note printed text."""
+        if self._size < MOST_TEXT:
+            self.text.append(text)
+        self._size += len(text)
+
+    def displayed(self, bundle: Mapping[str, Any]) -> None:
+        """Note a display; its bundle is not kept, as images are large."""
+        if len(self.displays) < _MOST_DISPLAYS:
+            self.displays.append(bundle_value(bundle))
+
+    def stdout(self) -> Value | None:
+        """Return what is kept of all that was printed."""
+        if not self._size:
+            return None
+        value = text_value("".join(self.text))
+        if self._size <= MOST_TEXT:
+            return value
+        return Value(value.digest, "text", f"{self._size:,} characters", exact=False)

@@ -1,0 +1,103 @@
+"""Putting sources and generators back to states that the ledger holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng.table import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.rng.generators import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back.
+
+    Attributes:
+        names: Sources and generators that stand where they stood.
+        missing: Those that the record knows and this kernel does not have now.
+        left: Those that this kernel has now and the record does not know: not moved.
+        dropped: Those whose state the ledger no longer keeps.
+    """
+
+    names: tuple[str, ...]
+    missing: tuple[str, ...]
+    left: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+
+
+def digests_of(run: Run, *, after: bool) -> dict[str, str]:
+    """Return the state of every source and generator when a run began, or ended, by name."""
+    states = run.after if after else run.before
+    generators = run.generators_after if after else run.generators_before
+    return {**states, **{name: state.digest for name, state in generators.items()}}
+
+
+def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
+    """Put sources, and generators of the namespace, back to given states.
+
+    Args:
+        states: Full state by name of a source or generator.
+        found: The generators that the namespace holds now.
+
+    Raises:
+        StateError: A state does not fit what it is given to; then nothing stays moved.
+    """
+    writers = {source.name: (source.read, source.write) for source in sources()}
+    names = [source.name for source in sources()]
+    for each in found:
+        kind, held = each.kind, each.object
+        known = [name for name in (each.name, *each.others) if name in states]
+        names.append(known[0] if known else each.name)
+        writers[names[-1]] = partial(kind.read, held), partial(kind.write, held)
+    chosen = {name: state for name, state in states.items() if name in writers}
+    before = {name: writers[name][0]() for name in chosen}
+    done: list[str] = []
+    try:
+        for name, state in chosen.items():
+            done.append(name)
+            writers[name][1](state)
+    except BaseException:
+        for name in done:
+            was = before[name]
+            if was is not None:
+                writers[name][1](was)
+        raise
+    return Restored(
+        names=tuple(chosen),
+        missing=tuple(name for name in states if name not in chosen),
+        left=tuple(name for name in names if name not in chosen),
+    )
+
+
+def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after: bool) -> Restored:
+    """Put sources and generators back where they stood when a run began, or ended.
+
+    Args:
+        ledger: Where the states are kept.
+        run: The run.
+        found: The generators that the namespace holds now.
+        what: How the run is called, for the error.
+        after: Where they stood when it ended.
+
+    Raises:
+        StateError: None of the states is kept any more, or one does not fit; nothing moved.
+    """
+    digests = digests_of(run, after=after)
+    kept = ledger.states(digests.values())
+    states = {name: kept[digest] for name, digest in digests.items() if digest in kept}
+    if digests and not states:
+        msg = f"the states of {what} are no longer in the ledger: states are pruned before runs"
+        raise StateError(msg)
+    done = put_back(states, found)
+    dropped = tuple(name for name in digests if name not in states)
+    left = tuple(name for name in done.left if name not in dropped)
+    return replace(done, left=left, dropped=dropped)

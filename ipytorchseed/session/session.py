@@ -1,0 +1,355 @@
+"""``begin_cell`` and ``end_cell``: what a run began with, drew, read and made, put on record."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+from ipytorchseed.ledger.place import ledger_path
+from ipytorchseed.ledger.records import GeneratorState, Run, Value
+from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads.reach import Reached, look_up, reach
+from ipytorchseed.session.config import Config
+from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.outputs import Outputs, without_noise
+from ipytorchseed.session.settings import Settings
+from ipytorchseed.session.sources import States, read_states
+from ipytorchseed.session.watch import Look, NamespaceWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ipytorchseed.ledger.store import Ledger
+
+_SHELL_NAME = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out")
+_UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
+"""Kinds of values that are the same as long as their name is bound to the same object."""
+
+_LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
+"""Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
+
+_TOO_MUCH = "too much code of yours to follow it all"
+
+
+@dataclass(slots=True)
+class Pending:
+    """A run under way: what it began with. No object of the user's is held.
+
+    Attributes:
+        cell: What the cell is known by.
+        source: Its text.
+        execution_count: The number in ``In[...]``.
+        started: When, in seconds since 1970.
+        clock: When, on a clock that only goes forward.
+        states: Every source's state.
+        generators: The namespace's generators.
+        settings: Flags, environment, versions and hardware.
+        reached: Where the values lie that it reads.
+        writes: Names that its code may set.
+        calls: Whether it may run code that sets names of which its text does not tell.
+        budget: Time to look at values.
+        between: Sources that moved since the last run's end.
+        reads: What the values were.
+        outputs: What it showed so far.
+        seeds: Seeds that commands of ours applied, and how.
+    """
+
+    cell: str
+    source: str
+    execution_count: int | None
+    started: float
+    clock: float
+    states: States
+    generators: Mapping[str, Look]
+    settings: Mapping[str, Any]
+    reached: Reached
+    writes: set[str]
+    calls: bool
+    budget: Budget
+    between: Mapping[str, tuple[str, str]]
+    reads: dict[str, Value] = field(default_factory=dict)
+    outputs: Outputs = field(default_factory=Outputs)
+    seeds: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Session:
+    """Looks at each run of a kernel and records it.
+
+    Args:
+        notebook: What the notebook is known by.
+        ledger: Where runs are kept.
+        transform: Turns a cell's text into Python, as the shell does.
+        hidden: Names of the shell's own, which are nobody's variables.
+        config: The user's choices.
+
+    Attributes:
+        kernel: A name of this kernel's process.
+        last: The last run recorded, or None.
+    """
+
+    def __init__(
+        self,
+        notebook: str,
+        ledger: Ledger,
+        transform: Callable[[str], str],
+        hidden: Iterable[str] = (),
+        config: Config | None = None,
+    ) -> None:
+        self.notebook = notebook
+        self.kernel = uuid.uuid4().hex[:12]
+        self.ledger = ledger
+        self.config = config or Config()
+        self.last: Run | None = None
+        self._transform = transform
+        self._hidden = frozenset(hidden)
+        self._pid = os.getpid()
+        self._memo = Memo()
+        self._settings = Settings()
+        self._files = FileWatch()
+        self._watch = NamespaceWatch()
+        self._ended: Mapping[str, str] = {}
+        self._known: dict[str, tuple[Value, int]] = {}
+        self._round = 0
+        self._pending: Pending | None = None
+
+    @property
+    def pending(self) -> Pending | None:
+        """The run under way, or None."""
+        return self._pending
+
+    def begin_cell(
+        self,
+        cell: str,
+        source: str,
+        execution_count: int | None,
+        namespace: Mapping[str, Any],
+        prepare: Callable[[], object] | None = None,
+    ) -> None:
+        """Look at everything before a cell runs.
+
+        Args:
+            cell: What the cell is known by.
+            source: Its text.
+            execution_count: The number it will have in ``In[...]``.
+            namespace: The user's names.
+            prepare: What we do before the cell, such as seeding: done after the look at what
+                moved since the last run, and before the look at what this one begins with.
+        """
+        self._pending = None
+        recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
+        states = read_states() if recording else None
+        digests = states.digests if states is not None else {}
+        if prepare is not None:
+            prepare()
+            states = read_states() if recording else None
+        if states is None:
+            return
+        flow = flow_of_cell(source, self._transform)
+        reached = reach(flow, namespace, self._hidden)
+        rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
+        pending = Pending(
+            cell=cell,
+            source=source,
+            execution_count=execution_count,
+            started=time.time(),
+            clock=time.perf_counter(),
+            states=states,
+            generators=self._watch.generators(
+                namespace, self._users({*flow.reads, *reached.names, *rebound})
+            ),
+            settings=self._settings.read(source),
+            reached=reached,
+            writes=self._users(flow.writes),
+            calls=bool(flow.paths),
+            budget=Budget(self.config.budget),
+            between={
+                name: (before, digests[name])
+                for name, before in self._ended.items()
+                if digests.get(name, before) != before
+            },
+        )
+        for name, place in sorted(reached.names.items()):
+            if self._is_users(name):
+                pending.reads[name] = self._look(look_up(place, namespace), pending.budget)
+        self._pending = pending
+        self._files.start()
+        pending.started, pending.clock = time.time(), time.perf_counter()
+
+    def end_cell(
+        self,
+        namespace: Mapping[str, Any],
+        *,
+        status: str = "ok",
+        error: str | None = None,
+        result: object = None,
+    ) -> Run | None:
+        """Look at everything after a cell ran, and record the run.
+
+        Args:
+            namespace: The user's names.
+            status: ``ok``, ``error`` or ``interrupted``.
+            error: The error that ended it, as one line.
+            result: The value of its last expression, or None.
+
+        Returns:
+            The run as recorded; None where tracking is off.
+        """
+        self._files.stop()
+        pending, self._pending = self._pending, None
+        if pending is None or os.getpid() != self._pid:
+            return None
+        seconds = time.perf_counter() - pending.clock
+        states = read_states()
+        rebound = self._users(self._watch.rebound(namespace))
+        written = pending.writes | rebound
+        generators = self._watch.generators(namespace, written | pending.reads.keys())
+        reached = pending.reached
+        run = Run(
+            notebook=self.notebook,
+            kernel=self.kernel,
+            cell=pending.cell,
+            source=pending.source,
+            execution_count=pending.execution_count,
+            started=pending.started,
+            seconds=seconds,
+            status=status,
+            before=pending.states.digests,
+            after=states.digests,
+            generators_before=_records(pending.generators),
+            generators_after=_records(generators),
+            settings=pending.settings,
+            reads=pending.reads,
+            writes=self._changes(pending, namespace, written, seconds),
+            result=None if result is None else self._look(result, pending.budget),
+            stdout=pending.outputs.stdout(),
+            displays=tuple(pending.outputs.displays),
+            error=None if error is None else without_noise(error),
+            files=self._files.read(
+                pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
+            ),
+            between=pending.between,
+            seeds=tuple(pending.seeds),
+            asks=(*sorted(reached.asks), *(("hash",) if reached.hashes else ())),
+            uses=tuple(sorted(reached.uses)),
+            code=code_digest(pending.source, self._transform),
+            notes=(*states.notes, *(() if reached.complete else (_TOO_MUCH,))),
+        )
+        self._ended = run.after
+        kept = pending.states.kept | states.kept
+        for looks in (pending.generators, generators):
+            kept |= {look.digest: look.state for look in looks.values()}
+        self.last = replace(run, id=self.ledger.add(run, kept))
+        return self.last
+
+    def log_seed(self, seed: int, how: str) -> None:
+        """Keep a seed that a command of ours applied, and which run asked for it.
+
+        Args:
+            seed: From 0 to 2**32-1.
+            how: ``now``, ``each``, ``new`` or ``scope``.
+        """
+        pending = self._pending
+        if pending is not None:
+            pending.seeds.append((seed, how))
+        self.ledger.log_seed(
+            notebook=self.notebook,
+            kernel=self.kernel,
+            seed=seed,
+            how=how,
+            execution_count=None if pending is None else pending.execution_count,
+            cell=None if pending is None else pending.cell,
+        )
+
+    def close(self) -> None:
+        """Look at nothing any more, and give the ledger's file back."""
+        self._pending = None
+        self._files.stop()
+        self.ledger.close()
+
+    def _users(self, names: Iterable[str]) -> set[str]:
+        return set(filter(self._is_users, names))
+
+    def _is_users(self, name: str) -> bool:
+        return not (
+            name in self._hidden or name in self.config.ignore or _SHELL_NAME.fullmatch(name)
+        )
+
+    def _look(self, value: object, budget: Budget) -> Value:
+        seen = fingerprint(value, memo=self._memo, budget=budget)
+        return Value(
+            digest=seen.digest,
+            kind=seen.kind,
+            summary=seen.summary,
+            exact=seen.exact,
+            opaque=seen.opaque,
+            parts=seen.parts,
+            series=seen.series,
+        )
+
+    def _changes(
+        self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
+    ) -> dict[str, Value]:
+        """Name what the run made or changed, also through other names of the same objects."""
+        made = {}
+        for name in sorted(written):
+            if name in namespace and type(namespace[name]) is not ModuleType:
+                made[name] = self._look(namespace[name], pending.budget)
+        for name, before in pending.reads.items():
+            place = pending.reached.names[name]
+            if name not in made and before.kind not in _UNCHANGING:
+                value = self._at(place, namespace, pending.budget)
+                if value is not None and _differ(before, value):
+                    made[name] = value
+        if pending.calls:  # else it touched nothing but the names that it set
+            self._round += 1
+        for name, value in (pending.reads | made).items():
+            self._known.pop(name, None)
+            if value.kind not in _UNCHANGING:
+                self._known[name] = value, self._round
+        if pending.calls:
+            limit = min(max(seconds / 10, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.seconds)
+            made |= self._sweep(namespace, Budget(limit, reread=0))
+        return made
+
+    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Value]:
+        """Find variables that the run changed without naming them, as ``opt.step()`` does.
+
+        Those looked at longest ago come first. A change is this run's only if the variable was
+        looked at when the run before it ended; otherwise nobody knows whose it is.
+        """
+        changed = {}
+        for name, (known, last) in list(self._known.items()):
+            if last == self._round or budget.spent:
+                break
+            value = self._at(("", name), namespace, budget)
+            del self._known[name]
+            if value is None:
+                continue
+            seen = value.exact or not known.exact
+            self._known[name] = (value, self._round) if seen else (known, last)
+            if last == self._round - 1 and value.exact and _differ(known, value):
+                changed[name] = value
+        return changed
+
+    def _at(
+        self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
+    ) -> Value | None:
+        try:
+            return self._look(look_up(place, namespace), budget)
+        except KeyError:
+            return None
+
+
+def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
+    return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+
+
+def _differ(before: Value, after: Value) -> bool:
+    """Tell whether two looks prove a change: a sample can only be held against a sample."""
+    return before.exact == after.exact and before.digest != after.digest

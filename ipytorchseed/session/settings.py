@@ -1,0 +1,49 @@
+"""Flags, environment, versions and hardware as they stand, for the record of a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from ipytorchseed.determinism.environment import FLAGS as VARIABLES
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.machine import FACTS
+from ipytorchseed.determinism.table import FLAGS
+
+
+class Settings:
+    """Reads the settings of a run; what cannot have changed is not read again."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
+        self._known_with: tuple[bool, ...] = ()
+
+    def read(self, source: str) -> dict[str, Any]:
+        """Return all settings by name, as JSON values. Nothing is imported or started.
+
+        Args:
+            source: The cell's text: environment variables that it names are told as well.
+
+        Returns:
+            The same object as last time where nothing changed.
+        """
+        now = self._read()
+        if "environ" in source or "getenv" in source:
+            return {**now, **{name: os.environ[name] for name in os.environ if name in source}}
+        return now
+
+    def _read(self) -> dict[str, Any]:
+        torch: Any = sys.modules.get("torch")
+        ready = torch is not None and hasattr(torch, "default_generator")
+        flags = FLAGS if ready else VARIABLES
+        known_with = (ready, "numpy" in sys.modules, ready and torch.cuda.is_initialized())
+        if known_with != self._known_with:
+            asked = [fact for fact in FACTS if ready or not fact.needs_torch]
+            self._facts = {fact.name: fact.read() for fact in asked}
+            self._known_with = known_with
+        now = {**self._facts, **{flag.name: plain(flag.read()) for flag in flags}}
+        if now != self._last:
+            self._last = now
+        return self._last

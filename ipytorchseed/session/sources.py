@@ -1,0 +1,43 @@
+"""The states of all sources at one moment; one that cannot be read does not hide the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What the sources told.
+
+    Attributes:
+        digests: The name of each source's state.
+        kept: Full states by digest.
+        notes: Sources that could not be read, in words.
+    """
+
+    digests: Mapping[str, str]
+    kept: dict[str, bytes] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def read_states() -> States:
+    """Look at every source. Nothing is drawn, imported or started."""
+    digests: dict[str, str] = {}
+    kept: dict[str, bytes] = {}
+    notes = []
+    for source in sources():
+        try:
+            state = source.read()
+            if state is not None:
+                digests[source.name] = digest(state)
+                kept[digests[source.name]] = bytes(state)
+        except Exception as error:  # noqa: BLE001 -- somebody else's code, registered by the user
+            notes.append(f"{source.name} cannot be read: {type(error).__name__}: {error}")
+    return States(digests, kept, tuple(notes))

@@ -1,0 +1,228 @@
+"""The files that a cell read: those of the user, with the content that it saw."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.session import files
+from tests.session.conftest import Notebook
+
+READERS = {
+    "text": ("p.write_text('1,2\\n3,4')", "p.write_text('1,2\\n3,5')", "open(p).read()"),
+    "bytes": ("p.write_bytes(b'\\0\\1')", "p.write_bytes(b'\\0\\2')", "p.read_bytes()"),
+    "a descriptor": ("p.write_text('a')", "p.write_text('b')", "os.close(os.open(p, os.O_RDONLY))"),
+    "both ways": ("p.write_text('a')", "p.write_text('b')", "open(p, 'r+').read()"),
+    "numpy": ("np.save(open(p, 'wb'), [1.0])", "np.save(open(p, 'wb'), [2.0])", "np.load(p)"),
+    "a memory map": ("np.save(open(p, 'wb'), [1.0])", "np.save(open(p, 'wb'), [2.0])", "np.load(p, mmap_mode='r')[0]"),
+    "several arrays": ("np.savez(p, a=[1])", "np.savez(p, a=[2])", "np.load(p)['a']"),
+    "numbers": ("p.write_text('1 2')", "p.write_text('1 3')", "np.loadtxt(p)"),
+    "raw numbers": ("p.write_bytes(b'12345678')", "p.write_bytes(b'1234567x')", "np.fromfile(p)"),
+    "torch": ("torch.save([1], p)", "torch.save([2], p)", "torch.load(p)"),
+    "pandas": ("p.write_text('a\\n1')", "p.write_text('a\\n2')", "import pandas; pandas.read_csv(p)"),
+    "pickle": ("p.write_bytes(b'N.')", "p.write_bytes(b'K\\x01.')", "pickle.load(open(p, 'rb'))"),
+    "compressed": (
+        "gzip.open(p, 'w').write(b'a')", "gzip.open(p, 'w').write(b'b')", "gzip.open(p).read()",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, notebook, monkeypatch):
+    """The folder that the notebook works in."""
+    monkeypatch.chdir(tmp_path)
+    notebook.run(
+        "import gc, gzip, os, pickle, torch\nimport numpy as np\nfrom pathlib import Path\n"
+        "p = Path('data.npz').absolute()"
+    )
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize(("write", "change", "read"), READERS.values(), ids=READERS)
+def test_a_file_read_in_any_way_is_named_by_its_content(notebook, folder, write, change, read):
+    """Equal content, equal name; a run that writes it did not read it."""
+    assert notebook.run(f"{write}\ngc.collect();").files == ()
+    first, same = notebook.run(read), notebook.run(read)
+    notebook.run(f"{change}\ngc.collect();")
+    other = notebook.run(read)
+    path = str(folder / "data.npz")
+    assert [[each.path for each in run.files] for run in (first, same, other)] == [[path]] * 3
+    assert first.files == same.files
+    assert first.files[0].digest != other.files[0].digest
+    assert first.files[0].exact
+    assert first.files[0].size == first.files[0].size > 0
+
+
+def test_a_relative_name_means_the_folder_of_that_moment(notebook, folder):
+    """Also where the cell goes elsewhere afterwards."""
+    (folder / "sub").mkdir()
+    (folder / "sub/a.txt").write_text("x")
+    run = notebook.run("os.chdir('sub')\nopen('a.txt').read()\nos.chdir('..')")
+    assert [each.path for each in run.files] == [str(folder / "sub/a.txt")]
+
+
+def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
+    """Though it is gone when the cell ends; so is one that is renamed, replaced or written over."""
+    digests = set()
+    for end in (
+        "p.unlink()",
+        "p.rename('elsewhere')",
+        "Path('new').write_text('b')\nos.replace('new', p)",
+        "p.write_text('b')",
+        "open(p, 'a').write('b')",
+        "open(p, 'r+').write('b')",
+        "os.truncate(p, 0)",
+        "",
+    ):
+        notebook.run("p.write_text('content')")
+        run = notebook.run(f"open(p).read()\n{end}")
+        digests |= {(each.digest, each.size) for each in run.files}
+    assert len(digests) == 1
+
+
+def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
+    """Its name is known, its content is not."""
+    (folder / "data.npz").write_text("x")
+    notebook.names["away"] = (folder / "data.npz").unlink
+    run = notebook.run("open(p).read()\nimport subprocess\nsubprocess.run(['rm', str(p)])")
+    assert [(each.path, each.size) for each in run.files] == [(str(folder / "data.npz"), -1)]
+
+
+def test_what_does_not_exist_is_the_users_error(notebook, folder):
+    """The same as ever; and it is told that the file was not there."""
+    run = notebook.run("open('none.txt')")
+    assert isinstance(notebook.error, FileNotFoundError)
+    assert run.files[0].size == -1
+
+
+def test_a_large_file_is_sampled_where_the_budget_ends(put_back, tmp_path):
+    """Ends and size count; the record says that it is a sample, and the next look is the same."""
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(1 << 28)
+    notebook = Notebook(budget=0.0)
+    notebook.names["p"] = path
+    first, second = notebook.run("open(p).close()"), notebook.run("open(p).close()")
+    assert [(each.exact, each.size) for each in first.files] == [(False, 1 << 28)]
+    assert first.files == second.files
+    with path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"x")
+    assert notebook.run("open(p).close()").files[0].digest != first.files[0].digest
+
+
+def test_a_large_file_ends_with_the_budget_though_it_was_begun(put_back, tmp_path):
+    """Not only between files is the clock looked at."""
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(1 << 35)  # 32 GB, that take no disk
+    notebook = Notebook(budget=0.02)
+    notebook.names["p"] = path
+    assert notebook.run("open(p).close()").files[0].exact is False
+
+
+def test_small_files_are_read_in_full_whatever_the_budget(put_back, tmp_path):
+    """Reading them costs no more than a sample."""
+    (tmp_path / "small").write_text("x")
+    notebook = Notebook(budget=0.0)
+    notebook.names["p"] = tmp_path / "small"
+    assert notebook.run("open(p).close()").files[0].exact
+
+
+def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeypatch):
+    """The interpreter's, packages', ours, the system's, imported modules, devices and folders."""
+    notebook = Notebook(Ledger.open(tmp_path / "here" / "ledger.sqlite"))
+    (tmp_path / "helper_of_files.py").write_text("x = 1")
+    (tmp_path / "here" / "data.txt").write_text("x")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = notebook.run(
+        "import os, sys, json.tool, torch, helper_of_files, xml.dom.minidom\n"
+        "for p in (os.__file__, torch.__file__, helper_of_files.__file__, '/dev/null',"
+        " '/proc/self/stat', '/etc/hostname', 'ledger.sqlite', 'ledger.sqlite-wal'):\n"
+        "    open(p, 'rb').close()\n"
+        "os.close(os.open('.', os.O_RDONLY))\n"
+        "open('data.txt').close()\nopen(0, closefd=False)"
+    )
+    assert notebook.error is None
+    assert [Path(each.path).name for each in run.files] == ["data.txt"]
+    notebook.session.close()
+
+
+def test_a_fifo_is_not_waited_for(notebook, folder):
+    """Opening it once more would block."""
+    os.mkfifo(folder / "fifo")
+    run = notebook.run("os.close(os.open('fifo', os.O_RDONLY | os.O_NONBLOCK))")
+    assert run.files == ()
+
+
+ODD = ["ü", "a b", "\udcff", "🎲", "new\nline", "<script>"]
+
+
+def test_any_name_of_a_file_is_kept(notebook, folder):
+    """Also one that is no text in any encoding, and one that is given as bytes."""
+    for name in ODD:
+        (folder / name).write_text(name, errors="surrogateescape")
+    notebook.names["odd"] = ODD
+    run = notebook.run("for name in odd:\n    open(os.fsencode(name)).close()")
+    assert [Path(each.path).name for each in run.files] == ODD
+    assert notebook.session.ledger.run(run.id).files == run.files
+
+
+def test_a_folder_that_is_gone_is_no_error_of_ours(notebook, folder):
+    """A relative name there means nothing; the user's call goes on as ever."""
+    (folder / "gone").mkdir()
+    (folder / "kept.txt").write_text("x")
+    run = notebook.run(
+        "fd = os.open('.', os.O_RDONLY)\nos.chdir('gone')\nos.rmdir('../gone')\n"
+        "os.close(os.open('kept.txt', os.O_RDONLY, dir_fd=fd))\nos.fchdir(fd)\nos.close(fd)"
+    )
+    assert notebook.error is None
+    assert run.status == "ok"
+
+
+def test_only_so_many_files_are_listed(notebook, folder):
+    """The first thousand."""
+    run = notebook.run("for n in range(1100):\n    Path(str(n)).touch()\n    open(str(n)).close()")
+    assert len(run.files) == 1000
+
+
+def test_threads_that_open_files_meanwhile(notebook, folder):
+    """Each file is listed once."""
+    for number in range(50):
+        (folder / str(number)).write_text("x")
+    notebook.names["threading"] = threading
+    run = notebook.run(
+        "def work():\n    for n in range(50):\n        open(str(n)).close()\n"
+        "ts = [threading.Thread(target=work) for _ in range(4)]\n"
+        "[t.start() for t in ts]\n[t.join() for t in ts];"
+    )
+    assert sorted(int(Path(each.path).name) for each in run.files) == [*range(50)]
+
+
+def test_between_cells_nothing_is_noted(notebook, folder):
+    """Nor after the session is closed."""
+    (folder / "a").write_text("x")
+    (folder / "a").read_text()
+    assert notebook.run("1").files == ()
+    notebook.session.begin_cell("c", "1", 9, notebook.names)
+    notebook.session.close()
+    assert files._watching is None
+
+
+def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
+    """Libraries put things there that answer every question, with an import or an error."""
+
+    class Lazy:
+        def __getattr__(self, name):
+            raise AssertionError(name)
+
+    monkeypatch.setitem(sys.modules, "lazy_of_a_test", Lazy())
+    (folder / "a").write_text("x")
+    assert len(notebook.run("open('a').read()").files) == 1

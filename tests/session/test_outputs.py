@@ -1,0 +1,138 @@
+"""What a cell showed: equal where it means the same, different where it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.session.outputs import (
+    MOST_TEXT,
+    Outputs,
+    bundle_value,
+    text_value,
+    without_noise,
+)
+
+NOISE = {
+    "address": ("<Net at 0x7f3a2c>", "<Net at 0x55aa00ff>"),
+    "address of a method": (
+        "<bound f of <A object at 0x7f00>>",
+        "<bound f of <A object at 0x12345>>",
+    ),
+    "identity": ("<Thing id=140234866>", "<Thing id=139999999>"),
+    "tqdm": (
+        "57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]",
+        "57%|####| 57/100 [00:07<00:05,  8.1it/s, loss=0.3]",
+    ),
+    "slow tqdm": ("3/9 [01:05<02:04, 20.61s/it]", "3/9 [01:09<02:10, 22.00s/it]"),
+    "long tqdm": ("3/9 [1:01:05<2:02:04, 20.61s/it]", "3/9 [1:01:09<2:02:10, 22.00s/it]"),
+    "tqdm of bytes": ("8.1M [00:05<00:04, 1.6MB/s]", "8.1M [00:06<00:03, 1.4MB/s]"),
+    "tqdm without a total": ("57it [00:05, 10.6it/s]", "57it [00:04, 12.2it/s]"),
+    "tqdm not yet known": ("0/9 [00:00<?, ?it/s]", "0/9 [00:01<?, ?it/s]"),
+    "%time": (
+        "CPU times: user 2 ms, sys: 1 ms, total: 3 ms\nWall time: 3.1 ms\n",
+        "CPU times: user 3 ms, sys: 0 ns, total: 3 ms\nWall time: 2.9 ms\n",
+    ),
+    "%timeit": (
+        "8.91 ns ± 0.08 ns per loop (mean ± std. dev. of 7 runs, 100,000,000 loops each)",
+        "9.2 µs ± 11 ns per loop (mean ± std. dev. of 7 runs, 100,000 loops each)",
+    ),
+    "%timeit of minutes": (
+        "1min 3s ± 2.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
+        "58.1 s ± 1.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
+    ),
+    "overwritten": ("epoch 1\repoch 2\rdone\n", "epoch 1\rdone\n"),
+}
+
+
+@pytest.mark.parametrize(("one", "two"), NOISE.values(), ids=NOISE)
+def test_what_changes_in_every_run_does_not_count(one, two):
+    """Addresses, identities, times of bars and of magics, lines that were overwritten."""
+    assert without_noise(one) == without_noise(two)
+    assert text_value(one).digest == text_value(two).digest
+
+
+MEANT = {
+    "number": ("loss 0.3", "loss 0.4"),
+    "progress": ("57/100 [00:05<00:04, 1.6it/s]", "58/100 [00:05<00:04, 1.6it/s]"),
+    "postfix": ("9/9 [00:05<00:00, 1.6it/s, loss=0.3]", "9/9 [00:05<00:00, 1.6it/s, loss=0.4]"),
+    "a time of the user's": ("took 5 s", "took 6 s"),
+    "a list": ("[00:05]", "[00:06]"),
+    "hexadecimal": ("0xff", "0xfe"),
+    "blank": ("a b", "a  b"),
+    "lines": ("a\nb", "a b"),
+    "case": ("Done", "done"),
+}
+
+
+@pytest.mark.parametrize(("one", "two"), MEANT.values(), ids=MEANT)
+def test_what_is_meant_counts(one, two):
+    """Everything else."""
+    assert text_value(one).digest != text_value(two).digest
+
+
+def test_the_numbers_of_a_text_are_kept_for_plots():
+    """As many as a run may keep; signs, exponents and fractions are read, names are not."""
+    assert text_value("a1 = -2.5e3, .5 and 7; v1.2.3 x10\n").series == (-2500.0, 0.5, 7.0)
+    assert text_value("none").series is None
+    assert text_value("1 " * 9000).series is None
+    assert text_value("1\n2\n").summary == "2 lines"
+
+
+def test_any_text_has_a_value():
+    """Empty, without end, half of a pair, of control letters."""
+    for text in ("", "\r", "\r\r\n\r", "\ud800", "\x00\x1b[31m", "🎲" * 3, "[" * 9999):
+        assert len(text_value(text).digest) == 16
+
+
+def test_much_text_is_not_kept():
+    """Beyond a limit it is counted, and the record says that it is a sample."""
+    outputs = Outputs()
+    for _ in range(40):
+        outputs.printed("x" * (1 << 16))
+    assert sum(map(len, outputs.text)) <= MOST_TEXT
+    kept = outputs.stdout()
+    assert (kept.exact, kept.summary) == (False, "2,621,440 characters")
+    assert Outputs().stdout() is None
+
+
+def test_displays_count_by_what_they_show():
+    """Of widgets only that there is one; of text without addresses; images bit by bit."""
+    shown = [
+        {"text/plain": "<Figure at 0x7f00>", "image/png": "iVBOR"},
+        {"text/plain": "<Figure at 0x12345>", "image/png": "iVBOR"},
+        {"text/plain": "<Figure at 0x7f00>", "image/png": "iVBOQ"},
+        {"text/plain": "W()", "application/vnd.jupyter.widget-view+json": {"model_id": "a"}},
+        {"text/plain": "W()", "application/vnd.jupyter.widget-view+json": {"model_id": "b"}},
+        {"application/json": {"b": [1], "a": 2}},
+        {"application/json": {"a": 2, "b": [1]}},
+        {"image/png": b"\x89PNG"},
+        {"image/png": b"\x89PNH"},
+    ]
+    digests = [bundle_value(each).digest for each in shown]
+    assert digests[0] == digests[1] != digests[2]
+    assert digests[3] == digests[4]
+    assert digests[5] == digests[6]
+    assert digests[7] != digests[8]
+
+
+def test_a_display_calls_nothing_of_the_users():
+    """Whatever lies in it; what no front end can show is no display."""
+
+    class Hostile:
+        def __repr__(self):
+            raise AssertionError
+
+        __len__ = __eq__ = __hash__ = __iter__ = __repr__
+
+    endless: list[object] = []
+    endless.append(endless)
+    for bundle in ({"a": Hostile()}, {"a": endless}, {3: "x"}, {"a": {(1, 2): 3}}, Hostile(), None):
+        assert len(bundle_value(bundle).digest) == 16
+
+
+def test_only_so_many_displays_are_kept():
+    """An animation of thousands takes no memory."""
+    outputs = Outputs()
+    for number in range(3000):
+        outputs.displayed({"text/plain": str(number)})
+    assert len(outputs.displays) == 1000

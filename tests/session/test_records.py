@@ -1,0 +1,260 @@
+"""What a run leaves in the ledger: states, settings, what it read and made, how it ended."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import register_source
+from tests.session.conftest import Notebook
+
+
+def test_a_run_tells_which_cell_it_was_and_how_it_ended(notebook):
+    """Text, number, kernel, times, status."""
+    run = notebook.run("x = 1", cell="a1")
+    assert (run.cell, run.source, run.execution_count, run.status) == ("a1", "x = 1", 1, "ok")
+    assert (run.notebook, run.kernel) == ("here.ipynb", notebook.session.kernel)
+    assert 0 <= run.seconds < 60
+    assert run.id == 1
+    assert notebook.session.ledger.run(1) == run
+
+
+def test_states_before_and_after(torch_names):
+    """Those that moved differ; their full states are kept and can be put back."""
+    run = torch_names.run("random.random(); np.random.rand()")
+    moved = {name for name in run.before if run.before[name] != run.after[name]}
+    assert (set(run.before), moved) == ({"python", "numpy", "torch.cpu"}, {"python", "numpy"})
+    states = torch_names.session.ledger.states([*run.before.values(), *run.after.values()])
+    assert {digest(state) for state in states.values()} == {
+        *run.before.values(),
+        *run.after.values(),
+    }
+
+
+def test_the_time_spent_looking_is_not_the_cells(notebook):
+    """The clock starts after the look at what the cell reads."""
+    notebook.names["large"] = np.zeros(1 << 24)
+    run = notebook.run("large")
+    assert run.seconds < 0.005 or run.reads["large"].exact
+
+
+GENERATORS = {
+    "numpy": ("g = np.random.default_rng(0)", "g.random()", "numpy.random.Generator"),
+    "legacy": ("g = np.random.RandomState(0)", "g.rand()", "numpy.random.RandomState"),
+    "python": ("g = random.Random(0)", "g.random()", "random.Random"),
+    "torch": ("g = torch.Generator()", "torch.rand(1, generator=g)", "torch.Generator"),
+}
+
+
+@pytest.mark.parametrize(("make", "draw", "kind"), GENERATORS.values(), ids=GENERATORS)
+def test_a_generator_is_there_after_the_run_that_makes_it(torch_names, make, draw, kind):
+    """Before and after those that follow, whether they name it or not; until it is deleted."""
+    made = torch_names.run(make)
+    idle = torch_names.run("1")
+    drew = torch_names.run(draw)
+    gone = torch_names.run("del g")
+    after = torch_names.run("1")
+    assert "g" not in made.generators_before
+    assert made.generators_after["g"].type == kind
+    assert idle.generators_before == idle.generators_after == made.generators_after
+    assert drew.generators_before != drew.generators_after
+    assert gone.generators_before == drew.generators_after
+    assert gone.generators_after == after.generators_before == {}
+
+
+def test_generators_are_found_wherever_they_appear(torch_names):
+    """On attributes, in containers, by exec, under another name; one object is listed once."""
+    torch_names.run("class Data: pass\nds = Data()")
+    run = torch_names.run("ds.rng = np.random.default_rng(1)\nrngs = {'a': random.Random(2)}")
+    assert {*run.generators_after} == {"ds.rng", "rngs['a']"}
+    run = torch_names.run("exec('h = torch.Generator()')")
+    assert {*run.generators_after} == {"ds.rng", "rngs['a']", "h"}
+    run = torch_names.run("also = h")
+    assert {*run.generators_after} == {"ds.rng", "rngs['a']", "h"}
+
+
+def test_generators_that_were_there_first_are_known_from_the_first_cell(notebook):
+    """As where the extension is loaded late."""
+    notebook.names.update(random=random, g=random.Random(3))
+    run = notebook.run("1 + 1")
+    assert [*run.generators_before] == ["g"]
+
+
+def test_a_generator_that_only_a_function_names_has_a_state_before(notebook):
+    """It came between the cells, and the cell reaches it through what it calls."""
+    notebook.run("def draw():\n    return g.random()")
+    notebook.names["g"] = random.Random(3)
+    run = notebook.run("draw()")
+    assert run.generators_before["g"] != run.generators_after["g"]
+
+
+def test_a_generator_deep_in_what_a_cell_reads_is_kept_in_full(torch_names):
+    """So that it can be put back."""
+    run = torch_names.run("g = np.random.default_rng(0)")
+    kept = torch_names.session.ledger.states([run.generators_after["g"].digest])
+    assert len(kept) == 1
+
+
+def test_settings_are_those_of_the_beginning(torch_names, monkeypatch):
+    """Flags, variables of the environment, versions."""
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    threads = torch.get_num_threads()
+    run = torch_names.run(f"torch.set_num_threads({threads + 1})")
+    later = torch_names.run("1")
+    torch.set_num_threads(threads)
+    assert run.settings["torch.num_threads"] == threads
+    assert later.settings["torch.num_threads"] == threads + 1
+    assert later.settings["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    assert later.settings["torch"] == torch.__version__
+    assert later.settings["torch.default_dtype"] == "torch.float32"
+
+
+def test_what_a_cell_reads_is_recorded_as_it_was_when_it_began(notebook):
+    """Directly and through what it calls; numbers are kept, contents are not."""
+    notebook.run("x = 2\nxs = [1.5, 2.5]\nsecret = 'swordfish'\ndef f():\n    return x")
+    run = notebook.run("xs.append(f())\nsecret;")
+    assert {*run.reads} == {"xs", "f", "x", "secret"}
+    assert run.reads["xs"].series == (1.5, 2.5)
+    assert run.writes["xs"].series == (1.5, 2.5, 2.0)
+    assert run.reads["x"].series == (2.0,)
+    assert "swordfish" not in repr(run.reads)
+
+
+def test_names_of_the_shell_are_no_variables(notebook):
+    """History, results and what the shell put there."""
+    notebook.names.update(_=3, __=4, _5=6, _i="x", Out={})
+    run = notebook.run("_, __, _5, _i, In, Out, get_ipython")
+    assert (run.reads, run.writes) == ({}, {})
+
+
+def test_the_result_is_recorded(torch_names):
+    """Equal results have equal digests; None is none."""
+    first = torch_names.run("torch.arange(3) * 2")
+    second = torch_names.run("torch.tensor([0, 2, 4])")
+    other = torch_names.run("torch.tensor([0, 2, 5])")
+    assert first.result.digest == second.result.digest != other.result.digest
+    assert torch_names.run("None").result is None
+
+
+def test_an_error_is_recorded_without_addresses(notebook):
+    """Equal errors are equal; what was made before it is there."""
+    cell = "made = 3\nraise ValueError(f'no {object()}')"
+    first, second = notebook.run(cell), notebook.run(cell)
+    assert first.status == "error"
+    assert first.error == second.error == "ValueError: no <object object at>"
+    assert first.writes["made"].series == (3.0,)
+
+
+def test_a_cell_that_does_not_parse_leaves_a_record(notebook):
+    """It read nothing and made nothing."""
+    run = notebook.run("if")
+    assert (run.status, run.reads, run.writes) == ("error", {}, {})
+
+
+def test_draws_between_cells_are_told_apart_from_those_of_cells(torch_names):
+    """From which state to which; the second cell after it knows nothing of it any more."""
+    first = torch_names.run("1")
+    random.random()
+    torch.rand(1)
+    second, third = torch_names.run("2"), torch_names.run("3")
+    assert second.between == {
+        name: (first.after[name], second.before[name]) for name in ("python", "torch.cpu")
+    }
+    assert (first.between, third.between) == ({}, {})
+
+
+def test_seeding_for_each_cell_is_nothing_between(torch_names):
+    """It belongs to the run that it seeds, and what moved before it is still told."""
+    torch_names.run("1")
+    run = torch_names.run("2", prepare=lambda: random.seed(5))
+    assert run.between == {}
+    random.random()
+    run = torch_names.run("3", prepare=lambda: random.seed(5))
+    assert [*run.between] == ["python"]
+    assert run.between["python"][1] != run.before["python"]
+
+
+def test_a_source_that_cannot_be_read_is_noted_and_hides_nothing(notebook):
+    """Its error is told in the record; the others are recorded, and the cell is prepared."""
+
+    def read():
+        msg = "no dice"
+        raise OSError(msg)
+
+    register_source("dice", seed=int, read=read, write=int)
+    prepared = []
+    run = notebook.run("x = 1", prepare=lambda: prepared.append(1))
+    assert prepared == [1]
+    assert "python" in run.before
+    assert "dice" not in run.before
+    assert run.notes == ("dice cannot be read: OSError: no dice",)
+
+
+def test_seeds_applied_in_a_run_are_logged_with_it(notebook):
+    """And those between runs without one."""
+    session = notebook.session
+    notebook.names["seed"] = lambda: session.log_seed(42, "now")
+    run = notebook.run("seed()", cell="a1")
+    session.log_seed(43, "new")
+    assert run.seeds == ((42, "now"),)
+    logged = [(e.seed, e.how, e.execution_count, e.cell) for e in session.ledger.seeds()]
+    assert logged == [(42, "now", 1, "a1"), (43, "new", None, None)]
+
+
+def test_names_to_ignore_are_not_looked_at(put_back):
+    """Neither as what is read, nor as what is made, nor for generators."""
+    notebook = Notebook(ignore=frozenset({"large", "g"}))
+    notebook.run("import random\nlarge = [1]\ng = random.Random(2)\nx = 1")
+    run = notebook.run("large.append(g.random())\nx")
+    assert ({*run.reads}, run.writes) == ({"x"}, {})
+    assert run.generators_before == run.generators_after == {}
+
+
+def test_without_tracking_nothing_is_recorded_and_cells_are_still_prepared(put_back):
+    """Seeding before each cell goes on."""
+    notebook = Notebook(tracking=False)
+    prepared = []
+    assert notebook.run("x = 1", prepare=lambda: prepared.append(1)) is None
+    assert (prepared, notebook.session.ledger.counts().runs) == ([1], 0)
+
+
+def test_where_the_budget_is_spent_the_record_says_so(put_back):
+    """Of a large value a sample is read; the cell is not said to have changed what it read."""
+    notebook = Notebook(budget=0.0)
+    notebook.names["a"] = np.zeros(1 << 22)
+    run = notebook.run("a.sum()")
+    assert run.reads["a"].exact is False
+    assert "a" not in run.writes
+
+
+def test_equal_runs_have_equal_records(put_back):
+    """But for number, kernel and times: whatever the process has seen before."""
+    records = []
+    for _ in range(2):
+        notebook = Notebook()
+        random.seed(3)
+        notebook.run("import random\nx = {'b': [1, 2.5], 'a': (None, 'text')}")
+        run = notebook.run("y = [random.random(), x]\ny")
+        records.append((run.before, run.after, run.reads, run.writes, run.result, run.code))
+    assert records[0] == records[1]
+
+
+def test_a_closed_session_looks_at_nothing(notebook):
+    """And the ledger is closed."""
+    notebook.session.begin_cell("a", "x = 1", 1, notebook.names)
+    notebook.session.close()
+    assert notebook.session.end_cell(notebook.names) is None
+
+
+def test_runs_can_be_asked_for_by_another_process_at_once(tmp_path, put_back):
+    """What ``end_cell`` returned is on disk."""
+    notebook = Notebook(Ledger.open(tmp_path / "ledger.sqlite"))
+    run = notebook.run("x = 1")
+    with Ledger.open(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.run(run.id) == run
+    notebook.session.close()

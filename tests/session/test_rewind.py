@@ -1,0 +1,96 @@
+"""Putting back states that the ledger holds: all that fit, none by halves, and what is told."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.snapshot import snapshot
+from ipytorchseed.session.rewind import digests_of, rewind
+from ipytorchseed.session.rewind import put_back as put
+
+
+@pytest.fixture
+def drawing(torch_names):
+    """A notebook with a generator, and a run that drew from everything."""
+    torch_names.run("g = np.random.default_rng(1)")
+    run = torch_names.run("random.random(), np.random.rand(), torch.rand(1), g.random();")
+    return torch_names, run
+
+
+def back(notebook, run, *, after=False):
+    """Put everything back to where a run began or ended."""
+    found = find_generators({n: v for n, v in notebook.names.items() if n != "In"})
+    return rewind(notebook.session.ledger, run, found, "In[3]", after=after)
+
+
+def test_everything_stands_where_the_run_began(drawing):
+    """Or ended; and is named."""
+    notebook, run = drawing
+    random.random()
+    done = back(notebook, run)
+    assert done.names == ("python", "numpy", "torch.cpu", "g")
+    assert (done.missing, done.left, done.dropped) == ((), (), ())
+    assert snapshot().digests == run.before
+    back(notebook, run, after=True)
+    assert snapshot().digests == run.after
+
+
+def test_sources_and_generators_are_named_together(drawing):
+    """As ``%rng diff`` lists them."""
+    run = drawing[1]
+    assert [*digests_of(run, after=False)] == ["python", "numpy", "torch.cpu", "g"]
+    assert digests_of(run, after=False)["g"] != digests_of(run, after=True)["g"]
+
+
+def test_what_is_gone_is_missing_and_what_is_new_is_left(drawing):
+    """Neither is moved."""
+    notebook, run = drawing
+    del notebook.names["g"]
+    notebook.names["new"] = random.Random(3)
+    state = notebook.names["new"].getstate()
+    done = back(notebook, run)
+    assert (done.missing, done.left) == (("g",), ("new",))
+    assert notebook.names["new"].getstate() == state
+
+
+def test_states_that_were_pruned_are_told(drawing, monkeypatch):
+    """The others are put back; where none is left, it is an error that says why."""
+    notebook, run = drawing
+    ledger = notebook.session.ledger
+    full = ledger.states([*digests_of(run, after=False).values()])
+    lost = {each: state for each, state in full.items() if each != run.before["numpy"]}
+    monkeypatch.setattr(type(ledger), "states", lambda *_: lost)
+    done = back(notebook, run)
+    assert done.dropped == ("numpy",)
+    assert done.left == ()
+    monkeypatch.setattr(type(ledger), "states", lambda *_: {})
+    with pytest.raises(StateError, match=r"In\[3\] are no longer in the ledger: states are pruned"):
+        back(notebook, run)
+
+
+def test_a_state_that_does_not_fit_moves_nothing(put_back):
+    """What was put back before it is undone."""
+    states = {"python": snapshot().states["python"], "torch.cpu": b"no state"}
+    random.random()
+    before = random.getstate(), torch.get_rng_state().tolist()
+    with pytest.raises(StateError):
+        put(states, [])
+    assert (random.getstate(), torch.get_rng_state().tolist()) == before
+
+
+def test_a_generator_is_found_by_any_of_its_names(put_back):
+    """One that was saved as ``box.rng`` and is reached as ``b`` first, too."""
+    rng = np.random.default_rng(5)
+    (found,) = find_generators({"box": {"rng": rng}})
+    saved = found.kind.read(rng)
+    first = rng.random()
+    (both,) = find_generators({"b": rng, "box": {"rng": rng}})
+    done = put({"box['rng']": saved}, [both])
+    assert done.names == ("box['rng']",)
+    assert rng.random() == first

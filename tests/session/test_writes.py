@@ -1,0 +1,131 @@
+"""What a run made or changed, under whatever name; and that nobody else is said to have done it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.session.conftest import Notebook
+
+IN_PLACE = {
+    "append": ("x = [1]", "x.append(2)"),
+    "item": ("x = {'a': 1}", "x['a'] = 2"),
+    "augmented": ("x = [1]", "x += [2]"),
+    "method": ("class A:\n    def go(self):\n        self.n = 2\nx = A()\nx.n = 1", "x.go()"),
+    "attribute": ("class A: pass\nx = A()\nx.n = 1", "x.n = 2"),
+    "tensor": ("x = torch.ones(3)", "x.add_(1)"),
+    "data": ("x = torch.ones(3)", "x.data[1] = 5"),
+    "shared memory": ("a = np.ones(3)\nx = torch.from_numpy(a)", "a[0] = 7"),
+    "view": ("x = torch.ones(4)\nv = x[2:]", "v.zero_()"),
+    "array": ("x = np.ones(3)", "x[0] = 4"),
+    "train mode": ("x = nn.Dropout()", "x.eval()"),
+    "optimizer": (
+        "x = nn.Linear(2, 1)\nopt = torch.optim.SGD(x.parameters(), 0.1)\n"
+        "x(torch.ones(2)).backward()",
+        "opt.step()",
+    ),
+    "function": ("x = [1]\ndef f():\n    x.append(2)", "f()"),
+    "argument": ("x = [1]\ndef f(y):\n    y.append(2)", "f(x)"),
+    "alias": ("x = [1]\ny = x", "y.append(2)"),
+    "inside another": ("x = [1]\nd = {'x': x}", "d['x'].append(2)"),
+    "sorted": ("x = [2, 1]", "x.sort()"),
+    "deleted item": ("x = {'a': 1, 'b': 2}", "del x['a']"),
+}
+
+
+@pytest.mark.parametrize(("make", "change"), IN_PLACE.values(), ids=IN_PLACE)
+def test_a_change_in_place_is_the_runs(torch_names, make, change):
+    """By any name; and the next runs, which change nothing, are not said to have."""
+    torch_names.run(make)
+    run = torch_names.run(change)
+    assert "x" in run.writes
+    for cell in ("print", "import time\ntime.sleep(0.02)", "x;", "1"):
+        assert "x" not in torch_names.run(cell).writes
+
+
+REBOUND = {
+    "statement": "x = 2",
+    "exec": "exec('x = 2')",
+    "globals": "globals()['x'] = 2",
+    "function": "def f():\n    global x\n    x = 2\nf()",
+    "loop": "for x in range(3): pass",
+    "with": "import contextlib\nwith contextlib.nullcontext(2) as x: pass",
+    "walrus": "(x := 2)",
+    "import": "import math as x; x = 2",
+    "unpacked": "x, *rest = 2, 3",
+}
+
+
+@pytest.mark.parametrize("cell", REBOUND.values(), ids=REBOUND)
+def test_a_name_bound_anew_is_the_runs(notebook, cell):
+    """Also where its text does not name it."""
+    notebook.run("x = 1")
+    run = notebook.run(cell)
+    assert run.writes["x"].series == (2.0,)
+    assert "x" not in notebook.run("print").writes
+
+
+def test_a_name_bound_by_one_cell_is_not_that_of_the_next(notebook):
+    """Nor is one bound between the cells, by a callback."""
+    assert "x" in notebook.run("x = [1]").writes
+    assert notebook.run("print(1)").writes == {}
+    notebook.names["came"] = [2]
+    assert notebook.run("print(2)").writes == {}
+    assert notebook.run("print(came)").writes == {}
+
+
+def test_what_was_there_before_the_first_cell_is_not_its_making(notebook):
+    """As where the extension is loaded late."""
+    notebook.names.update(x=[1], y=2)
+    assert notebook.run("print(1)").writes == {}
+
+
+def test_a_change_that_nobody_looked_for_in_time_is_nobodys(notebook):
+    """Between two cells something changed it: the run after is not said to have."""
+    notebook.run("x = [1]")
+    notebook.run("x = 1\nx = [1]")
+    run = notebook.run("y = 1")
+    notebook.names["x"].append(2)
+    notebook.run("z = 1")
+    assert "x" not in run.writes
+
+
+def test_an_exhausted_budget_accuses_nobody(put_back):
+    """Of what was read in full before, and then only in a sample, nothing is known."""
+    notebook = Notebook(budget=0.05)
+    notebook.names["a"] = np.arange(1 << 21, dtype=float)
+    notebook.names["many"] = [{str(n): [n]} for n in range(100_000)]
+    for _ in range(3):
+        run = notebook.run("len(a), len(many)")
+        assert run.writes == {}
+
+
+def test_modules_are_not_made(notebook):
+    """An import binds a name to what has a version instead."""
+    assert notebook.run("import math, os.path as p\nfrom math import pi").writes.keys() == {"pi"}
+
+
+def test_what_was_deleted_is_not_looked_for_again(notebook):
+    """The next runs go on as if it had never been."""
+    notebook.run("x = [1]")
+    assert notebook.run("del x").writes == {}
+    assert notebook.run("print(1)").writes == {}
+
+
+def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
+    """Where there is no time to look at all after each run, each has its turn."""
+    notebook.run("\n".join(f"v{n} = [{n}]" for n in range(300)))
+    for _ in range(40):
+        notebook.run("print")
+    known = notebook.session._known
+    assert len(known) == 300
+    assert {round_ for _, round_ in known.values()} != {0}
+
+
+def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_path, monkeypatch):
+    """It is read as ``helper.state``."""
+    (tmp_path / "helper_of_a_test.py").write_text("state = [1]\ndef go():\n    state.append(2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    notebook.run("import helper_of_a_test as h")
+    run = notebook.run("h.go()")
+    assert run.writes["helper_of_a_test.state"].series == (1.0, 2.0)

@@ -1,0 +1,1 @@
+"""Records drawn as text, HTML and JSON. One view of each: no surface draws its own."""

@@ -1,0 +1,81 @@
+"""Two series of numbers and how far they are apart, as inline SVG and in text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_MIDDLE = 0.43  # of a line that neither rises nor falls
+_POINTS = 240
+_WIDTH, _HEIGHT, _GAP = 420, 64, 22
+
+
+def sparkline(series: Sequence[float], columns: int = 60) -> str:
+    """Draw a series as a line of blocks, between its smallest and largest finite number."""
+    values = _thin(series, columns)
+    low, high = _range(values)
+    top = len(_BLOCKS) - 1
+    return "".join(
+        _BLOCKS[round(_height(value, low, high) * top)] if math.isfinite(value) else "?"
+        for value in values
+    )
+
+
+def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
+    """Draw both series, and below them their difference.
+
+    Returns:
+        An ``svg`` element that has no script and no text of the user's.
+    """
+    first, second = _thin(before, _POINTS), _thin(after, _POINTS)
+    low, high = _range([*first, *second])
+    apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
+    thin = _thin(apart, _POINTS)
+    differences = _path(thin, 0.0, max(_range(thin)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4)
+    return (
+        f'<svg role="img" width="{_WIDTH}" height="{_HEIGHT + _GAP}"'
+        f' viewBox="0 0 {_WIDTH} {_HEIGHT + _GAP}" fill="none">'
+        "<title>both series, and their difference below</title>"
+        f'<path d="{_path(first, low, high, _HEIGHT - 4, _HEIGHT - 8)}"'
+        ' stroke="hsl(210 70% 50%)" stroke-width="1.6"/>'
+        f'<path d="{_path(second, low, high, _HEIGHT - 4, _HEIGHT - 8)}"'
+        ' stroke="hsl(28 85% 50%)" stroke-width="1.6" stroke-dasharray="5 3"/>'
+        f'<path d="{differences}" stroke="currentColor" opacity=".6"/></svg>'
+    )
+
+
+def _thin(series: Sequence[float], most: int) -> list[float]:
+    """Take at most so many of the numbers, evenly."""
+    if len(series) <= most:
+        return [*series]
+    return [series[index * len(series) // most] for index in range(most)]
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    finite = [value for value in values if math.isfinite(value)]
+    return (min(finite), max(finite)) if finite else (0.0, 0.0)
+
+
+def _height(value: float, low: float, high: float) -> float:
+    """Return where a number stands between two others, from 0 to 1."""
+    if high <= low:
+        return _MIDDLE
+    if math.isinf(high - low):  # though both are finite
+        value, low, high = value / 4, low / 4, high / 4
+    return (value - low) / (high - low)
+
+
+def _path(values: Sequence[float], low: float, high: float, floor: float, height: float) -> str:
+    if not values:
+        return ""
+    step = (_WIDTH - 4) / max(len(values) - 1, 1)
+    points = [
+        f"{2 + index * step:.1f} {floor - _height(value, low, high) * height:.1f}"
+        for index, value in enumerate(values)
+        if math.isfinite(value)
+    ]
+    return "M" + "L".join(points)

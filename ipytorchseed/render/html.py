@@ -1,0 +1,32 @@
+"""Static HTML: no script, one stylesheet, everything of the user's escaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def fill(template: str, **values: Any) -> str:
+    """Fill a template of this folder's ``templates``.
+
+    Args:
+        template: Its name without ``.html``.
+        values: What it shows. Text is escaped by the template engine.
+    """
+    return _environment().get_template(f"{template}.html").render(**values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("ipytorchseed.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,169 @@
+"""The determinism report: plain words first, then every setting, then versions and hardware."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
+from ipytorchseed.determinism.flag import ANY, plain
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import WIDTH, wrap
+from ipytorchseed.render.values import write_value
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ON = "%deterministic on"
+_MARK = {
+    Standing.WRONG: "▲",
+    Standing.LATE: "▲",
+    Standing.UNKNOWN: "?",
+    Standing.RIGHT: "✓",
+    Standing.FREE: "·",
+    Standing.ABSENT: "·",
+}
+_GROUPS = (
+    ("Not as repeatability needs it", (Standing.WRONG, Standing.LATE)),
+    ("As it should be", (Standing.RIGHT,)),
+    ("torch does not tell", (Standing.UNKNOWN,)),
+    ("Any value, but the same in each run", (Standing.FREE,)),
+    ("Acts on nothing here", (Standing.ABSENT,)),
+)
+
+
+def report() -> Report:
+    """Say which settings decide whether results repeat here, as they are and as they should be.
+
+    torch is imported if it was not. No device is started, nothing is changed.
+
+    Returns:
+        A report that prints itself (80 columns) and shows itself in a notebook.
+    """
+    return Report(assess())
+
+
+class Report(View):
+    """The determinism report.
+
+    Args:
+        assessment: Every flag judged, and the facts of this machine.
+    """
+
+    def __init__(self, assessment: Assessment) -> None:
+        self.assessment = assessment
+
+    @property
+    def headline(self) -> str:
+        """The answer in plain words, and a line for each thing in the way."""
+        risks = [f"{risk} – {how}{command}" for risk, how, command in self._risks]
+        return "\n".join([self._verdict, *(wrap(risk, first="  ▲ ") for risk in risks)])
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [self.headline]
+        for title, rows in self._groups():
+            parts += ["", _head(f"{title} ({len(rows)})"), *(_lines(judged) for judged in rows)]
+        parts += ["", "Versions and hardware"]
+        for fact, value in self.assessment.facts:
+            parts.append(wrap(value or fact.unknown, first=f"  {fact.name:<8}"))
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script; details are folded."""
+        return fill(
+            "report",
+            verdict=self._verdict,
+            risks=self._risks,
+            groups=[
+                (title, [_row(judged) for judged in rows], number == 0 and rows[0].ok is False)
+                for number, (title, rows) in enumerate(self._groups())
+            ],
+            facts=[(fact.name, value, fact.unknown) for fact, value in self.assessment.facts],
+        )
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        return json.dumps({"schema": 1, "flags": flags_json(self.assessment.flags)})
+
+    @property
+    def _verdict(self) -> str:
+        if self.assessment.repeats:
+            return "Runs repeat on this machine: every setting is as it should be."
+        return "Runs repeat on this machine, but for:"
+
+    @property
+    def _risks(self) -> list[tuple[str, str, str]]:
+        return [(judged.flag.risk, *_remedy(judged)) for judged in self.assessment.problems]
+
+    def _groups(self) -> list[tuple[str, list[Judged]]]:
+        groups = [
+            (title, [each for each in self.assessment.flags if each.standing in standings])
+            for title, standings in _GROUPS
+        ]
+        return [(title, rows) for title, rows in groups if rows]
+
+
+def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
+    """Return flags as other programs read them."""
+    return [
+        {
+            "name": judged.flag.name,
+            "value": plain(judged.value),
+            "wanted": plain(judged.wanted),
+            "ok": judged.ok,
+        }
+        for judged in flags
+    ]
+
+
+def _remedy(judged: Judged) -> tuple[str, str]:
+    """Say what to do about a problem: in words, and as a command."""
+    if judged.standing is Standing.LATE:
+        return f"too late in this process: {judged.flag.mend}", ""
+    return "", _ON
+
+
+def _needed(judged: Judged) -> str:
+    return "any" if judged.wanted is ANY else write_value(judged.wanted)
+
+
+def _change(judged: Judged) -> str:
+    if judged.late is not None:
+        return "restart"
+    return "by block" if judged.flag.set is None else "any time"
+
+
+def _row(judged: Judged) -> dict[str, object]:
+    return {
+        "mark": _MARK[judged.standing],
+        "name": judged.flag.name,
+        "value": write_value(judged.value),
+        "wanted": _needed(judged),
+        "change": judged.late or _change(judged),
+        "why": judged.flag.why,
+        "source": judged.flag.source,
+        "ok": judged.ok,
+    }
+
+
+_NAME, _NOW, _NEEDED = 50, 10, 8
+"""Columns of the table in text: the name, the present value, the needed one; the rest is Change."""
+
+
+def _head(title: str) -> str:
+    return f"{title:<{_NAME + 2}}{'Now':<{_NOW}}{'Needed':<{_NEEDED}}Change\n{'─' * WIDTH}"
+
+
+def _lines(judged: Judged) -> str:
+    name = f"{_MARK[judged.standing]} {judged.flag.name}"
+    now = write_value(judged.value)
+    values = f"{now:<{_NOW - 1}} {_needed(judged):<{_NEEDED}}{_change(judged)}"
+    if len(values) > WIDTH - 2:
+        row = f"{name}\n{wrap(values, first='    ')}"
+    elif len(name) > _NAME + 1 or len(now) >= _NOW:
+        row = f"{name}\n{values:>{WIDTH - 2}}"
+    else:
+        row = f"{name:<{_NAME + 2}}{values}"
+    return f"{row}\n{wrap(judged.flag.why, first='    ')}"

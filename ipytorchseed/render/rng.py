@@ -1,0 +1,142 @@
+"""``%rng``: every state now, the settings that matter, and the timeline of runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ipytorchseed.determinism.environment import FLAGS as VARIABLES
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.table import FLAGS
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.report import Report, flags_json
+from ipytorchseed.render.seeding import SeedStatus, read_rows
+from ipytorchseed.render.text import draw_table, wrap
+from ipytorchseed.render.timeline import run_name, timeline, write_lines
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ipytorchseed.determinism.assessment import Judged
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.rng.position import Position
+
+
+_NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
+NO_RUN = "No run is recorded yet."
+
+
+class RngView(View):
+    """What there is to see of randomness.
+
+    Args:
+        status: Every source and generator as it stands.
+        report: The flags, judged; None where torch is not imported.
+        runs: The runs of this notebook, oldest first.
+        kernel: The kernel that asks.
+        note: What to say besides; empty for nothing.
+    """
+
+    def __init__(
+        self,
+        status: SeedStatus,
+        report: Report | None,
+        runs: Sequence[Run],
+        kernel: str,
+        note: str = "",
+    ) -> None:
+        self.status = status
+        self.report = report
+        self.timeline = timeline(runs, kernel)
+        self.note = note
+
+    @property
+    def headline(self) -> str:
+        """The answer of the report, in one line."""
+        return _NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        report = _NO_TORCH if self.report is None else self.report.headline
+        parts = [self.status.text(), "", report]
+        if self.note:
+            parts += ["", wrap(self.note, first="")]
+        if self.timeline.lines:
+            parts += ["", *write_lines(self.timeline)]
+            parts += ["", "* began in another state than the cell's run before it"]
+        else:
+            parts += ["", NO_RUN]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("rng", view=self, no_run=NO_RUN)
+
+
+def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
+    """Write every source, generator and flag as one line of JSON.
+
+    Args:
+        found: The generators of the namespace.
+        flags: Every flag, judged; None where torch is not imported: they are not known then.
+    """
+    rows = read_rows(found)
+    return json.dumps(
+        {
+            "schema": 1,
+            "sources": [row.to_json() for row in rows if not row.type],
+            "generators": [row.to_json() for row in rows if row.type],
+            "flags": _unknown_flags() if flags is None else flags_json(flags),
+        }
+    )
+
+
+def _unknown_flags() -> list[dict[str, object]]:
+    """Write the flags of a process without torch: what the environment says, and no judgement."""
+    values = {flag.name: plain(flag.read()) for flag in VARIABLES}
+    unknown = {"wanted": None, "ok": None}
+    return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
+
+
+class StateDifference(View):
+    """The states in which two runs began, side by side.
+
+    Args:
+        first: One run.
+        second: The other.
+        positions: Where each state stands in its stream, by digest, as far as it is known.
+        kernel: The kernel that asks.
+    """
+
+    def __init__(
+        self, first: Run, second: Run, positions: Mapping[str, Position], kernel: str
+    ) -> None:
+        self.names = run_name(first, kernel), run_name(second, kernel)
+        self.rows = []
+        sides = [
+            {**run.before, **{name: g.digest for name, g in run.generators_before.items()}}
+            for run in (first, second)
+        ]
+        for name in dict.fromkeys([*sides[0], *sides[1]]):
+            one, two = (side.get(name) for side in sides)
+            pair = [_state(digest, positions) for digest in (one, two)]
+            self.rows.append((name, *pair, "same" if one == two else "differs"))
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        titles = ("Source", f"{self.names[0]} began", f"{self.names[1]} began", "")
+        return draw_table("", {title: {"overflow": "fold"} for title in titles}, self.rows)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("difference", names=self.names, rows=self.rows)
+
+
+def _state(digest: str | None, positions: Mapping[str, Position]) -> str:
+    if digest is None:
+        return "not there"
+    place = positions.get(digest)
+    known = place is not None and (place.seed is not None or place.draws is not None)
+    return f"{digest[:8]} {place}" if known else digest[:8]

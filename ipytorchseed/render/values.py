@@ -1,0 +1,25 @@
+"""How single values are written."""
+
+from __future__ import annotations
+
+from ipytorchseed.determinism.flag import Unreadable
+
+SHORT = 8
+"""Hex digits of a digest that are shown to people."""
+
+
+def write_value(value: object) -> str:
+    """Write the value of a flag for a person: ``torch.float32`` is ``float32``."""
+    if isinstance(value, Unreadable):
+        return "?"
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple):
+        return ", ".join(write_value(item) for item in value)
+    text = value if isinstance(value, str) else str(value).removeprefix("torch.")
+    return text if text.isprintable() else repr(text)  # of one line
+
+
+def short_digest(digest: str | None) -> str:
+    """Shorten a digest for a person."""
+    return digest[:SHORT] if digest else "unknown"

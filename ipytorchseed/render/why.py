@@ -1,0 +1,155 @@
+"""``%why`` as text, HTML and JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from ipytorchseed.render.curves import curves_svg, sparkline
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import wrap
+from ipytorchseed.render.timeline import label_of, run_name
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.explanation import Change, Explanation
+
+_MOST_CHANGES = 6
+_MOST_CLEARED = 8
+
+
+class WhyView(View):
+    """An explanation made visible.
+
+    Args:
+        explanation: What is to be said.
+        kernel: The kernel that asks.
+    """
+
+    def __init__(self, explanation: Explanation, kernel: str) -> None:
+        self.explanation = explanation
+        self.kernel = kernel
+
+    @property
+    def title(self) -> str:
+        """The question as answered: which run, against which."""
+        said = self.explanation
+        name = run_name(said.run, self.kernel)
+        if said.against is None:
+            return f"{name}: {said.message}"
+        other = run_name(said.against, self.kernel)
+        if said.verdict == "same":
+            return f"{name} gave bitwise the same result as {other}."
+        if said.verdict == "explained":
+            return f"Why {name} differs from {other}"
+        return f"{name} differs from {other}, and nothing that was recorded does"
+
+    @property
+    def one_line(self) -> str:
+        """The answer in a line, where the result changed; empty otherwise."""
+        said = self.explanation
+        if said.against is None or said.verdict not in ("explained", "unexplained"):
+            return ""
+        named = ", ".join(f"{cause.kind} {cause.name}" for cause in said.causes)
+        return (
+            f"Not the result of {run_name(said.against, self.kernel)}:"
+            f" {named or 'nothing recorded differs'}. See %why"
+        )
+
+    @property
+    def next_step(self) -> str:
+        """What to do where nothing explains the difference; empty otherwise."""
+        if self.explanation.verdict != "unexplained":
+            return ""
+        return (
+            "The cell itself does not repeat. Put %%deterministic on top of it: what has no"
+            " deterministic algorithm then stops it, and the error names the operation."
+        )
+
+    @property
+    def curves(self) -> list[tuple[str, str]]:
+        """Name and drawing of each series of numbers that changed."""
+        return [
+            (change.name or change.what, curves_svg(change.before, change.after))
+            for change in self.explanation.changed
+            if change.before and change.after and len(change.after) > 1
+        ][:2]
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        said = self.explanation
+        parts = [wrap(self.title, first="")]
+        for cause in said.causes:
+            parts.append(wrap(cause.message, first="  ▲ "))
+            parts += [f"      {line}" for line in cause.proof.splitlines() if cause.kind == "code"]
+        if said.mend:
+            parts += ["", "To get the earlier result back, then run the cell again:"]
+            parts += [f"    {command}" for command in said.mend]
+        if self.next_step:
+            parts.append(wrap(self.next_step, first="  "))
+        if said.changed:
+            parts += ["", "Changed"]
+            for change in said.changed[:_MOST_CHANGES]:
+                parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
+                if change.before and change.after and len(change.after) > 1:
+                    parts.append(f"    then {sparkline(change.before)}")
+                    parts.append(f"    now  {sparkline(change.after)}")
+            more = len(said.changed) - _MOST_CHANGES
+            parts += [f"  and {more} more"] if more > 0 else []
+        if said.cleared:
+            names = [f"{each.name} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
+            parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("why", view=self, said=self.explanation, name=_name)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        said = self.explanation
+        return json.dumps(
+            {
+                "schema": 1,
+                "cell": {"id": said.run.cell, "label": label_of(said.run.source)},
+                "run": _run(said.run),
+                "against": None if said.against is None else _run(said.against),
+                "verdict": said.verdict,
+                "message": said.message,
+                "changed": [
+                    {"what": change.what, "name": change.name, "detail": change.detail}
+                    for change in said.changed
+                ],
+                "causes": [
+                    {
+                        "kind": cause.kind,
+                        "name": cause.name,
+                        "blame": [
+                            {
+                                "execution_count": each.run and each.run.execution_count,
+                                "how": each.how,
+                            }
+                            for each in cause.blame
+                        ],
+                        "message": cause.message,
+                        "fix": cause.fix,
+                    }
+                    for cause in said.causes
+                ],
+                "cleared": [
+                    {"kind": each.kind, "name": each.name, "message": each.message}
+                    for each in said.cleared
+                ],
+            }
+        )
+
+
+def _name(change: Change) -> str:
+    return change.name or change.what
+
+
+def _run(run: Run) -> dict[str, object]:
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started))
+    return {"execution_count": run.execution_count, "kernel": run.kernel, "started": started}

@@ -1,0 +1,55 @@
+"""Series of numbers as lines of blocks and as drawings without script."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipytorchseed.render.curves import curves_svg, sparkline
+
+NUMBERS = st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=700)
+
+
+@given(NUMBERS)
+def test_any_series_is_a_line_of_blocks(series):
+    """One for each number, 60 at most; what is not finite is a question mark."""
+    line = sparkline(series)
+    assert len(line) == min(len(series), 60)
+    assert set(line) <= set("▁▂▃▄▅▆▇█?")
+
+
+def test_a_line_rises_and_falls_with_its_numbers():
+    """Between the smallest and the largest."""
+    assert sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
+    assert sparkline([7, 0, 7]) == "█▁█"
+    assert sparkline([2, 2]) == "▄▄"
+    assert sparkline([0, math.nan, 1]) == "▁?█"
+    assert sparkline([math.inf]) == "?"
+    assert sparkline([]) == ""
+
+
+@given(NUMBERS, NUMBERS)
+def test_any_two_series_are_a_drawing(before, after):
+    """Well-formed, of finite coordinates inside its frame, and a moderate size."""
+    svg = curves_svg(before, after)
+    root = ET.fromstring(svg)  # noqa: S314 -- ours
+    assert root.get("role") == "img"
+    assert "script" not in svg
+    assert len(svg) < 20_000
+    for path in root.iter("path"):
+        for point in path.get("d").removeprefix("M").split("L"):
+            if point:
+                x, y = map(float, point.split())
+                assert -1 <= x <= 421
+                assert -1 <= y <= 87
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 5e-324])
+def test_extremes_do_not_overflow(value):
+    """The range of a series may be larger than the largest number."""
+    assert "nan" not in curves_svg([value, -value, 0.0], [0.0, value, -value])
+    assert "?" not in sparkline([value, -value])

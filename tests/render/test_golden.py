@@ -1,0 +1,41 @@
+"""What is drawn as text, word for word; and that it fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.report import Report
+from tests.golden.plugin import FOLDER
+from tests.render.records import ALERTS, ASSESSMENTS, STATUSES
+
+VIEWS = {
+    **{f"report-{name}": Report(made) for name, made in ASSESSMENTS.items()},
+    **{f"alerts-{name}": AlertTable(made) for name, made in ALERTS.items()},
+    **{f"seeding-{name}": made for name, made in STATUSES.items()},
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_text_is_that_of_the_golden_file(golden, name):
+    """A change of wording or layout is a change of the file, to be read before it is kept."""
+    golden(name, VIEWS[name].text())
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_prints_itself(name):
+    """``repr`` and ``str`` are the text, for terminals and for ``print``."""
+    view = VIEWS[name]
+    assert repr(view) == str(view) == view.text()
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.txt")), ids=lambda file: file.stem)
+def test_a_golden_file_fits_a_terminal(file):
+    """At most 80 columns, no trailing blanks, no colour codes, one newline at the end."""
+    text = file.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert all(letter.isprintable() for line in lines for letter in line)
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")

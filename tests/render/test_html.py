@@ -1,0 +1,202 @@
+"""Static HTML: no script, everything of the user's escaped, the same facts as the text."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from ipytorchseed.determinism.alerts import Alert
+from ipytorchseed.determinism.assessment import Assessment
+from ipytorchseed.determinism.flag import Unreadable
+from ipytorchseed.determinism.machine import Fact
+from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.seeding import Row, SeedStatus
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.position import UNKNOWN
+from tests.render.records import ALERTS, ASSESSMENTS, STATUSES
+
+EVIL = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "' autofocus onfocus='alert(1)",
+    "</table></div><iframe src=//x>",
+    "</style><svg onload=alert(1)>",
+    "&lt;b&gt;",
+    "{{ 7 * 7 }}{% for x in y %}",
+    "[bold red]x[/bold red]",
+]
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its tags, attributes and words."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):  # noqa: D102 -- this and the next: HTMLParser's
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in ("br", "meta", "img", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):  # noqa: D102
+        assert self.open.pop() == tag, "tags close in the order in which they opened"
+
+    def handle_data(self, data):  # noqa: D102
+        if "style" not in self.open:
+            self.text += f" {data}" if self.open[-1:] != ["code"] else data
+
+    @property
+    def words(self):
+        """The text, each run of blanks as one."""
+        return " ".join(self.text.split())
+
+
+def _evil_views(evil):
+    judged = ASSESSMENTS["cpu"].flags[0]
+    flag = replace(judged.flag, name=evil, why=evil, risk=evil)
+    facts = ((Fact(evil, lambda: None), evil), (Fact("gpu", lambda: None, unknown=evil), None))
+    settings = (replace(judged, flag=flag, value=evil), replace(judged, value=Unreadable(evil)))
+    rows = [Row(evil, "", "0" * 16, UNKNOWN), Row("g", evil, None, UNKNOWN)]
+    return [
+        Report(Assessment(settings, facts)),
+        AlertTable([Alert(evil, 1, evil)]),
+        SeedStatus(evil, rows),
+    ]
+
+
+VIEWS = {
+    **{f"report of {name}": Report(made) for name, made in ASSESSMENTS.items()},
+    **{f"alerts, {name}": AlertTable(made) for name, made in ALERTS.items()},
+    **{f"status, {name}": made for name, made in STATUSES.items()},
+    **{f"{type(v).__name__} with {e}": v for e in EVIL for v in _evil_views(e)},
+}
+
+HARMLESS = {
+    *("div", "style", "p", "span", "ul", "li", "details", "summary", "code", "br", "a"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+@pytest.fixture(params=VIEWS)
+def view(request):
+    """Each of the views."""
+    return VIEWS[request.param]
+
+
+def test_no_script_runs_and_nothing_is_loaded(view):
+    """Only tags that show something, no handlers, and links only to pages of the web."""
+    page = Page(view.html())
+    assert {*page.tags} <= HARMLESS
+    names = {name for name, _ in page.attributes}
+    assert {name for name in names if name.startswith("on")} == set()
+    assert names <= {"class", "scope", "href", "open", "style", "title"}
+    for name, value in page.attributes:
+        if name == "href":
+            assert value.startswith("https://")
+        if name == "style":
+            assert value.startswith("--h:")
+            assert value[4:].isdecimal()
+    assert "url(" not in view.html()
+    assert "@import" not in view.html()
+
+
+def test_each_page_brings_its_own_styles_once(view):
+    """A display may stand alone in a saved notebook."""
+    assert Page(view.html()).tags.count("style") == 1
+
+
+def test_a_notebook_is_given_the_page(view):
+    """By the method that IPython asks for."""
+    assert view._repr_html_() == view.html()
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_what_the_user_wrote_is_shown_as_it_is(evil):
+    """As letters, in HTML and in text: a name, a line of code, a value."""
+    for view in _evil_views(evil):
+        assert " ".join(evil.split()) in Page(view.html()).words
+        assert "".join(evil.split()) in "".join(view.text().split())
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_a_generator_under_an_evil_key_is_shown_as_it_is(evil):
+    """Found in a namespace: ``d['<script>']``."""
+    found = find_generators({"d": {evil: random.Random(0)}})
+    page = Page(SeedStatus.read(None, "", found).html())
+    assert found[0].name in page.words
+    assert {*page.tags} <= HARMLESS
+
+
+@pytest.mark.parametrize("name", ASSESSMENTS)
+def test_the_report_has_the_facts_of_its_text(name):
+    """Verdict, risks, and for every flag its name, value, wish and reason."""
+    report = Report(ASSESSMENTS[name])
+    words = Page(report.html()).words
+    for line in " ".join(report.headline.split()).split(" ▲ "):
+        assert line in words
+    for judged in report.assessment.flags:
+        assert judged.flag.name in words
+        assert judged.flag.why in words
+    for fact, value in report.assessment.facts:
+        assert f"{fact.name} {value or fact.unknown}" in words
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_the_alerts_have_the_facts_of_their_text(name):
+    """Operation, line, count and what to use instead; and the code of the line besides."""
+    table = AlertTable(ALERTS[name])
+    words, text = Page(table.html()).words, table.text()
+    for alert in ALERTS[name]:
+        for fact in (alert.operation, alert.line or "?", f"{alert.count:,}", alert.instead):
+            assert str(fact) in words
+        assert alert.code in words
+        assert alert.operation in _column(text, "Operation", "Line")
+        assert "".join(alert.instead.split()) in _column(text, "Instead")
+
+
+def _column(text, heading, following=None):
+    """Join what stands under a heading, without blanks: a table may break it over lines."""
+    head, *lines = text.splitlines()[-_rows(text) :]
+    end = head.index(following) if following else None
+    return "".join("".join(line[head.index(heading) : end].split()) for line in lines)
+
+
+def _rows(text):
+    """Count the lines from the headings on; a rule stands under them."""
+    lines = text.splitlines()
+    return len(lines) - next(n for n, line in enumerate(lines) if line.startswith("─")) + 1
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_the_status_has_the_facts_of_its_text(name):
+    """Title, and for every row its name, type, state and position."""
+    status = STATUSES[name]
+    words, text = Page(status.html()).words, status.text()
+    assert status.title in words
+    for row in status.rows:
+        for fact in (row.name, row.type, row.short, row.where):
+            assert fact in words
+        assert "".join(row.name.split()) in _column(text, "Source", "State")
+        assert "".join(row.where.split()) in _column(text, "Stands at")
+
+
+def test_equal_states_have_equal_colours():
+    """And the colour is never the only sign: the digest stands in it."""
+    rows = [Row(n, "", d * 4, UNKNOWN) for n, d in (("a", "12ab"), ("b", "12ab"), ("c", "77ff"))]
+    page = Page(SeedStatus("", rows).html())
+    hues = [value for name, value in page.attributes if name == "style"]
+    assert hues[0] == hues[1] != hues[2]
+    assert page.words.count("12ab12ab") == 2

@@ -1,0 +1,101 @@
+"""``%rng`` drawn from records: text, HTML and JSON say the same, and say what is unknown."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from ipytorchseed.ledger.records import GeneratorState
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.rng import RngView, StateDifference, rng_json
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.position import Position
+from tests.render.records import ASSESSMENTS, STATUSES
+from tests.render.test_timeline import A, B, run
+
+RUNS = [
+    run(1, {"python": A}, {"python": B}),
+    run(2, {"python": B}, {"python": A}, between={"numpy": (A, B)}, status="error"),
+]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("judged", [*ASSESSMENTS, None])
+def test_text_and_html_tell_states_settings_and_runs(status, judged):
+    """In this order; the text fits a terminal, the HTML has no script."""
+    report = None if judged is None else Report(ASSESSMENTS[judged])
+    view = RngView(STATUSES[status], report, RUNS, "k")
+    text, html = view.text(), view._repr_html_()
+    assert max(map(len, text.splitlines())) <= 80
+    for shown in (text, html):
+        places = [shown.index(each) for each in ("python", view.headline[:30], "In[1]", "In[2]")]
+        assert places == sorted(places)
+        assert "between the runs, numpy moved" in shown
+    assert "<script" not in html
+    assert str(view) == text
+
+
+def test_without_torch_its_settings_are_not_looked_at():
+    """And that is said; nothing is imported to tell more."""
+    view = RngView(STATUSES["plain"], None, [], "k")
+    assert "torch is not imported yet" in view.text()
+    assert "torch is not imported yet" in view.html()
+
+
+def test_without_runs_it_says_so():
+    """And why, if there is a reason."""
+    view = RngView(STATUSES["plain"], None, [], "k", note="Tracking is off.")
+    for shown in (view.text(), view.html()):
+        assert "No run is recorded yet." in shown
+    assert "Tracking is off." in view.text()
+    assert "Tracking is off." in view.html()
+
+
+def test_html_escapes_everything_of_the_users():
+    """Cells, names of generators, ids."""
+    hostile = "<script>alert('1')</script>"
+    state = GeneratorState("random.Random", A)
+    runs = [run(1, {}, {}, source=hostile, cell=hostile, generators_after={hostile: state})]
+    for view in (RngView(STATUSES["plain"], None, runs, "k"), StateDifference(*runs * 2, {}, "k")):
+        assert "<script" not in view.html()
+    assert "&lt;script&gt;" in RngView(STATUSES["plain"], None, runs, "k").html()
+
+
+def test_json_is_one_line_with_nulls_for_what_is_unknown():
+    """Of generators made without a seed, and of flags where torch is not imported."""
+    found = find_generators({"g": random.Random(3), "h": np.random.default_rng()})
+    told = json.loads(rng_json(found, ASSESSMENTS["cpu"].flags))
+    assert "\n" not in rng_json(found, None)
+    assert [each["name"] for each in told["generators"]] == ["g", "h"]
+    assert told["generators"][1]["seed"] is None
+    assert {type(flag["ok"]) for flag in told["flags"]} == {bool}
+    unknown = json.loads(rng_json(found, None))["flags"]
+    assert [flag["name"] for flag in unknown] == [flag["name"] for flag in told["flags"]]
+    assert {flag["ok"] for flag in unknown} == {None}
+    values = {flag["name"]: flag["value"] for flag in unknown}
+    assert values["torch.default_dtype"] is None
+    assert values["PYTHONHASHSEED"] is not None
+
+
+def test_two_states_side_by_side():
+    """With their places in the stream, as far as they are known."""
+    first = run(5, {"python": A, "numpy": A}, {})
+    second = run(
+        9,
+        {"python": A, "numpy": B},
+        {},
+        generators_before={"g": GeneratorState("t", B)},
+        kernel="x",
+    )
+    view = StateDifference(first, second, {A: Position(42, 7)}, "k")
+    assert view.names == ("In[5]", "#109")
+    assert view.rows == [
+        ("python", "aaaa0000 seed 42 + 7 draws", "aaaa0000 seed 42 + 7 draws", "same"),
+        ("numpy", "aaaa0000 seed 42 + 7 draws", "bbbb0000", "differs"),
+        ("g", "not there", "bbbb0000", "differs"),
+    ]
+    assert max(map(len, view.text().splitlines())) <= 80
+    assert "In[5] began" in view.html()

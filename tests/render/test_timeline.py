@@ -1,0 +1,155 @@
+"""The timeline: equal states are equal chips, runs are named, and its text fits a terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.render.timeline import Chip, Field, label_of, run_name, timeline, write_lines
+
+A, B, C = "aaaa000000000000", "bbbb000000000000", "cccc000000000000"
+
+
+def run(number, before, after, **more):
+    """Make a record of a run that moved sources from one state to another."""
+    given_ = {
+        "notebook": "n",
+        "kernel": "k",
+        "cell": "cell",
+        "source": "draw()",
+        "execution_count": number,
+        "started": 0.0,
+        "seconds": 0.1,
+        "status": "ok",
+        "before": before,
+        "after": after,
+        "id": 100 + number,
+    }
+    return Run(**{**given_, **more})
+
+
+def text(runs, kernel="k"):
+    """Draw runs as text."""
+    return "\n".join(write_lines(timeline(runs, kernel)))
+
+
+def test_a_chip_is_the_state_anywhere():
+    """Its code and colour follow from the digest alone."""
+    assert (Chip(A).code, Chip(A).hue) == (Chip(A, other=True).code, Chip(A, other=True).hue)
+    assert Chip(A).code == "aaaa"
+    assert 0 <= Chip("ffff" * 4).hue < 360
+
+
+def test_a_field_tells_what_moved():
+    """A dot where nothing did; a star where the cell's earlier run began in another state."""
+    assert Field(Chip(A), Chip(B)).text == "aaaa→bbbb"
+    assert Field(Chip(A), Chip(A)).text == "·"
+    assert Field(Chip(A, other=True), Chip(B)).text == "aaaa*→bbbb"
+    assert Field(Chip(A, other=True), Chip(A)).text == "aaaa*"
+    assert Field(None, Chip(B)).text == "→bbbb"
+    assert Field(None, None).text == "·"
+    assert Field(Chip(A), None).text == "·"
+
+
+def test_a_rerun_is_held_against_the_same_cells_run_before():
+    """Not against other cells, and not against itself."""
+    runs = [
+        run(1, {"python": A}, {"python": B}),
+        run(2, {"python": B}, {"python": C}, cell="another"),
+        run(3, {"python": C}, {"python": A}),
+        run(4, {"python": C}, {"python": A}),
+    ]
+    others = [line.fields[0].before.other for line in timeline(runs, "k").lines]
+    assert others == [False, False, True, False]
+
+
+def test_runs_of_a_cell_share_a_rail():
+    """A hue; another cell has another, mostly."""
+    lines = timeline([run(n, {}, {}, cell=cell) for n, cell in enumerate("aba")], "k").lines
+    assert lines[0].rail == lines[2].rail != lines[1].rail
+
+
+def test_a_run_is_named_by_its_number_here_and_by_the_ledgers_elsewhere():
+    """So is one that the front end did not count."""
+    assert run_name(run(5, {}, {}), "k") == "In[5]"
+    assert run_name(run(5, {}, {}), "another kernel") == "#105"
+    assert run_name(run(5, {}, {}, execution_count=None), "k") == "#105"
+
+
+def test_generators_have_columns_beside_sources():
+    """Those that come later, too."""
+    runs = [
+        run(1, {"python": A}, {"python": A}),
+        run(2, {"python": A}, {"python": A}, generators_after={"g": GeneratorState("t", B)}),
+    ]
+    assert timeline(runs, "k").columns == ("python", "g")
+    assert "→bbbb" in text(runs)
+
+
+def test_columns_that_nothing_moved_are_left_out_and_too_many_are_named():
+    """So that the text fits; nothing is dropped without a word."""
+    names = ["python", "numpy", "torch.cpu", "torch.cuda:0", "rng", "ds.rng"]
+    runs = [run(1, dict.fromkeys(names, A), dict.fromkeys(names[1:], B) | {"python": A})]
+    drawn = text(runs).splitlines()
+    assert drawn[0].split() == ["Run", "Cell", "numpy", "torch.cpu", "torch.cuda:"]
+    assert drawn[-1].strip() == "moved too, not shown: rng, ds.rng"
+
+
+def test_how_a_run_ended_is_told_where_it_did_not_end_well():
+    """Whatever else is in the row."""
+    names = ["python", "numpy", "torch.cpu", "g"]
+    for status in ("error", "interrupted"):
+        failed = run(1, dict.fromkeys(names, A), dict.fromkeys(names, B), status=status)
+        assert text([failed]).splitlines()[2].endswith(f" {status}")
+
+
+def test_moves_between_runs_have_a_line_of_their_own():
+    """Above the run that found them."""
+    drawn = text([run(1, {"python": A}, {"python": A}, between={"python": (B, A)})])
+    assert drawn.splitlines()[2].strip() == "between the runs, python moved"
+
+
+LABELS = {
+    "\n\n  first = 1\nsecond": "first = 1",
+    "": "",
+    "a\tb": "a b",
+    "\x1b[31mred": " [31mred",
+    "x = '\u202e'": "x = ' '",
+}
+
+
+@pytest.mark.parametrize(("source", "label"), LABELS.items())
+def test_a_label_is_the_first_line_of_letters_that_can_be_shown(source, label):
+    """Control letters would move the terminal's pen."""
+    assert label_of(source) == label
+
+
+DIGESTS = st.sampled_from([A, B, C])
+STATES = st.dictionaries(st.text(min_size=1, max_size=40), DIGESTS, max_size=5)
+
+
+@given(
+    st.lists(
+        st.builds(
+            run,
+            st.integers(0, 10**5),
+            STATES,
+            STATES,
+            source=st.text(max_size=60),
+            cell=st.text(max_size=9),
+            status=st.sampled_from(["ok", "error", "interrupted"]),
+            between=st.dictionaries(st.text(max_size=50), st.tuples(DIGESTS, DIGESTS), max_size=5),
+        ),
+        max_size=3,
+    )
+)
+@settings(max_examples=25)
+def test_any_text_fits_a_terminal(runs):
+    """80 columns at most, whatever the cells and names are, and one line each."""
+    for line in write_lines(timeline(runs, "k")):
+        assert cell_len(line) <= 80
+        assert line.isprintable()
+        assert line == line.rstrip()

@@ -1,0 +1,110 @@
+"""``%deterministic`` and ``%%deterministic``: words, options, and what each does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from IPython.display import display
+
+from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
+from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.receipt import receipt_json
+from ipytorchseed.render.report import report
+
+if TYPE_CHECKING:
+    from ipytorchseed.determinism.alerts import Alert
+    from ipytorchseed.notebook.extension import Extension
+
+    Target = tuple[Extension, str | None]
+
+_warn = click.option(
+    "--warn",
+    is_flag=True,
+    help="List operations without deterministic algorithm instead of stopping the cell.",
+)
+_no_cudnn = click.option("--no-cudnn", is_flag=True, help="Also switch cuDNN off.")
+_quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+
+
+def command(kind: str) -> click.Command:
+    """Return the declaration of the line magic or of the cell magic."""
+    return _cell if kind == "cell" else _line
+
+
+def show_alerts(alerts: list[Alert]) -> None:
+    """Show what torch said of operations, if it said anything."""
+    if alerts:
+        display(AlertTable(alerts))
+
+
+@click.group(invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one line of JSON.")
+@click.pass_context
+def _line(ctx: click.Context, *, as_json: bool) -> None:
+    """Show every setting that decides whether results repeat, and what it should be."""
+    if ctx.invoked_subcommand is None:
+        view = report()
+        if as_json:
+            click.echo(view.to_json())
+        else:
+            display(view)
+
+
+@_line.command("on")
+@_warn
+@_no_cudnn
+@_quiet
+@click.pass_obj
+def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
+    """Set what repeatability needs, for the rest of the session."""
+    scopes = target[0].scopes
+    if scopes.in_cell:
+        message = "this cell runs under %%deterministic, which ends with it; use a cell of its own"
+        raise click.UsageError(message)
+    scopes.switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
+    if not quiet:
+        click.echo(f"{report().headline}\n%deterministic off puts the settings back.")
+
+
+@_line.command("off")
+@_quiet
+@click.pass_obj
+def _off(target: Target, *, quiet: bool) -> None:
+    """Put back exactly what was there before `on`."""
+    scopes = target[0].scopes
+    if scopes.in_cell:
+        message = "this cell runs under %%deterministic; use a cell of its own"
+        raise click.UsageError(message)
+    if not scopes.switch_off():
+        message = "nothing to switch off: `%deterministic on` is not in force"
+        raise click.UsageError(message)
+    if not quiet:
+        click.echo("Every setting is as it was before %deterministic on.")
+
+
+@click.command(cls=SeedCommand, add_help_option=False)  # the body would run without its scope
+@click.argument("seed", type=SeedValue(), required=False)
+@_warn
+@click.option("--isolate", is_flag=True, help="Also put every source back after the cell.")
+@_no_cudnn
+@click.option("--json", "as_json", is_flag=True, help="Print the receipt as one line of JSON.")
+@click.pass_obj
+def _cell(  # noqa: PLR0913 -- click passes each option by its name
+    target: Target, seed: int | None, *, warn: bool, isolate: bool, no_cudnn: bool, as_json: bool
+) -> None:
+    """Run the cell so that the same input gives the same bits.
+
+    Seeds every source with SEED, if one is given, sets the flags that repeatability needs, runs
+    the cell, and puts every flag back, whatever happens in the cell.
+    """
+    extension, body = target
+    scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
+    after = (lambda done: click.echo(receipt_json(done))) if as_json else None
+    if body is None:  # the transformer left the body in the cell
+        extension.scopes.begin_cell(scope, after)
+        if seed is not None:
+            extension.tracking.note_seed(seed, "scope")
+        return
+    extension.run_scoped(scope, after, body)

@@ -1,0 +1,204 @@
+"""The extension: what it adds to a shell, and takes away again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from IPython.core.completer import SimpleCompletion, context_matcher
+
+from ipytorchseed.notebook.cells import cell_key
+from ipytorchseed.notebook.config import IPyTorchSeed
+from ipytorchseed.notebook.guard import Guard
+from ipytorchseed.notebook.magic import Magic
+from ipytorchseed.notebook.runs import Runs
+from ipytorchseed.notebook.seeding import Seeding
+from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.notebook.transform import deterministic_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from IPython.core.completer import CompletionContext
+    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
+    from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.notebook.scopes import Scopes
+    from ipytorchseed.rng.generators import Found
+
+_loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
+
+MAGICS = (
+    ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
+    ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
+    ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
+    ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
+    ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
+)
+"""Kind, name, the module whose ``command`` declares words and options, and an example."""
+
+
+class Extension:
+    """Everything that the extension keeps for one shell.
+
+    Args:
+        shell: The running shell.
+
+    Attributes:
+        guard: Keeps errors of our callbacks away from the user's cells.
+        runs: The runs under way.
+        seeding: What ``%seed`` put in force.
+        choices: What the user configured.
+        tracking: The recording of runs.
+        scopes: The deterministic scopes in force; made on first use, as it needs torch's flags.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.guard = Guard()
+        self.runs = Runs()
+        self.seeding = Seeding()
+        self.choices = IPyTorchSeed(parent=shell)
+        self.tracking = Tracking(shell, self.choices)
+        self._scopes: Scopes | None = None
+        self._magics: list[tuple[str, str, Magic, Any]] = []
+        self._events: dict[str, Callable[..., None]] = {
+            "pre_execute": self.guard(self.runs.pre_execute),
+            "pre_run_cell": self.guard(self._pre_run_cell),
+            "post_execute": self.guard(self.runs.post_execute),
+            "post_run_cell": self.guard(self._post_run_cell),
+        }
+
+    @property
+    def scopes(self) -> Scopes:
+        """The deterministic scopes of this shell."""
+        if self._scopes is None:
+            from ipytorchseed.notebook.deterministic_magic import show_alerts
+            from ipytorchseed.notebook.scopes import Scopes
+
+            self._scopes = Scopes(self.shell, self.runs, show_alerts)
+        return self._scopes
+
+    def generators(self) -> list[Found]:
+        """Find the generators that the user's namespace holds."""
+        from ipytorchseed.rng.generators import find_generators
+
+        names, hidden = self.shell.user_ns, self.shell.user_ns_hidden
+        return find_generators({name: names[name] for name in list(names) if name not in hidden})
+
+    def states(self) -> dict[str, bytes]:
+        """Return the full state of every source and of every generator of the namespace."""
+        from ipytorchseed.rng.snapshot import snapshot
+
+        found = {each.name: each.kind.read(each.object) for each in self.generators()}
+        return {**snapshot().states, **found}
+
+    def apply(self, seed: int, how: str) -> None:
+        """Seed every source, and note it in the log.
+
+        Raises:
+            SeedError: ``seed`` is none; nothing was moved.
+        """
+        self.seeding.apply(seed)
+        self.tracking.note_seed(seed, how)
+
+    def run_scoped(
+        self,
+        scope: deterministic,
+        after: Callable[[deterministic], None] | None,
+        body: str,
+    ) -> None:
+        """Run code in a scope of its own, where a magic was handed its body as text."""
+        self.runs.pre_execute()
+        run = self.runs.current
+        self.scopes.begin_cell(scope, after)
+        try:
+            self.shell.run_cell(body, store_history=False).raise_error()
+        finally:
+            self.runs.end(run)
+
+    def attach(self) -> None:
+        """Add events, transformer, magics and completions to the shell."""
+        self.shell.configurables.append(self.choices)  # type: ignore[arg-type]
+        self.runs.assume()  # the cell that loads us has begun already, if one does
+        for event, callback in self._events.items():
+            self.shell.events.register(event, callback)
+        self.shell.input_transformers_cleanup.append(deterministic_cells)
+        for kind, name, module, example in MAGICS:
+            table = self.shell.magics_manager.magics[kind]
+            magic = Magic(kind, name, module, example, self)
+            self._magics.append((kind, name, magic, table.get(name)))
+            table[name] = magic
+        self.shell.Completer.custom_matchers.append(self._match)
+
+    def detach(self) -> None:
+        """Take it all away, and put back what is still in force."""
+        self.runs.end_all()
+        self.tracking.stop()
+        self.shell.configurables.remove(self.choices)  # type: ignore[arg-type]
+        if self._scopes is not None:
+            self._scopes.switch_off()
+        for event, callback in self._events.items():
+            with suppress(ValueError):  # another tool may have cleared the list; so below
+                self.shell.events.unregister(event, callback)
+        with suppress(ValueError):
+            self.shell.input_transformers_cleanup.remove(deterministic_cells)
+        for kind, name, magic, before in reversed(self._magics):
+            table = self.shell.magics_manager.magics[kind]
+            if table.get(name) is magic:
+                if before is None:
+                    del table[name]
+                else:
+                    table[name] = before
+        with suppress(ValueError):
+            self.shell.Completer.custom_matchers.remove(self._match)
+
+    def _pre_run_cell(self, info: ExecutionInfo) -> None:
+        self.runs.pre_run_cell(info)
+        if self.runs.nested:
+            return
+        key = cell_key(self.shell, info)
+        seed = self.seeding.for_cell(key)
+
+        if seed is None:
+            self.tracking.begin(info, key)
+        else:
+            self.tracking.begin(info, key, partial(self.seeding.apply, seed))
+            self.tracking.note_seed(seed, "each")
+
+    def _post_run_cell(self, result: ExecutionResult | None) -> None:
+        self.runs.post_run_cell(result)
+        if not self.runs.busy:
+            run = self.tracking.end(result)
+            if run is not None and self.choices.explain_on_change:
+                from ipytorchseed.notebook.why_magic import explain_change
+
+                explain_change(self.tracking.session, run)
+        if self._scopes is not None and self.runs.current is None:
+            self._scopes.after_cell()
+
+    @context_matcher()  # type: ignore[untyped-decorator]
+    def _match(self, context: CompletionContext) -> dict[str, object]:
+        line = context.text_until_cursor.lstrip()
+        sign, typed, _ = line.partition(" ")
+        magic = next((magic for _, _, magic, _ in self._magics if magic.sign == sign), None)
+        words = magic.complete(line, context.token) if magic is not None and typed else []
+        # A `complete_command` hook could not keep Python's own names out of the list.
+        return {"completions": [SimpleCompletion(word) for word in words], "suppress": True}
+
+
+def load(shell: InteractiveShell) -> None:
+    """Switch the extension on in a shell; a second time does nothing."""
+    if shell not in _loaded:
+        extension = Extension(shell)
+        extension.attach()
+        _loaded[shell] = extension
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Switch it off, and leave the shell as it was."""
+    extension = _loaded.pop(shell, None)
+    if extension is not None:
+        extension.detach()

@@ -1,0 +1,42 @@
+"""Keeping our failures ours: shown once, never in the way of a cell."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Guard:
+    """Wraps callbacks so that an error of ours reaches nobody, and is told once.
+
+    Attributes:
+        errors: What went wrong, by kind and place, in the order of first appearance.
+    """
+
+    def __init__(self) -> None:
+        self.errors: dict[str, Exception] = {}
+
+    def __call__(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return ``callback`` with its errors kept here; interrupts pass."""
+
+        @functools.wraps(callback)
+        def guarded(*args: Any) -> None:
+            try:
+                callback(*args)
+            except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
+                self._tell(callback.__name__, error)
+
+        return guarded
+
+    def _tell(self, place: str, error: Exception) -> None:
+        said = f"{place}: {type(error).__name__}: {error}"
+        if said not in self.errors:
+            sys.stderr.write(
+                f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"
+                "This is shown once. %unload_ext ipytorchseed switches the extension off.\n"
+            )
+        self.errors[said] = error.with_traceback(None)  # whose frames hold the user's objects

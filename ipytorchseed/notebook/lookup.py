@@ -1,0 +1,42 @@
+"""Finding the run that a user names: ``5`` for ``In[5]``, ``#17`` for the ledger's number 17."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import LookupFailure
+from ipytorchseed.render.timeline import run_name
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.session.session import Session
+
+TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
+
+
+def find_run(session: Session, word: str) -> Run:
+    """Return the run that a word names, of this kernel first, then of earlier ones.
+
+    Raises:
+        LookupFailure: There is none; the message names those that there are.
+    """
+    named = re.fullmatch(r"#(\d{1,15})|(\d{1,15})|In\[(\d{1,15})\]", word.strip())
+    run = None
+    if named and named.group(1):
+        run = session.ledger.run(int(named.group(1)))
+    elif named:
+        count = int(named.group(2) or named.group(3))
+        run = session.ledger.find(session.notebook, count, kernel=session.kernel)
+    if run is None:
+        msg = f"no run {word!r} is recorded; {_known(session)}"
+        raise LookupFailure(msg)
+    return run
+
+
+def _known(session: Session) -> str:
+    names = [
+        run_name(run, session.kernel) for run in session.ledger.runs(session.notebook, limit=8)
+    ]
+    known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
+    return known if session.config.tracking else f"{known}; {TRACKING_OFF}"

@@ -1,0 +1,152 @@
+"""A magic: one line in, parsed by its declaration; the call; what went wrong in one line."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+from IPython.core.error import UsageError
+from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
+
+from ipytorchseed.errors import IPyTorchSeedError
+
+if TYPE_CHECKING:
+    import click
+
+    from ipytorchseed.notebook.extension import Extension
+
+_WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+"""A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
+
+_VARIABLE = re.compile(r"\$[A-Za-z_$]|\{")
+_CALLER = 3
+"""Frames from ``_words`` to the code that called: ``__call__``, ``run_line_magic`` and its."""
+
+_KEPT = 32
+"""Lines of cell magics that are kept parsed."""
+
+
+class Magic:
+    """What IPython calls for ``%name line`` or ``%%name line``.
+
+    Words, options, help and completion come from one click command, in a module that is imported
+    on first use.
+
+    Args:
+        kind: ``line`` or ``cell``.
+        name: Without percent signs.
+        module: The module whose ``command(kind)`` returns the click command.
+        example: A line that works, to show under an error.
+        extension: What the command works on.
+    """
+
+    def __init__(
+        self, kind: str, name: str, module: str, example: str, extension: Extension
+    ) -> None:
+        self.kind, self.name = kind, name
+        self._example = example
+        self.__name__ = name
+        self._module = module
+        self._extension = extension
+        self._parsed: dict[tuple[str, ...], click.Context] = {}
+        setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand, to see what came out empty
+
+    @property
+    def sign(self) -> str:
+        """How it is typed."""
+        return ("%%" if self.kind == "cell" else "%") + self.name
+
+    @property
+    def command(self) -> click.Command:
+        """The declaration of its words and options."""
+        made: click.Command = import_module(self._module).command(self.kind)
+        return made
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override] # shown by %name?
+        """The help text, drawn from the declaration."""
+        import click
+
+        return self.command.get_help(click.Context(self.command, info_name=self.sign))
+
+    def __call__(self, line: str, cell: str | None = None) -> object:
+        """Run the magic.
+
+        Args:
+            line: What follows its name.
+            cell: The body of a cell magic; None where the transformer left it in the cell.
+
+        Raises:
+            UsageError: The line does not fit the declaration; one line says what, why and how.
+        """
+        import click
+
+        words = self._words(line)
+        command = self.command
+        try:
+            with self._parse(command, words) as context:
+                context.obj = self._extension, cell
+                return command.invoke(context)
+        except click.exceptions.Exit:  # after --help
+            return None
+        except click.UsageError as error:
+            raise UsageError(self._one_line(error)) from None
+        except click.ClickException as error:
+            raise UsageError(error.format_message()) from None
+        except IPyTorchSeedError as error:
+            msg = f"{self.sign}: {error}"
+            raise UsageError(msg) from None
+
+    def _parse(self, command: click.Command, words: list[str]) -> click.Context:
+        """Parse a line; that of a cell magic only once, as cells are run again and again."""
+        if self.kind == "line":
+            return command.make_context(self.sign, words)
+        key = tuple(words)
+        if key not in self._parsed:
+            if len(self._parsed) >= _KEPT:
+                self._parsed.clear()
+            self._parsed[key] = command.make_context(self.sign, words)
+        return self._parsed[key]
+
+    def complete(self, line: str, symbol: str) -> list[str]:
+        """List the words and options that may follow.
+
+        Args:
+            line: The line as typed so far.
+            symbol: Its last, unfinished word.
+        """
+        from click.shell_completion import ShellComplete
+
+        typed = line[: len(line) - len(symbol)].split()[1:]
+        complete = ShellComplete(self.command, {}, self.sign, "").get_completions
+        items = complete(typed, symbol) or complete(typed, symbol or "-")
+        found = [item.value for item in items if item.value.startswith(symbol)]
+        return list(dict.fromkeys(found))
+
+    def _words(self, line: str) -> list[str]:
+        shell = self._extension.shell
+        expanded = shell.var_expand(line, depth=_CALLER) if _VARIABLE.search(line) else line
+        if line.strip() and not expanded.strip():
+            self._refuse(f"{line.strip()} is empty")
+        if expanded == line and _VARIABLE.search(line):
+            self._refuse(f"{line.strip()} cannot be evaluated: is every name in it defined?")
+        if _WORD.sub("", expanded).strip():
+            self._refuse(f"a quotation mark is not closed in {line.strip()}")
+        words: list[str] = _WORD.findall(expanded)
+        return [word.strip(word[0]) if word[0] in "\"'" else word for word in words]
+
+    def _refuse(self, reason: str) -> NoReturn:
+        end = "" if reason.endswith("?") else "."
+        msg = f"{self.sign}: {reason}{end} For example: {self._example}"
+        raise UsageError(msg)
+
+    def _one_line(self, error: click.UsageError) -> str:
+        import click
+
+        context = error.ctx or click.Context(self.command, info_name=self.sign)
+        options = [each for each in context.command.params if isinstance(each, click.Option)]
+        listed = " ".join(f"[{option.opts[0]}]" for option in options)
+        said = error.format_message().rstrip(".")
+        form = context.get_usage().replace("[OPTIONS]", listed)
+        return " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())

@@ -1,0 +1,86 @@
+"""``%rng``: look at every state, setting and run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+from IPython.display import display
+
+from ipytorchseed.determinism.assessment import assess
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.render.report import report
+from ipytorchseed.render.rng import RngView, StateDifference, rng_json
+from ipytorchseed.render.seeding import SeedStatus
+from ipytorchseed.rng.table import locate, sources
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.rng.position import Position
+    from ipytorchseed.session.session import Session
+
+    Target = tuple[Extension, str | None]
+
+_SHOWN = 50
+"""Runs in the timeline."""
+
+
+def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
+    """Return the declaration of ``%rng``."""
+    return _rng
+
+
+@click.group(invoke_without_command=True, subcommand_metavar="[diff A B]")
+@click.option("--text", "as_text", is_flag=True, help="Print it as text.")
+@click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
+@click.pass_context
+def _rng(ctx: click.Context, *, as_text: bool, as_json: bool) -> None:
+    """Show the state of every source and generator, the settings, and the timeline of runs."""
+    if ctx.invoked_subcommand is not None:
+        return
+    extension: Extension = ctx.obj[0]
+    if as_json:
+        flags = assess().flags if has_torch() else None
+        click.echo(rng_json(extension.generators(), flags))
+        return
+    session = extension.tracking.session
+    seeding = extension.seeding
+    status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
+    runs = [*session.ledger.runs(session.notebook, limit=_SHOWN)][::-1]
+    judged = report() if has_torch() else None
+    note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
+    view = RngView(status, judged, runs, session.kernel, note)
+    if as_text:
+        click.echo(view.text())
+    else:
+        display(view)
+
+
+def has_torch() -> bool:
+    """Tell whether the user has imported torch: looking does not bring it."""
+    return hasattr(sys.modules.get("torch"), "default_generator")
+
+
+@_rng.command("diff")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.pass_obj
+def _diff(target: Target, first: str, second: str) -> None:
+    """Compare the states in which In[A] and In[B] began."""
+    session = target[0].tracking.session
+    runs = find_run(session, first), find_run(session, second)
+    display(StateDifference(*runs, _positions(session, runs), session.kernel))
+
+
+def _positions(session: Session, runs: tuple[Run, ...]) -> dict[str, Position]:
+    """Find where the sources' states stand in their streams, as far as they are kept."""
+    by_name = {source.name: source for source in sources()}
+    wanted = [(name, digest) for run in runs for name, digest in run.before.items()]
+    kept = session.ledger.states([digest for _, digest in wanted])
+    return {
+        digest: locate(by_name[name], kept[digest])
+        for name, digest in wanted
+        if name in by_name and digest in kept
+    }

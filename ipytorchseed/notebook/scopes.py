@@ -1,0 +1,194 @@
+"""The deterministic scopes of a shell: around a cell, and for the rest of the session."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.alerts import note_alert
+from ipytorchseed.notebook.transform import deterministic_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ipytorchseed.determinism.alerts import Alert, Place
+    from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.notebook.runs import Run, Runs
+
+
+class Scopes:
+    """Begins and ends deterministic scopes, and sees what torch says meanwhile.
+
+    Args:
+        shell: The running shell.
+        runs: The runs under way.
+        show: Shows alerts to the user.
+
+    Attributes:
+        session: The scope that ``%deterministic on`` began, or None.
+    """
+
+    def __init__(
+        self, shell: InteractiveShell, runs: Runs, show: Callable[[list[Alert]], None]
+    ) -> None:
+        self.session: deterministic | None = None
+        self._shell = shell
+        self._runs = runs
+        self._show = show
+        self._cells: list[_CellScope] = []
+        self._notes: Callable[..., None] | None = None
+        self._shown: Callable[..., None] | None = None
+
+    @property
+    def in_cell(self) -> bool:
+        """Whether a cell is running under ``%%deterministic``."""
+        return bool(self._cells)
+
+    def begin_cell(
+        self, scope: deterministic, after: Callable[[deterministic], None] | None = None
+    ) -> None:
+        """Begin a scope that ends with the run under way.
+
+        Args:
+            scope: What to begin.
+            after: Called with the scope once everything is put back.
+        """
+        run = self._runs.current
+        if run is None:  # a front end that tells of no runs: its next end, whatever it ends
+            self._runs.pre_execute()
+            run = self._runs.current
+        for entry in [entry for entry in self._cells if entry.run is run]:
+            entry.end()  # the line runs again, as under %%timeit: begin anew
+        scope.pick = self._pick
+        scope.begin()
+        self._cells.append(_CellScope(self, run, scope, after))
+        self._watch_errors()
+
+    def switch_on(self, scope: deterministic) -> None:
+        """Begin a scope for the rest of the session; it takes the place of an earlier one."""
+        self.switch_off()
+        scope.pick = self._pick
+        scope.begin()
+        self.session = scope
+        self._watch_errors()
+
+    def switch_off(self) -> bool:
+        """End the session's scope; return whether there was one."""
+        scope, self.session = self.session, None
+        if scope is None:
+            return False
+        try:
+            scope.end()
+        finally:
+            self._watch_errors()
+        self._show(scope.alerts)
+        return True
+
+    def after_cell(self) -> None:
+        """Show the alerts that a cell gave under ``%deterministic on --warn``."""
+        if self.session is not None:
+            self._show(self.session.take_alerts())
+
+    def forget(self, entry: _CellScope) -> None:
+        """Drop a cell's scope that has ended."""
+        self._cells.remove(entry)
+        self._watch_errors()
+
+    def show(self, alerts: list[Alert]) -> None:
+        """Show alerts to the user."""
+        self._show(alerts)
+
+    def _pick(self, stack: list[Place]) -> Place | None:
+        """Choose the line of the cell: the innermost one in the file that the cell was made.
+
+        Between it and the operation may stand text without a file, which ``%%time`` took out of
+        the cell, or ``%time`` out of a line.
+        """
+        names = self._shell.user_ns
+        users = [place for place in stack if place[0].f_globals is names]
+        files = [frame.f_code.co_filename for frame, _ in users]
+        modules = [
+            file
+            for (frame, _), file in zip(users, files, strict=True)
+            if frame.f_code.co_name == "<module>"
+        ]
+        texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
+        above = self._lines_above() if texts else 0
+        if above:
+            frame, line = users[files.index(texts[-1])]
+            return frame, line + above
+        cells = modules[len(texts) :]
+        return users[files.index(cells[0])] if cells else next(iter(users), None)
+
+    def _lines_above(self) -> int:
+        """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
+        run = self._runs.current
+        info = run.info if run is not None else None
+        text = (info.raw_cell or "").splitlines() if info is not None else []
+        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text), 1)
+        return max((n for n, head in heads if not deterministic_head(head)), default=0)
+
+    def _watch_errors(self) -> None:
+        """Add notes to torch's errors before they are shown, as long as a scope is in force."""
+        mine = vars(self._shell)
+        if self._cells or self.session is not None:
+            if self._notes is None:
+                self._shown = mine.get("showtraceback")
+                self._notes = self._noting(self._shell.showtraceback)
+                mine["showtraceback"] = self._notes
+        elif self._notes is not None:
+            if mine.get("showtraceback") is self._notes:  # else another tool built upon it
+                del mine["showtraceback"]
+                if self._shown is not None:
+                    mine["showtraceback"] = self._shown
+            self._notes = self._shown = None
+
+    def _noting(self, show: Callable[..., None]) -> Callable[..., None]:
+        def showtraceback(*args: Any, **kwargs: Any) -> None:
+            error = sys.exc_info()[1]
+            if error is not None:
+                note_alert(error, self._pick)
+            show(*args, **kwargs)
+
+        return showtraceback
+
+
+class _CellScope:
+    """A scope that ends with a run, once.
+
+    Args:
+        scopes: Where it is listed.
+        run: The run that it ends with.
+        scope: The scope itself, begun.
+        after: Called with the scope once everything is put back.
+    """
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        run: Run | None,
+        scope: deterministic,
+        after: Callable[[deterministic], None] | None,
+    ) -> None:
+        self.run = run
+        self._scopes = scopes
+        self._scope = scope
+        self._after = after
+        if run is not None:
+            run.on_end.append(self.end)
+
+    def end(self) -> None:
+        """Put back what the scope found, and show what torch said."""
+        if self.run is not None and self.end in self.run.on_end:
+            self.run.on_end.remove(self.end)
+        try:
+            self._scope.end()
+        finally:
+            self._scopes.forget(self)
+        self._scopes.show(self._scope.alerts)
+        if self._after is not None:
+            self._after(self._scope)

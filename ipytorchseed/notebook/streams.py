@@ -1,0 +1,82 @@
+"""What a cell prints and displays, overheard without standing in the way."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+class Overhearing:
+    """Listens to a kernel's standard output and displays while a cell runs.
+
+    The methods that write are wrapped on the two objects themselves, so that nothing that holds
+    them notices. IPython does the same around each cell, and puts back what it found: hence anew
+    for each cell.
+
+    Args:
+        shell: The running shell.
+        printed: Called with each text that is printed.
+        displayed: Called with each bundle that is displayed.
+    """
+
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        printed: Callable[[str], None],
+        displayed: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._publisher: Any = shell.display_pub
+        self._stream: Any = sys.stdout
+        self._printed = printed
+        self._displayed = displayed
+        self._undo: list[Callable[[], None]] = []
+        self._round = object()
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self.stop()
+        write, publish = self._stream.write, self._publisher.publish
+        mine = self._round
+
+        def overheard_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
+            __tracebackhide__ = True  # an error of the user's shows the user's frames
+            if args and self._round is mine and isinstance(args[0], str):
+                self._printed(args[0])
+            return write(*args, **kwargs)
+
+        def overheard_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
+            __tracebackhide__ = True
+            if self._round is mine and not kwargs.get("update"):
+                self._displayed(args[0] if args else kwargs.get("data", {}))
+            return publish(*args, **kwargs)
+
+        self._put(self._stream, "write", overheard_write)
+        self._put(self._publisher, "publish", overheard_publish)
+
+    def stop(self) -> None:
+        """Stop listening; both objects are as they were, but for what others put around ours."""
+        self._round = object()  # what others still hold of ours tells nobody
+        while self._undo:
+            self._undo.pop()()
+
+    def _put(self, holder: Any, name: str, ours: Callable[..., Any]) -> None:  # noqa: ANN401
+        own = getattr(holder, "__dict__", {})
+        before = own.get(name)
+
+        def undo() -> None:
+            if own.get(name) is not ours:
+                return
+            if before is None:
+                delattr(holder, name)
+            else:
+                setattr(holder, name, before)
+
+        with suppress(AttributeError):  # a stream that takes no attributes
+            setattr(holder, name, ours)
+            self._undo.append(undo)

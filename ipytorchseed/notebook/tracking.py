@@ -1,0 +1,193 @@
+"""Passes the shell's events on to the session, and its trouble to the user, once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from asyncio import CancelledError
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import LedgerError
+from ipytorchseed.notebook.streams import Overhearing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.notebook.config import IPyTorchSeed
+    from ipytorchseed.session.session import Session
+
+_INTERRUPTS = (KeyboardInterrupt, CancelledError)
+"""What ends an interrupted cell; the second, one that awaits."""
+
+
+class Tracking:
+    """The recording of a shell's runs.
+
+    Args:
+        shell: The running shell.
+        choices: The user's configuration.
+    """
+
+    def __init__(self, shell: InteractiveShell, choices: IPyTorchSeed) -> None:
+        self._shell = shell
+        self._choices = choices
+        self._session: Session | None = None
+        self._told: set[str] = set()
+        self._counter = 0
+        self._ahead = 1
+        self._transformed = ("", "")
+        self._overhearing = Overhearing(shell, self._printed, self._displayed)
+        choices.observe(self._choose)
+
+    @property
+    def session(self) -> Session:
+        """The session; its ledger is opened on first use."""
+        if self._session is None:
+            from ipytorchseed.session.session import Session
+
+            chosen = self._choices.chosen()
+            self._session = Session(
+                notebook=self._notebook(),
+                ledger=self._open(chosen.ledger),
+                transform=self._transform,
+                hidden=self._shell.user_ns_hidden,
+                config=chosen,
+            )
+        return self._session
+
+    def _open(self, folder: str) -> Ledger:
+        """Open the ledger; where that fails, say so and remember for this kernel only."""
+        from ipytorchseed.ledger.store import Ledger
+
+        ledger = Ledger.open_or_set_aside(folder or None)
+        self._tell_news(ledger)
+        return ledger
+
+    def stop(self) -> None:
+        """Stop listening, and close the ledger."""
+        self._overhearing.stop()
+        self._choices.unobserve(self._choose)
+        if self._session is not None:
+            self._session.close()
+
+    def begin(
+        self, info: ExecutionInfo, cell: str, prepare: Callable[[], object] | None = None
+    ) -> None:
+        """Look at everything before a cell runs.
+
+        Args:
+            info: What IPython says of the run.
+            cell: What the cell is known by.
+            prepare: What we do before the cell, if anything.
+        """
+        if not self._choices.tracking:
+            if prepare is not None:
+                prepare()
+            return
+        transformed = getattr(info, "transformed_cell", None)
+        if transformed is not None:  # IPython tells it since 9.0
+            self._transformed = str(info.raw_cell), transformed
+        self.session.begin_cell(
+            cell=cell,
+            source=str(info.raw_cell),
+            execution_count=self._count() if info.store_history else None,
+            namespace=self._shell.user_ns,
+            prepare=prepare,
+        )
+        self._overhearing.start()
+
+    def end(self, result: ExecutionResult | None) -> Run | None:
+        """Look at everything after a cell ran, and record it."""
+        self._overhearing.stop()
+        if self._session is None:
+            return None
+        error = None if result is None else result.error_before_exec
+        if error is None and result is not None:  # not `or`: an exception may have a length
+            error = result.error_in_exec
+        interrupted = result is None or isinstance(error, _INTERRUPTS)
+        pending = self._session.pending
+        count = None if result is None else result.execution_count
+        if pending is not None and pending.execution_count is not None and count is not None:
+            self._ahead = self._counter - count
+            pending.execution_count = count
+        try:
+            return self._session.end_cell(
+                self._shell.user_ns,
+                status="interrupted" if interrupted else "error" if error is not None else "ok",
+                error=None if error is None else _one_line(error),
+                result=None if result is None else result.result,
+            )
+        except LedgerError as failure:
+            self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
+            return None
+        finally:
+            self._tell_news(self._session.ledger)
+
+    def note_seed(self, seed: int, how: str) -> None:
+        """Keep a seed that a command of ours applied in the log."""
+        if not self._choices.tracking:
+            return
+        session = self.session
+        try:
+            session.log_seed(seed, how)
+        except LedgerError as failure:  # the seed is applied all the same
+            self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
+
+    def _tell_news(self, ledger: Ledger) -> None:
+        """Tell what happened to the ledger's file since the last time."""
+        while ledger.notices:
+            self._tell_once(ledger.notices.pop(0))
+
+    def _tell_once(self, what: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            sys.stderr.write(f"ipytorchseed: {what}\n")
+
+    def _transform(self, cell: str) -> str:
+        """Turn a cell into Python; not twice, as a user's transformer may have side effects."""
+        raw, transformed = self._transformed
+        return transformed if cell == raw else str(self._shell.transform_cell(cell))
+
+    def _count(self) -> int:
+        """Return the number in ``In[...]`` of the cell that begins.
+
+        The shell's counter is ahead of it by then, or not, depending on IPython's version; the
+        result of each run tells which, and the first one is corrected when it ends.
+        """
+        self._counter = int(self._shell.execution_count)
+        return self._counter - self._ahead
+
+    def _notebook(self) -> str:
+        """Return what the notebook is known by: its path as the front end tells it."""
+        told = os.environ.get("JPY_SESSION_NAME") or self._shell.user_ns.get("__vsc_ipynb_file__")
+        return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+
+    def _printed(self, text: str) -> None:
+        pending = None if self._session is None else self._session.pending
+        if pending is not None:
+            pending.outputs.printed(text)
+
+    def _displayed(self, bundle: Mapping[str, Any]) -> None:
+        pending = None if self._session is None else self._session.pending
+        if pending is not None:
+            pending.outputs.displayed(bundle)
+
+    def _choose(self, change: Mapping[str, Any]) -> None:
+        if self._session is None:
+            return
+        self._session.config = self._choices.chosen()
+        if change["name"] == "ledger":
+            self._session.ledger.close()
+            self._session.ledger = self._open(self._session.config.ledger)
+
+
+def _one_line(error: BaseException) -> str:
+    try:
+        said = str(error).partition("\n")[0]
+    except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
+        said = ""
+    return f"{type(error).__name__}: {said}"

@@ -1,0 +1,36 @@
+"""Kernels and shells with the extension loaded, which a test must leave as it found them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.kernel import Kernel
+from tests.notebook.looking import look
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IMPORTS = "import asyncio, random, time, warnings\nimport numpy as np\nimport torch"
+
+INDUCTOR = "import torch._inductor.config"  # the first use of a scope imports it: a second, once
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory) -> Iterator[Kernel]:
+    """A kernel for the module's tests, with the extension, numpy and torch."""
+    with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
+        for line in ("%load_ext ipytorchseed", IMPORTS, INDUCTOR):
+            assert kernel.run(line).status == "ok"
+        yield kernel
+
+
+@pytest.fixture
+def kernel(loaded) -> Iterator[Kernel]:
+    """The module's kernel; a test that leaves a flag or the shell changed fails."""
+    before = look(loaded)
+    yield loaded
+    after = look(loaded)
+    changed = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    assert not changed

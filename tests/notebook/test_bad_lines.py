@@ -1,0 +1,117 @@
+"""A line that does not fit: one line says what, why and the right form; nothing is moved."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.notebook.looking import digests
+
+SEED = "%seed [--generators] [-q] SEED [NAME]..."
+EACH = "%seed each [--same] [-q] SEED"
+EXAMPLE = "For example: %seed 42"
+
+REFUSED = {
+    "text": ("forty", "'forty' is neither a seed (0 to 4294967295) nor one of each, ", SEED),
+    "a word misspelt": ("Off", "'Off' is neither a seed (0 to 4294967295) nor one of each, ", SEED),
+    "float": ("4.2", "a seed is an integer from 0 to 4294967295, not '4.2'", SEED),
+    "whole float": ("42.0", "not '42.0'", SEED),
+    "hexadecimal": ("0x2a", "not '0x2a'", SEED),
+    "true": ("True", "'True' is neither a seed", SEED),
+    "negative": ("-1", "not -1: python takes it for its absolute value", SEED),
+    "negative, with generators": ("-1 --generators g", "not -1: python takes it", SEED),
+    "2**32": ("4294967296", "not 4294967296: numpy refuses more, and torch's CPU", SEED),
+    "very large": ("9" * 50, "not one of 167 bits: numpy refuses more", SEED),
+    "endless": ("9" * 5000, "9...'", SEED),
+    "two seeds": ("4 2", "'2' is one word too many; generators are named after --gen", SEED),
+    "only an option": ("-q", "Missing argument 'SEED'", SEED),
+    "unknown option": ("42 --nope", "No such option '--nope'", SEED),
+    "unknown short option": ("42 -x", "No such option '-x'", SEED),
+    "unknown option first": ("--nope", "No such option '--nope'", SEED),
+    "a name without option": ("42 g", "'g' is one word too many", SEED),
+    "an open quote": ("42 'g", "a quotation mark is not closed in 42 'g", EXAMPLE),
+    "an empty variable": ("$empty", "$empty is empty", EXAMPLE),
+    "an empty expression": ("{empty}", "{empty} is empty", EXAMPLE),
+    "an undefined variable": ("$no_such", "$no_such cannot be evaluated", EXAMPLE),
+    "an undefined name": ("{no_such}", "{no_such} cannot be evaluated", EXAMPLE),
+    "a failing expression": ("{1 / 0}", "{1 / 0} cannot be evaluated", EXAMPLE),
+    "a variable with text": ("$text", "'some' is neither a seed", SEED),
+    "a variable with a float": ("$half", "not '0.5'", SEED),
+    "each without a seed": ("each", "Missing argument 'SEED'", EACH),
+    "each with text": (
+        "each forty",
+        "a seed is an integer from 0 to 4294967295, not 'forty'",
+        EACH,
+    ),
+    "each with a negative": ("each -1", "not -1: python takes it", EACH),
+    "each with 2**32": ("each 4294967296", "not 4294967296: numpy refuses more", EACH),
+    "each with two seeds": ("each 4 2", "unexpected extra argument (2)", EACH),
+    "each with an unknown option": ("each 4 --nope", "No such option '--nope'", EACH),
+    "each with an empty variable": ("each 4 --same {no_such}", "cannot be evaluated", EXAMPLE),
+    "off with a seed": ("off 4", "unexpected extra argument (4)", "%seed off [-q]"),
+    "new with a seed": ("new 4", "unexpected extra argument (4)", "%seed new [-q]"),
+    "new with an unknown option": ("new --nope", "No such option '--nope'", "%seed new [-q]"),
+}
+
+
+@pytest.fixture(scope="module")
+def names(loaded):
+    """The variables that the lines use."""
+    loaded.run("empty, text, half = '', 'some text', 0.5\ng = torch.Generator()\n%seed 5 -q")
+
+
+@pytest.mark.parametrize(("line", "said", "form"), REFUSED.values(), ids=REFUSED)
+def test_a_bad_seed_line_is_refused_in_one_line_and_moves_nothing(kernel, names, line, said, form):
+    """No state, no flag, no rule."""
+    before = digests(kernel)
+    reply = kernel.run(f"%seed {line}")
+    error = _one_line(reply)
+    assert error.startswith("%seed: ")
+    assert said in error
+    assert error.endswith(form)
+    kernel.run("pass", "a cell")
+    assert digests(kernel) == before
+    assert kernel.run("%seed").displays[0]["text/plain"].startswith("Last seed: 5.\n")
+
+
+def _one_line(reply):
+    assert (reply.status, reply.error.ename, reply.stdout) == ("error", "UsageError", "")
+    assert reply.stderr == f"UsageError: {reply.error.evalue}\n"
+    assert reply.stderr.count("\n") == 1
+    return reply.error.evalue
+
+
+ON = "%deterministic on [--warn] [--no-cudnn] [-q]"
+REPORT = "%deterministic [--json] [on [--warn] | off]"
+
+REFUSED_SETTINGS = {
+    "an unknown word": ("%deterministic of", "No such command 'of'", REPORT),
+    "a seed": ("%deterministic 42", "No such command '42'", REPORT),
+    "an unknown option": ("%deterministic --nope", "No such option '--nope'", REPORT),
+    "on and an unknown option": ("%deterministic on --nope", "No such option '--nope'", ON),
+    "on and a seed": ("%deterministic on 42", "unexpected extra argument (42)", ON),
+    "on and off": ("%deterministic on off", "unexpected extra argument (off)", ON),
+    "off without on": (
+        "%deterministic off",
+        "nothing to switch off: `%deterministic on` is not in force",
+        "%deterministic off [-q]",
+    ),
+    "on inside %%deterministic": (
+        "%%deterministic\n%deterministic on",
+        "this cell runs under %%deterministic, ",
+        ON,
+    ),
+    "off inside %%deterministic": (
+        "%%deterministic\n%deterministic off",
+        "this cell runs under %%deterministic; use a cell of its own",
+        "%deterministic off [-q]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("cell", "said", "form"), REFUSED_SETTINGS.values(), ids=REFUSED_SETTINGS)
+def test_a_bad_line_of_settings_is_refused_in_one_line(kernel, cell, said, form):
+    """And leaves every flag as it was, which the kernel's fixture checks."""
+    error = _one_line(kernel.run(cell))
+    assert error.startswith("%deterministic: ")
+    assert said in error
+    assert error.endswith(f"Usage: {form}")

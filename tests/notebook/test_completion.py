@@ -1,0 +1,61 @@
+"""Tab completes the words and the options of the magics, and nothing else there."""
+
+from __future__ import annotations
+
+import pytest
+
+WORDS = {
+    "%seed e": ["each"],
+    "%seed n": ["new"],
+    "%seed --g": ["--generators"],
+    "%seed 42 --g": ["--generators"],
+    "%seed 42 --generators --q": ["--quiet"],
+    "%seed each 42 --s": ["--same"],
+    "%seed each 42 ": ["--help", "--quiet", "--same", "-q"],
+    "%seed off ": ["--help", "--quiet", "-q"],
+    "%deterministic o": ["off", "on"],
+    "%deterministic on --w": ["--warn"],
+    "%deterministic on --no": ["--no-cudnn"],
+    "%deterministic --j": ["--json"],
+    "%%deterministic --w": ["--warn"],
+    "%%deterministic 42 --": ["--isolate", "--json", "--no-cudnn", "--warn"],
+    "%%deterministic 42 ": ["--isolate", "--json", "--no-cudnn", "--warn"],
+    "%%deterministic 42 --warn --i": ["--isolate"],
+    "a = 1\n%seed e": ["each"],
+    "    %seed e": ["each"],
+}
+
+
+@pytest.mark.parametrize(("typed", "words"), WORDS.items(), ids=WORDS)
+def test_words_and_options_are_completed(kernel, typed, words):
+    """Python's own names are kept out of a magic's line."""
+    assert sorted(kernel.complete(typed)) == words
+
+
+@pytest.mark.parametrize("word", ["each", "new", "off"])
+def test_all_words_are_offered_after_a_blank(kernel, word):
+    """And none of Python's: ``or`` and ``not`` are no words of ``%seed``."""
+    offered = kernel.complete("%seed ")
+    assert word in offered
+    assert not {"or", "not", "print"} & {*offered}
+
+
+@pytest.mark.parametrize("name", ["%seed", "%deterministic", "%%deterministic"])
+def test_the_magics_themselves_are_completed(kernel, name):
+    """As IPython does for any magic."""
+    assert name in kernel.complete(name[:-3])
+
+
+def test_elsewhere_completion_is_as_ever(kernel):
+    """In Python code, in other magics, and below the magic's line."""
+    assert "import" in kernel.complete("%%deterministic 42 --warn\nimpo")
+    assert "seeder_of_mine" in kernel.complete("seeder_of_mine = 1\nseeder_of_m")
+    assert "%timeit" in kernel.complete("%timei")
+    assert "--same" not in kernel.complete("each 42 --s")
+
+
+def test_completing_a_line_that_cannot_be_read_offers_nothing_and_breaks_nothing(kernel):
+    """A line may be half typed: an open quote, a bad seed, an unknown word."""
+    for typed in ("%seed '4 --g", "%seed nope --", "%seed each -1 --", "%seed $ --", "%seed 4 4 "):
+        assert isinstance(kernel.complete(typed), list)
+    assert kernel.complete("%seed e") == ["each"]

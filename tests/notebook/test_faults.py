@@ -1,0 +1,331 @@
+"""Whatever fails, the user's cells go on, and one clear message tells of it, once."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from ipytorchseed.ledger.place import NAME
+from ipytorchseed.ledger.store import Ledger
+from tests.kernel import Kernel
+
+DATA = ".ipytorchseed"
+GUARD = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()].guard.errors"
+
+
+def told(replies):
+    """Return the lines that the extension wrote, in the order of the cells."""
+    lines = [line for reply in replies for line in reply.stderr.splitlines()]
+    return [line for line in lines if line.startswith("ipytorchseed:")]
+
+
+def run_some(kernel):
+    """Run a few cells, seeds among them, each of which must end as it would without us."""
+    cells = ("import random", "x = [1]", "%seed 3 -q", "random.random()", "%seed log", "1 / 0", "x")
+    replies = [kernel.run(cell) for cell in cells]
+    assert [reply.status for reply in replies] == [*["ok"] * 5, "error", "ok"]
+    assert replies[5].error.ename == "ZeroDivisionError"
+    assert replies[3].shown == "0.23796462709189137"
+    return replies
+
+
+# --------------------------------------------------------------------------------------------------
+# The file
+
+
+def _unwritable(data):
+    data.mkdir()
+    data.chmod(0o500)
+
+
+def _garbage(data):
+    data.mkdir()
+    (data / NAME).write_bytes(os.urandom(20_000))
+
+
+def _truncated(data):
+    with Ledger.open(data / NAME) as ledger:
+        for number in range(50):
+            ledger.log_seed(notebook="n", kernel="k", seed=number, how="now")
+    content = (data / NAME).read_bytes()
+    (data / NAME).write_bytes(content[: len(content) // 2])
+
+
+def _newer(data):
+    Ledger.open(data / NAME).close()
+    connection = sqlite3.connect(data / NAME)
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+
+def _folder(data):
+    (data / NAME).mkdir(parents=True)
+
+
+def _file(data):
+    data.write_text("in the way")
+
+
+FILES = {
+    "garbage": (_garbage, "was damaged"),
+    "truncated": (_truncated, "damaged"),
+    "newer": (_newer, "newer"),
+    "a folder in its place": (_folder, "cannot be"),
+    "a file in its folder's place": (_file, "cannot be"),
+    "a folder that is read-only": (_unwritable, "cannot be written"),
+}
+
+ORDINARY = """
+import ctypes
+head = (ctypes.c_uint32 * 2)(0x20080522, 0)
+sets = (ctypes.c_uint32 * 6)()
+call = ctypes.CDLL(None).syscall
+if {get} and not call({get}, head, sets):
+    sets[0] &= ~0b110  # an administrator, too, asks for leave to write
+    call({get} + 1, head, sets)
+""".format(get={"x86_64": 125, "aarch64": 90}.get(platform.machine(), 0))
+
+
+@pytest.mark.parametrize(("spoil", "words"), FILES.values(), ids=FILES)
+def test_a_ledger_that_cannot_be_used_is_told_once_and_cells_go_on(tmp_path, spoil, words):
+    """What can be read of it stays; the commands work on what this kernel remembers."""
+    spoil(tmp_path / DATA)
+    before = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    with Kernel(tmp_path) as kernel:
+        kernel.run(ORDINARY)
+        kernel.run("%load_ext ipytorchseed")
+        replies = run_some(kernel)
+        (line,) = told(replies)
+        assert words in line
+        rewound = kernel.run(f"%seed rewind {replies[3].execution_count}")
+        assert rewound.status == "ok", rewound.error
+        assert kernel.run("random.random()").shown == replies[3].shown
+        assert kernel.value(GUARD) == {}
+    sizes = {path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    assert {*before.values()} <= sizes  # set aside or left alone, and not overwritten
+    (tmp_path / DATA).chmod(0o700)
+
+
+def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
+    """Files cannot grow: nothing is remembered, until they can."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("import os, resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)")
+        size = (tmp_path / DATA / f"{NAME}-wal").stat().st_size
+        kernel.run(f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, -1))")
+        replies = run_some(kernel)
+        lines = told(replies)
+        assert 1 <= len(lines) <= 2
+        assert all("ledger" in line and "your cells go on" in line for line in lines)
+        kernel.run("resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))")
+        kernel.run("again = 1")
+        assert kernel.value(GUARD) == {}
+        assert kernel.runs()[-1].source == "again = 1"
+        with Ledger.open(kernel.ledger, read_only=True) as ledger:
+            assert ledger.verify() == []
+
+
+def test_a_ledger_deleted_meanwhile_is_begun_anew(tmp_path):
+    """It is told once; what ran since is there."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("first = 1")
+        for path in (tmp_path / DATA).iterdir():
+            path.unlink()
+        replies = run_some(kernel)
+        (line,) = told(replies)
+        assert "moved or removed" in line
+        assert "first = 1" not in {run.source for run in kernel.runs()}
+        assert kernel.runs()[-1].source == "x"
+
+
+def test_a_folder_deleted_meanwhile_is_made_again(tmp_path):
+    """The working folder, too, may go."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')")
+        shutil.rmtree(tmp_path / DATA)
+        replies = [kernel.run(cell) for cell in ("x = 1", "x", "import random\nrandom.random();")]
+        assert [reply.status for reply in replies] == ["ok"] * 3
+        assert len(told(replies)) == 1
+        assert kernel.runs()[-1].source == "import random\nrandom.random();"
+        assert kernel.value(GUARD) == {}
+
+
+# --------------------------------------------------------------------------------------------------
+# Objects
+
+HOSTILE = """
+import random, time
+def _hostile(self, *args, **kwargs):
+    {body}
+class Hostile:
+    def __init__(self):
+        object.__setattr__(self, 'inside', [1])
+    __repr__ = __str__ = __getattr__ = __getattribute__ = __len__ = __eq__ = __hash__ = _hostile
+    __reduce__ = __reduce_ex__ = __getstate__ = __bool__ = __iter__ = __dir__ = __call__ = _hostile
+    __sizeof__ = __format__ = __index__ = __array__ = __contains__ = __getitem__ = _hostile
+    keys = values = items = state = get_state = property(_hostile)
+class Meta(type):
+    __getattribute__ = __eq__ = __repr__ = __instancecheck__ = __subclasscheck__ = _hostile
+    __hash__ = type.__hash__
+class WithMeta(metaclass=Meta):
+    pass
+class Text(str):
+    __len__ = __eq__ = __getitem__ = __repr__ = _hostile
+    __hash__ = str.__hash__
+class Row(dict):
+    __len__ = __iter__ = __getitem__ = keys = values = items = __repr__ = _hostile
+class Error(Exception):
+    __reduce__ = __eq__ = _hostile
+    __hash__ = Exception.__hash__
+hostile = [Hostile(), WithMeta, Text('x'), Row(a=1)]
+single, text, row = Hostile(), Text('y'), Row(b=2)
+def use():
+    return hostile, single, text, row
+"""
+
+
+@pytest.mark.parametrize("body", ["raise RuntimeError('called')", "time.sleep(600)"])
+@pytest.mark.timeout(100)
+def test_objects_whose_methods_raise_or_block_are_looked_at_without_them(tmp_path, body):
+    """Read, made, held, passed and raised; nothing of them is called by us."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        assert kernel.run(HOSTILE.format(body=body)).status == "ok"
+        for cell in (
+            "kept = [single, hostile]",
+            "use();",
+            "held = {'a': single}\nx = 1",
+            "import sys\nsys.stdout.write('x');",
+            "del kept",
+        ):
+            reply = kernel.run(cell)
+            assert (reply.status, reply.stderr) == ("ok", "")
+        assert kernel.run("raise Error('mine')").error.evalue == "mine"
+        assert kernel.value(GUARD) == {}
+        assert [run.status for run in kernel.runs()][-2:] == ["ok", "error"]
+
+
+MANY = "for n in range(10_000):\n    globals()[f'v{n}'] = [n, str(n)]"
+DEEP = (
+    "import sys\ndeep = []\nfor _ in range(200_000):\n    deep = [deep]\n"
+    "cycle = {}\ncycle['self'] = [cycle]\n"
+    "class Node: pass\nnode = Node()\nfor _ in range(5000):\n"
+    "    other = Node()\n    other.next = node\n    node = other\n"
+    "def recursive(n):\n    return recursive(n - 1) if n else 0"
+)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A kernel for what is large."""
+    with Kernel(tmp_path_factory.mktemp("large")) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        yield kernel
+
+
+def test_ten_thousand_variables(large):
+    """Are recorded by the run that makes them; the next cells go on."""
+    assert large.run(MANY).status == "ok"
+    assert large.run("v17.append(3)\nlen(v18)").shown == "2"
+    made, read = large.runs()[-2:]
+    assert {"v0", "v9999"} <= {*made.writes}
+    assert {*read.reads} == {"v17", "v18"}
+    assert [*read.writes] == ["v17"]
+
+
+def test_structures_deeper_than_the_stack(large):
+    """Lists in lists, cycles, chains of objects, a function that calls itself."""
+    assert large.run(DEEP).status == "ok"
+    reply = large.run("deep[0]; cycle['self']; node.next; recursive(10)")
+    assert (reply.status, reply.shown, reply.stderr) == ("ok", "0", "")
+    assert {"deep", "cycle", "node", "recursive"} <= {*large.runs()[-1].reads}
+    large.run("while deep:\n    deep = deep[0]\nnode = None")
+    assert large.value(GUARD) == {}
+
+
+def test_a_tensor_of_two_gigabytes(large):
+    """It is looked at without a copy, and it is freed by the cell that drops it."""
+    large.run(
+        "import os, torch\ndef megabytes():\n    with open('/proc/self/statm') as file:\n"
+        "        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 2**20"
+    )
+    large.run("big = torch.zeros(2 << 30, dtype=torch.uint8)\nbig[::4096] = 1")
+    before = float(large.run("megabytes()").shown)
+    assert large.run("big[5].item()").shown == "0"
+    peak = "next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))"
+    assert int(large.run(peak).shown.split()[-2]) / 1024 < before + 500
+    assert large.runs()[-2].reads["big"].kind == "tensor"
+    assert float(large.run("del big\nmegabytes()").shown) < before - 1900
+
+
+# --------------------------------------------------------------------------------------------------
+# Processes
+
+
+def test_two_kernels_on_one_notebook_at_once(tmp_path):
+    """Every run of both is kept, each under its own kernel; neither sees the other's as its own."""
+    with Kernel(tmp_path) as one, Kernel(tmp_path) as two:
+        for kernel in (one, two):
+            kernel.run("%load_ext ipytorchseed\nimport random")
+        count = 40
+
+        def work(kernel, name):
+            for number in range(count):
+                assert (
+                    kernel.run(f"{name} = random.random(), {number}", f"cell-{name}").stderr == ""
+                )
+
+        threads = [threading.Thread(target=work, args=pair) for pair in ((one, "a"), (two, "b"))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        runs = one.runs()
+        for name in "ab":
+            mine = [run for run in runs if run.cell == f"cell-{name}"]
+            assert len(mine) == count
+            assert len({run.kernel for run in mine}) == 1
+            assert all(run.between == {} for run in mine)
+        assert one.run("%seed rewind 5").status == two.run("%seed rewind 5").status == "ok"
+    with Ledger.open(tmp_path / DATA / NAME, read_only=True) as ledger:
+        assert ledger.verify() == []
+
+
+def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
+    """Killed with -9 in the middle of cell after cell, and started again on the same notebook."""
+    acknowledged = []
+    for round_ in range(3):
+        with Kernel(tmp_path) as kernel:
+            kernel.run("%load_ext ipytorchseed\nimport os, random")
+            for number in range(5 + 3 * round_):
+                source = f"x = {round_}, {number}, random.random()"
+                assert kernel.run(source).status == "ok"
+                acknowledged.append(source)
+            pid = kernel.value("os.getpid()")
+            threading.Timer(0.02 * round_, os.kill, (pid, signal.SIGKILL)).start()
+            kernel.post(f"for n in range(10**6): print(n)  # {round_}")
+            while alive(pid):
+                time.sleep(0.01)
+    with Ledger.open(tmp_path / DATA / NAME) as ledger:
+        assert ledger.verify() == []
+        kept = [run.source for run in ledger.runs()][::-1]
+        assert [source for source in kept if source in acknowledged] == acknowledged
+        assert ledger.notices == []
+
+
+def alive(pid):
+    """Tell whether a process runs; one that only waits to be collected does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 -- no file of disk
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,300 @@
+"""``%seed log``, ``save``, ``restore`` and ``rewind``: states of the past, across kernels."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.kernel import Kernel
+
+MAKE = (
+    "import random\nimport numpy as np\nimport torch\n"
+    "g = torch.Generator().manual_seed(5)\nrng = np.random.default_rng(6)\n"
+    "own = random.Random(7)\nboxes = {'old': np.random.RandomState(8)}"
+)
+DRAW = (
+    "random.random(), np.random.rand(2).tolist(), torch.randn(3).tolist(),"
+    " torch.rand(1, generator=g).item(), rng.normal(), own.gauss(0, 1), boxes['old'].rand()"
+)
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel whose notebook draws from sources and generators of every kind."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        begin(kernel)
+        yield kernel
+
+
+def begin(kernel):
+    """Load the extension and make generators."""
+    for cell in ("%load_ext ipytorchseed", MAKE):
+        assert kernel.run(cell).status == "ok"
+
+
+def numbers(kernel, cell=DRAW):
+    """Return what a cell draws, and its number."""
+    reply = kernel.run(cell)
+    assert reply.status == "ok", reply.error
+    return reply.shown, reply.execution_count
+
+
+def said(reply):
+    """Return what was printed, as one line."""
+    return " ".join(reply.stdout.split())
+
+
+def test_rewind_puts_everything_back_where_a_run_began(kernel):
+    """The next numbers are those of the first time, bit by bit; cached normals included."""
+    kernel.run("torch.randn(1), random.gauss(0, 1), np.random.normal();")
+    first, count = numbers(kernel)
+    second, _ = numbers(kernel)
+    assert said(kernel.run(f"%seed rewind {count}")) == (
+        "Put back: python, numpy, torch.cpu, g, rng, own, boxes['old']."
+        f" They stand as when In[{count}] began."
+    )
+    assert numbers(kernel)[0] == first != second
+    assert numbers(kernel)[0] == second
+
+
+def test_rewind_after_is_where_the_run_ended(kernel):
+    """So the numbers that follow are those that followed."""
+    _, count = numbers(kernel)
+    second, _ = numbers(kernel)
+    numbers(kernel)
+    assert kernel.run(f"%seed rewind In[{count}] --after -q").stdout == ""
+    assert numbers(kernel)[0] == second
+
+
+def test_rewind_to_a_run_that_failed_or_was_interrupted(kernel):
+    """Its beginning counts like any other's; so does its end."""
+    failed = kernel.run("random.random(), torch.rand(1)\n1 / 0").execution_count
+    after, _ = numbers(kernel)
+    kernel.run(f"%seed rewind {failed} --after -q")
+    assert numbers(kernel)[0] == after
+    stopped = kernel.run(
+        "import time\nprint('now', flush=True)\ntime.sleep(60)", interrupt_at="now"
+    )
+    assert stopped.error.ename == "KeyboardInterrupt"
+    assert kernel.runs()[-1].status == "interrupted"
+    assert kernel.run(f"%seed rewind {stopped.execution_count} -q").status == "ok"
+    first, _ = numbers(kernel)
+    kernel.run(f"%seed rewind {stopped.execution_count} -q")
+    assert numbers(kernel)[0] == first
+
+
+def test_rewinding_is_one_cell_of_the_timeline(kernel):
+    """Its run is recorded: what moved is its doing, not that of nobody between."""
+    numbers(kernel)
+    kernel.run(f"%seed rewind {kernel.runs()[-1].execution_count}")
+    kernel.run("1")
+    rewound, next_one = kernel.runs()[-2:]
+    assert rewound.before["python"] != rewound.after["python"] == next_one.before["python"]
+    assert next_one.between == {}
+
+
+def test_save_and_restore(kernel):
+    """Every source and generator, under a name with blanks too; saving again replaces."""
+    assert kernel.run('%seed save "my place"').stdout.splitlines()[-1].endswith("my place")
+    first, _ = numbers(kernel)
+    kernel.run("%seed save other -q")
+    second, _ = numbers(kernel)
+    assert "as saved under 'my place'" in said(kernel.run('%seed restore "my place"'))
+    assert numbers(kernel)[0] == first
+    kernel.run("%seed restore other -q")
+    assert numbers(kernel)[0] == second
+    kernel.run('%seed restore "my place" -q')
+    kernel.run("%seed save other -q")
+    kernel.run("%seed restore other -q")
+    assert numbers(kernel)[0] == first
+
+
+def test_what_is_not_here_now_is_named_and_the_rest_is_put_back(kernel):
+    """And what was not known then is left alone, and named."""
+    kernel.run("h = random.Random(3)")
+    first = kernel.run("random.random(), h.random()")
+    kernel.run("%seed save both -q")
+    kernel.run("kept = h\ndel h\nlate = random.Random(4)\ndel kept")
+    told = said(kernel.run(f"%seed rewind {first.execution_count}"))
+    assert "Not here now: h." in told
+    assert "Left alone, as not known then: late." in told
+    assert kernel.run("random.random(),").shown.rstrip(",)") in first.shown
+    assert "Not here now: h." in kernel.run("%seed restore both").stdout
+    kernel.run("del late")
+
+
+def test_a_generator_that_has_another_name_now_is_put_back(kernel):
+    """As long as one still reaches it by the old one."""
+    kernel.run("class Box: pass\nbox = Box()\nbox.rng = random.Random(3)")
+    first = kernel.run("box.rng.random()")
+    kernel.run("b = box.rng")
+    told = kernel.run(f"%seed rewind {first.execution_count}").stdout
+    assert "box.rng" in told
+    assert "Not here now" not in told
+    assert kernel.run("b.random()").shown == first.shown
+    kernel.run("del b, box")
+
+
+def test_a_name_that_is_another_kind_of_generator_now_moves_nothing(kernel):
+    """One line says what does not fit."""
+    kernel.run("z = random.Random(3)")
+    count = kernel.run("z.random()").execution_count
+    kernel.run("z = np.random.default_rng(0)")
+    reply = kernel.run(f"%seed rewind {count}")
+    before = kernel.runs()[-1]
+    assert reply.status == "error" or "Not here now: z" in reply.stdout
+    if reply.error:
+        assert reply.error.ename == "UsageError"
+        assert "\n" not in reply.error.evalue
+        assert before.before == before.after
+    kernel.run("del z")
+
+
+WRONG = {
+    "%seed rewind 999": "no run '999' is recorded; the last ones are ",
+    "%seed rewind #999": "no run '#999' is recorded; the last ones are ",
+    "%seed rewind 99999999999999999999999999": "is recorded; the last ones are ",
+    "%seed rewind #99999999999999999999999999": "is recorded; the last ones are ",
+    "%seed rewind -3": "",
+    "%seed rewind x": "no run 'x' is recorded; the last ones are ",
+    "%seed rewind In[3": "no run 'In[3' is recorded; the last ones are ",
+    "%seed rewind": "Missing argument 'N'",
+    "%seed rewind 1 2": "unexpected extra argument",
+    "%seed restore nowhere": "nothing is saved as 'nowhere'; saved: ",
+    "%seed restore": "Missing argument 'NAME'",
+    "%seed save": "Missing argument 'NAME'",
+    "%seed log 3": "unexpected extra argument",
+}
+
+
+@pytest.mark.parametrize(("line", "words"), WRONG.items(), ids=[*WRONG])
+def test_what_does_not_exist_is_told_in_a_line_that_names_what_does(kernel, line, words):
+    """No traceback of ours, and nothing moves."""
+    error = kernel.run(line).error
+    assert (error.ename, words in error.evalue) == ("UsageError", True), error.evalue
+    assert "\n" not in error.evalue
+    run = kernel.runs()[-1]
+    assert run.before == run.after
+
+
+def test_names_saved_are_listed_where_one_is_unknown(kernel):
+    """So that a slip of the finger is mended at once."""
+    kernel.run("%seed save listed -q")
+    assert "listed" in kernel.run("%seed restore lsited").error.evalue
+
+
+def test_the_log_tells_which_seed_was_applied_when_how_and_by_which_cell(kernel):
+    """The run is named as ``rewind`` takes it."""
+    kernel.run("%seed 41 -q")
+    kernel.run("%seed new -q")
+    kernel.run("%seed each 7 -q")
+    each = kernel.run("x = 1", "cell-x").execution_count
+    kernel.run("%seed off -q")
+    kernel.run("%%deterministic 43\nx = 1")
+    (shown,) = kernel.run("%seed log").displays
+    rows = [re.split(r"  +", line) for line in shown["text/plain"].splitlines()[2:]]
+    assert [row[2] for row in rows if row[1] != "3"][:2] == ["%seed", "%seed new"]
+    assert {"41", "43"} <= {row[1] for row in rows}
+    assert [f"In[{each}]", "x = 1"] in [row[3:5] for row in rows]
+    assert "%%deterministic" in {row[2] for row in rows}
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", row[0]) for row in rows)
+    assert max(map(len, shown["text/plain"].splitlines())) <= 80
+    assert "<script" not in shown["text/html"]
+
+
+def test_a_seed_by_code_in_a_cell_is_no_command(kernel):
+    """The log is of our commands; what code seeds is seen in the states."""
+    before = kernel.run("%seed log").displays[0]["text/plain"]
+    kernel.run("random.seed(77)")
+    assert kernel.run("%seed log").displays[0]["text/plain"] == before
+
+
+@pytest.fixture(scope="module")
+def again(tmp_path_factory):
+    """A kernel that was restarted, with what it drew before and the numbers of those runs."""
+    with Kernel(tmp_path_factory.mktemp("again")) as kernel:
+        begin(kernel)
+        kernel.run("%seed 1234 -q")
+        drawn, count = numbers(kernel)
+        kernel.run("%seed save place -q")
+        following, _ = numbers(kernel)
+        (number,) = [run.id for run in kernel.runs() if run.execution_count == count]
+        kernel.restart()
+        begin(kernel)
+        yield kernel, drawn, following, count, number
+
+
+def test_after_a_restart_rewind_takes_the_number_of_the_ledger(again):
+    """``#ID``, as the timeline lists earlier runs; the namespace's generators too."""
+    kernel, drawn, following, _, number = again
+    assert f"as when #{number} began" in said(kernel.run(f"%seed rewind #{number}"))
+    assert numbers(kernel)[0] == drawn
+    kernel.run(f"%seed rewind #{number} --after -q")
+    assert numbers(kernel)[0] == following
+
+
+def test_after_a_restart_a_saved_state_is_restored(again):
+    """With generators of the same names that were made anew."""
+    kernel, _, following, *_ = again
+    assert "Not here now" not in said(kernel.run("%seed restore place"))
+    assert numbers(kernel)[0] == following
+
+
+def test_after_a_restart_the_log_goes_on(again):
+    """Earlier seeds are listed under numbers that ``rewind`` takes."""
+    kernel, drawn, *_ = again
+    kernel.run("%seed 99 -q")
+    text = kernel.run("%seed log").displays[0]["text/plain"]
+    rows = [re.split(r"  +", line) for line in text.splitlines()[2:]]
+    (named,) = [row[3] for row in rows if row[1] == "1234"]
+    assert re.fullmatch(r"#\d+", named)
+    assert next(row[3] for row in rows if row[1] == "99").startswith("In[")
+    kernel.run(f"%seed rewind {named} --after -q")
+    assert numbers(kernel)[0].partition("]")[0] == drawn.partition("]")[0]
+
+
+def test_before_the_generators_exist_again_they_are_named_as_missing(again):
+    """Sources are put back all the same; and where numpy is not imported, it is missing too."""
+    kernel, *_ = again
+    last = max(run.execution_count for run in kernel.runs())
+    kernel.restart()
+    kernel.run("%load_ext ipytorchseed")
+    told = said(kernel.run("%seed restore place"))
+    assert "Put back: python." in told
+    assert "Not here now: numpy, torch.cpu, g, rng, own, boxes['old']." in told
+    told = said(kernel.run(f"%seed rewind {last}"))
+    assert re.search(r"as when #\d+ began", told)  # no run of this kernel has the number
+
+
+def test_a_run_before_torch_was_imported_leaves_torch_alone_and_says_so(tmp_path):
+    """What was not there had no state."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        early = kernel.run("import random\nrandom.random()")
+        kernel.run(MAKE)
+        told = said(kernel.run(f"%seed rewind {early.execution_count}"))
+        assert "Put back: python. It stands as when" in told
+        assert "Left alone, as not known then: numpy, torch.cpu, g, rng, own, boxes['old']." in told
+        assert kernel.run("random.random()").shown == early.shown
+
+
+def test_without_tracking_the_commands_say_so(tmp_path):
+    """What is asked for is not there; what was recorded before can still be had."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = False")
+        kernel.run("import random")
+        for line in ("%seed rewind 2", "%rng diff 1 2"):
+            error = kernel.run(line).error
+            assert "tracking is off; %config IPyTorchSeed.tracking = True" in error.evalue
+        assert "Tracking is off" in kernel.run("%rng --text").stdout
+        kernel.run("%seed 3 -q")
+        text = kernel.run("%seed log").displays[0]["text/plain"]
+        assert "tracking is off" in " ".join(text.split())
+        kernel.run("%config IPyTorchSeed.tracking = True")
+        first = kernel.run("random.random()")
+        kernel.run("%config IPyTorchSeed.tracking = False")
+        kernel.run("random.random()")
+        kernel.run(f"%seed rewind {first.execution_count} -q")
+        assert kernel.run("random.random()").shown == first.shown
+        assert [run.source for run in kernel.runs()].count("random.random()") == 1

@@ -1,0 +1,154 @@
+"""Loading adds, unloading takes away, and the shell is as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kernel import Kernel
+from tests.notebook.conftest import IMPORTS, INDUCTOR
+from tests.notebook.looking import look
+
+ON = "print('on', torch.are_deterministic_algorithms_enabled())"
+
+OWN = """
+from IPython.core.magic import register_line_magic, register_cell_magic
+@register_line_magic
+def seed(line): print("my seed", line)
+@register_cell_magic
+def deterministic(line, cell): print("my cell", line, cell)
+"""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A kernel in which the extension is not loaded; the user has magics of the same names."""
+    with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
+        for cell in (IMPORTS, INDUCTOR, OWN):
+            assert kernel.run(cell).status == "ok"
+        yield kernel
+
+
+@pytest.fixture
+def kernel(plain):
+    """The kernel; a test that leaves anything of ours in it fails."""
+    before = look(plain)
+    yield plain
+    plain.run("%unload_ext ipytorchseed")
+    after = look(plain)
+    assert {name for name in before if before[name] != after[name]} == set()
+
+
+def test_loading_adds_and_unloading_takes_away(kernel):
+    """Events, transformer, magics and completions: all are gone, and the user's own are back."""
+    before = look(kernel)
+    assert kernel.run("%load_ext ipytorchseed").stdout == ""
+    during = look(kernel)
+    added = {name for name in before if before[name] != during[name]}
+    assert added >= {"events", "transformers", "magics of our names", "matchers"}
+    assert kernel.run("%seed 3").stdout.startswith("Seeded")
+    assert kernel.run("%unload_ext ipytorchseed").stdout == ""
+    assert look(kernel) == before
+    assert kernel.run("%seed 3").stdout == "my seed 3\n"
+    assert kernel.run("%%deterministic 3\na = 1").stdout == "my cell 3 a = 1\n\n"
+    assert kernel.run("%deterministic").error.ename == "UsageError"
+
+
+def test_a_magic_that_was_replaced_meanwhile_stays(kernel):
+    """Unloading takes away only what is ours."""
+    kernel.run("magics = get_ipython().magics_manager.magics['line']\nold = magics['seed']")
+    kernel.run("%load_ext ipytorchseed")
+    kernel.run("@register_line_magic\ndef seed(line): print('newer', line)")
+    kernel.run("%unload_ext ipytorchseed")
+    told = kernel.run("%seed 3").stdout
+    kernel.run("magics['seed'] = old\ndel magics, old, seed")
+    assert told == "newer 3\n"
+
+
+IN_FORCE = {
+    "flags": "%deterministic on -q",
+    "alerts": "%deterministic on --warn -q",
+    "a rule": "%seed each 3 -q",
+    "all": "%seed each 3 -q\n%deterministic on --warn --no-cudnn -q",
+}
+
+
+@pytest.mark.parametrize("cell", IN_FORCE.values(), ids=IN_FORCE)
+@pytest.mark.parametrize("leave", ["%unload_ext ipytorchseed", "%reload_ext ipytorchseed"])
+def test_unloading_ends_what_is_in_force(kernel, cell, leave):
+    """Flags, filters and rules; reloading does, too, and begins anew."""
+    before = look(kernel)
+    kernel.run("%load_ext ipytorchseed")
+    loaded = look(kernel)
+    kernel.run(cell)
+    kernel.run(leave)
+    after = look(kernel)
+    if leave.startswith("%un"):
+        assert after == before
+    else:
+        assert {n for n in loaded if loaded[n] != after[n]} <= {
+            "events",
+            "magics of our names",
+            "matchers",
+        }
+    first = kernel.run("random.random(), torch.rand(1)", "a cell").shown
+    assert kernel.run("random.random(), torch.rand(1)", "a cell").shown != first
+
+
+def test_loading_twice_is_loading_once(kernel):
+    """Magics, events and seeds work as after the first."""
+    kernel.run("%load_ext ipytorchseed")
+    during = look(kernel)
+    kernel.run("%load_ext ipytorchseed")
+    kernel.run("import ipytorchseed\nipytorchseed.load_ipython_extension(get_ipython())")
+    assert look(kernel) == during
+
+
+def test_unloading_twice_is_unloading_once(kernel):
+    """The second does nothing."""
+    before = look(kernel)
+    kernel.run("%load_ext ipytorchseed\n%unload_ext ipytorchseed")
+    kernel.run("import ipytorchseed\nipytorchseed.unload_ipython_extension(get_ipython())")
+    assert look(kernel) == before
+
+
+def test_reloading_keeps_one_of_each(kernel):
+    """However often it is done, and in the cell that works."""
+    kernel.run("%load_ext ipytorchseed")
+    for _ in range(3):
+        kernel.run("%reload_ext ipytorchseed")
+    reply = kernel.run(f"%reload_ext ipytorchseed\n%seed 4 -q\n%seed 4\n{ON}")
+    assert reply.stdout == "Seeded python, numpy, torch.cpu with 4.\non False\n"
+    assert kernel.value("len(get_ipython().events.callbacks['pre_run_cell'])") == 1
+
+
+def test_the_cell_that_loads_it_can_use_it(kernel):
+    """This cell's beginning was not seen; its end is."""
+    reply = kernel.run(
+        "%load_ext ipytorchseed\n"
+        f"get_ipython().run_cell('''%%deterministic 3\n{ON.replace(chr(39), chr(34))}''')\n"
+        f"%seed 3\n{ON}"
+    )
+    assert reply.stdout == "on True\nSeeded python, numpy, torch.cpu with 3.\non False\n"
+    assert kernel.run(f"%%deterministic\n{ON}").stdout == "on True\n"
+    assert kernel.run(ON).stdout == "on False\n"
+
+
+def test_the_cell_that_loads_it_may_call_the_cell_magic(kernel):
+    """A scope that was begun without a known run ends with this cell at the latest."""
+    kernel.run("%load_ext ipytorchseed\nget_ipython().run_cell_magic('deterministic', '3', None)")
+    assert kernel.run(ON).stdout == "on False\n"
+
+
+@pytest.mark.parametrize("leave", ["%unload_ext ipytorchseed", "%reload_ext ipytorchseed"])
+def test_a_deterministic_cell_may_unload_it(kernel, leave):
+    """Its scope ends there and then."""
+    kernel.run("%load_ext ipytorchseed")
+    reply = kernel.run(f"%%deterministic 3\n{ON}\n{leave}\n{ON}")
+    assert (reply.status, reply.stdout) == ("ok", "on True\non False\n")
+
+
+def test_without_it_the_magic_is_unknown(plain, tmp_path):
+    """Or the tests above would prove nothing."""
+    with Kernel(tmp_path) as kernel:
+        assert kernel.run("%seed 3").error.ename == "UsageError"
+        assert kernel.run("%%deterministic\n1").error.ename == "UsageError"

@@ -1,0 +1,163 @@
+"""What may stand behind ``%%deterministic``, and what it does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.notebook.looking import digests
+
+ON = "print('on', torch.are_deterministic_algorithms_enabled())"
+
+DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
+
+PUT = "torch.zeros(4).put_(torch.tensor([1, 1]), torch.ones(2))"
+"""An operation that torch has no deterministic algorithm for, on the CPU too."""
+
+
+def test_the_seed_goes_to_every_source(kernel):
+    """The body draws what it would after seeding python, numpy and torch by hand."""
+    by_hand = kernel.run(f"random.seed(7)\nnp.random.seed(7)\ntorch.manual_seed(7)\n{DRAW}")
+    assert kernel.run(f"%%deterministic 7\n{DRAW}").shown == by_hand.shown
+
+
+def test_without_a_seed_the_sources_go_on(kernel):
+    """``%%deterministic`` alone moves no source."""
+    kernel.run("%seed 7 -q")
+    first, second = kernel.run(DRAW).shown, kernel.run(DRAW).shown
+    kernel.run("%seed 7 -q")
+    assert kernel.run(f"%%deterministic\n{DRAW}").shown == first
+    assert kernel.run(f"%%deterministic --warn\n{DRAW}").shown == second
+
+
+def test_without_isolate_later_cells_see_that_the_cell_drew(kernel):
+    """The sources stay where the body left them."""
+    kernel.run(f"%%deterministic 7\n{DRAW}")
+    later = kernel.run(DRAW).shown
+    assert later == kernel.run(f"%seed 7 -q\n{DRAW};\n{DRAW}").shown
+
+
+@pytest.mark.parametrize("body", [DRAW, f"{DRAW}\n1 / 0", "if\n"], ids=["right", "error", "syntax"])
+def test_isolate_puts_every_source_back(kernel, body):
+    """Later cells draw what they would have drawn without the cell."""
+    before = digests(kernel)
+    kernel.run(f"%%deterministic 7 --isolate\n{body}")
+    assert digests(kernel) == before
+
+
+def test_a_body_that_is_repeated_begins_anew_each_time(kernel):
+    """Under ``%%timeit``: each repetition's scope ends before the next begins."""
+    before = digests(kernel)
+    cell = "%%timeit -n1 -r3 -q\n%%deterministic --isolate --json\nprint(torch.rand(1).item())"
+    lines = kernel.run(cell).stdout.splitlines()
+    assert len(set(lines[::2])) == 1
+    assert [json.loads(line)["restored"] for line in lines[1::2]] == [True] * 3
+    assert digests(kernel) == before
+
+
+def test_no_cudnn_switches_cudnn_off_for_the_cell(kernel):
+    """And only for the cell, and only then."""
+    ask = "torch.backends.cudnn.enabled"
+    told = [kernel.run(f"{line}{ask}").shown for line in NO_CUDNN]
+    assert told == ["True", "False", "True"]
+
+
+NO_CUDNN = ("%%deterministic\n", "%%deterministic --no-cudnn\n", "")
+
+
+def test_without_warn_an_operation_that_may_not_repeat_stops_the_cell(kernel):
+    """And with ``--warn`` it does not."""
+    assert kernel.run(f"%%deterministic\n{PUT}\nprint('on')").error.ename == "RuntimeError"
+    assert kernel.run(f"%%deterministic --warn\n{PUT}\nprint('on')").stdout == "on\n"
+
+
+def _receipt(reply):
+    *before, line = reply.stdout.splitlines()
+    return before, json.loads(line)
+
+
+def test_json_prints_the_receipt_as_one_line(kernel):
+    """Seed, options, the flags that were set, the alerts, and whether all is back."""
+    before, receipt = _receipt(
+        kernel.run("%%deterministic 42 --json\nprint('body')\ntorch.rand(1)")
+    )
+    assert before == ["body"]
+    changed = [
+        {"name": name, "before": False, "within": True}
+        for name in ("torch.use_deterministic_algorithms", "torch._inductor.config.deterministic")
+    ]
+    assert receipt == {
+        "schema": 1,
+        "seed": 42,
+        "warn": False,
+        "isolated": False,
+        "flags": changed,
+        "alerts": [],
+        "restored": True,
+        "stuck": [],
+    }
+
+
+def test_the_receipt_lists_alerts(kernel):
+    """With ``--warn``: operation, line, how often, and what to use instead."""
+    cell = f"%%deterministic --warn --isolate --json\nfor _ in range(3):\n    {PUT}"
+    _, receipt = _receipt(kernel.run(cell))
+    (alert,) = receipt["alerts"]
+    assert (alert["operation"], alert["line"], alert["count"]) == ("put_", 3, 3)
+    assert alert["instead"]
+    assert (receipt["seed"], receipt["warn"], receipt["isolated"]) == (None, True, True)
+    assert "torch.use_deterministic_algorithms.warn_only" in {
+        each["name"] for each in receipt["flags"]
+    }
+
+
+def test_the_receipt_is_printed_after_an_error_too(kernel):
+    """What went wrong in the body is shown, and that everything is back."""
+    reply = kernel.run("%%deterministic 42 --json\n1 / 0")
+    assert reply.error.ename == "ZeroDivisionError"
+    assert _receipt(reply)[1]["restored"] is True
+
+
+@pytest.mark.parametrize(
+    ("line", "seed"),
+    [("$n", 7), ("{n}", 7), ("{n * 2 + 1}", 15), ("+42", 42), ("'42'", 42)],
+)
+def test_the_seed_may_be_a_variable_or_an_expression(kernel, line, seed):
+    """As in any magic's line."""
+    kernel.run("n = 7")
+    _, receipt = _receipt(kernel.run(f"%%deterministic {line} --json\npass"))
+    assert receipt["seed"] == seed
+
+
+BAD = {
+    "text": ("forty", "not 'forty'"),
+    "float": ("4.2", "not '4.2'"),
+    "negative": ("-1", "not -1: python takes it for its absolute value and numpy refuses it"),
+    "too large": ("4294967296", "not 4294967296: numpy refuses more, and torch"),
+    "far too large": ("9" * 5000, "not '9999"),
+    "two seeds": ("4 2", "unexpected extra argument (2)"),
+    "an unknown option": ("42 --nope", "No such option '--nope'"),
+    "help as an option": ("--help", "No such option '--help'"),
+    "an open quote": ("'42", "a quotation mark is not closed in '42"),
+    "an empty variable": ("$empty", "$empty is empty"),
+    "an empty expression": ("{empty}", "{empty} is empty"),
+    "an undefined variable": ("$no_such", "$no_such cannot be evaluated"),
+    "a failing expression": ("{1 / 0}", "{1 / 0} cannot be evaluated"),
+}
+
+
+@pytest.mark.parametrize(("line", "said"), BAD.values(), ids=BAD)
+def test_a_bad_line_runs_nothing_and_moves_nothing(kernel, line, said):
+    """One line says what, why and the right form; the body is not run."""
+    kernel.run("empty = ''")
+    before = digests(kernel)
+    reply = kernel.run(f"%%deterministic {line}\nprint('ran')\n{DRAW}")
+    assert (reply.status, reply.error.ename, reply.stdout) == ("error", "UsageError", "")
+    assert reply.stderr == f"UsageError: {reply.error.evalue}\n"
+    assert "\n" not in reply.error.evalue
+    assert reply.error.evalue.startswith("%%deterministic: ")
+    assert said in reply.error.evalue
+    assert reply.error.evalue.endswith(("[SEED]", "For example: %%deterministic 42"))
+    assert digests(kernel) == before
+    assert kernel.run(ON).stdout == "on False\n"

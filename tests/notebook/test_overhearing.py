@@ -1,0 +1,90 @@
+"""What a cell prints and displays is recorded as it is shown, and nobody notices the listener."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kernel import Kernel
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A watched kernel."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        kernel.run("import sys, threading")
+        assert kernel.run("%load_ext ipytorchseed").status == "ok"
+        yield kernel
+
+
+def test_what_is_printed_is_recorded_without_its_noise(kernel):
+    """Prints, writes, prints of threads and of subcommands; twice the same is equal."""
+    cell = (
+        "print('a', object())\nsys.stdout.write('b\\n')\n"
+        "t = threading.Thread(target=print, args=('c',)); t.start(); t.join()\n!echo d"
+    )
+    first, second = (kernel.record(cell)[1][0] for _ in range(2))
+    assert first.stdout == second.stdout
+    assert first.stdout.summary == "4 lines"
+    assert kernel.record("print('a', 2)")[1][0].stdout.digest != first.stdout.digest
+    assert kernel.record("x = 1")[1][0].stdout is None
+
+
+def test_what_is_not_shown_is_not_recorded(kernel):
+    """Redirected, captured, or written to standard error."""
+    for cell in (
+        "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    print(1)",
+        "%%capture\nprint(1)\nfrom IPython.display import display\ndisplay(2)",
+        "print(1, file=sys.stderr)",
+    ):
+        _, (run,) = kernel.record(cell)
+        assert (run.stdout, run.displays) == (None, ())
+
+
+def test_a_stream_that_the_user_put_around_ours_is_heard_once(kernel):
+    """Also one that stays for later cells."""
+    kernel.run(
+        "class Tee:\n    def __init__(self, out): self.out = out\n"
+        "    def write(self, text): return self.out.write(text)\n"
+        "    def flush(self): self.out.flush()\n"
+        "sys.stdout, plain = Tee(sys.stdout), sys.stdout"
+    )
+    _, (run,) = kernel.record("print(5)")
+    kernel.run("sys.stdout = plain")
+    assert run.stdout.series == (5.0,)
+    kernel.run(
+        "was = sys.stdout.write\nsys.stdout.write = lambda text: was(text.replace('6', '7'))"
+    )
+    _, (run,) = kernel.record("print(6)")
+    assert len(run.stdout.series) == 1
+    assert vars_of_stdout(kernel) <= {"write"}
+
+
+def vars_of_stdout(kernel):
+    """Return what instance attributes of the stream's methods there are between cells."""
+    return kernel.value("{n for n in vars(__import__('sys').stdout) if n in ('write', 'flush')}")
+
+
+FIGURE = """
+import matplotlib.pyplot as plt
+plt.plot([1, {last}])
+plt.show()
+"""
+
+
+def test_a_figure_is_recorded_by_its_pixels(kernel):
+    """Twice the same figure is equal, another one is not; nothing of it is kept in memory."""
+    kernel.run("%matplotlib inline")
+    runs = [kernel.record(FIGURE.format(last=last))[1][0] for last in (2, 2, 3)]
+    assert [len(run.displays) for run in runs] == [1, 1, 1]
+    assert "image/png" in runs[0].displays[0].summary
+    assert runs[0].displays == runs[1].displays != runs[2].displays
+
+
+def test_widgets_are_shown_as_ever(kernel):
+    """Their models change names in each run, which does not count."""
+    kernel.run("import ipywidgets\nfrom IPython.display import display")
+    shown = [kernel.record("display(ipywidgets.IntSlider(3))") for _ in range(2)]
+    assert [len(reply.displays) for reply, _ in shown] == [1, 1]
+    assert shown[0][1][0].displays == shown[1][1][0].displays
+    out = "out = ipywidgets.Output()\nwith out:\n    print('inside')\nlen(out.outputs)"
+    assert kernel.run(out).status == "ok"

@@ -1,0 +1,196 @@
+"""``%seed``: every source in a known state, now; and what is in force."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.notebook.looking import digests
+
+DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
+
+BY_HAND = "random.seed({0})\nnp.random.seed({0})\ntorch.manual_seed({0})\n" + DRAW
+
+MAKE = (
+    "g = torch.Generator()\n"
+    "rng = np.random.default_rng(0)\n"
+    "streams = {'train': np.random.RandomState(0), 'my test': random.Random(0)}\n"
+    "loader = torch.utils.data.DataLoader([0], generator=torch.Generator())"
+)
+
+NAMES = ["g", "rng", "streams['train']", "streams['my test']", "loader.generator"]
+
+STATES = (
+    "[g.initial_seed(), rng.bit_generator.state['state']['state'], streams['train'].rand(),"
+    " streams['my test'].random(), loader.generator.initial_seed()]"
+)
+
+
+@pytest.fixture
+def generators(kernel):
+    """Generators in the namespace, which go with the test."""
+    kernel.run(MAKE)
+    yield
+    kernel.run("del g, rng, streams, loader")
+
+
+def _states(kernel):
+    """Each generator's state, by name; drawing from copies, so that none moves."""
+    return dict(
+        zip(NAMES, json.loads(kernel.run(f"import copy, json\n{COPIED}").stdout), strict=True)
+    )
+
+
+COPIED = f"print(json.dumps((lambda streams: {STATES})(copy.deepcopy(streams))))"
+
+
+@pytest.mark.parametrize("seed", [0, 42, 2**32 - 1])
+def test_a_seed_goes_to_every_source(kernel, seed):
+    """They draw what they draw after seeding each by hand."""
+    by_hand = kernel.run(BY_HAND.format(seed)).shown
+    reply = kernel.run(f"%seed {seed}")
+    assert reply.stdout == f"Seeded python, numpy, torch.cpu with {seed}.\n"
+    assert kernel.run(DRAW).shown == by_hand
+
+
+@pytest.mark.parametrize("line", ["$n", "{n}", "{n * 2}", "$line", "+7", "'7'"])
+def test_a_seed_may_be_a_variable_or_an_expression(kernel, line):
+    """Of the notebook; a name that IPython uses inside, like ``line``, is the notebook's too."""
+    seed = 14 if "*" in line else 7
+    kernel.run("n = line = 7")
+    assert kernel.run(f"%seed {line}").stdout.endswith(f"with {seed}.\n")
+
+
+def test_a_seed_may_be_a_local_variable_of_a_function(kernel):
+    """As in any magic that a function calls."""
+    kernel.run("def f():\n    local = 7\n    get_ipython().run_line_magic('seed', '$local')")
+    assert kernel.run("f()").stdout.endswith("with 7.\n")
+
+
+def test_generators_of_the_namespace_are_named_and_left_alone(kernel, generators):
+    """They may have been seeded on purpose."""
+    before = _states(kernel)
+    reply = kernel.run("%seed 42")
+    left = f"Left alone: {', '.join(NAMES)}. To reseed them too: %seed 42 --generators\n"
+    assert reply.stdout == f"Seeded python, numpy, torch.cpu with 42.\n{left}"
+    assert _states(kernel) == before
+
+
+def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators):
+    """Which follows from the seed and the name: the same again, another for another seed."""
+    told = [kernel.run(f"%seed {seed} --generators").stdout for seed in (42, 43, 42)]
+    first, other, again = (re.findall(r"^  (.+) \((.+)\): (\d+)$", t, re.MULTILINE) for t in told)
+    assert [name for name, _, _ in first] == NAMES
+    assert [kind for _, kind, _ in first] == [
+        "torch.Generator",
+        "numpy.random.Generator",
+        "numpy.random.RandomState",
+        "random.Random",
+        "torch.Generator",
+    ]
+    assert len({seed for _, _, seed in (*first, *other)}) == 10
+    assert again == first
+    assert "Left alone" not in told[0]
+    assert str(_states(kernel)["g"]) == first[0][2]
+
+
+@pytest.mark.parametrize(
+    "line", ["42 --generators {}", "--generators 42 {}", "42 -q --generators {}"]
+)
+@pytest.mark.parametrize("chosen", [["g"], ["streams['train']", "streams['my test']"], NAMES])
+def test_named_generators_are_reseeded_and_no_others(kernel, generators, line, chosen):
+    """A name is written as the notebook reaches it, quotes and all."""
+    before = _states(kernel)
+    assert kernel.run(f"%seed {line.format(' '.join(chosen))}").status == "ok"
+    after = _states(kernel)
+    assert [name for name in NAMES if after[name] != before[name]] == chosen
+
+
+def test_an_unknown_generator_is_an_error_that_names_what_exists(kernel, generators):
+    """And nothing is seeded."""
+    states, before = _states(kernel), digests(kernel)
+    reply = kernel.run("%seed 42 --generators g nope")
+    assert reply.stderr == (
+        "UsageError: %seed: no generator is called 'nope'; the namespace holds: "
+        f"{', '.join(NAMES)}\n"
+    )
+    assert digests(kernel) == before
+    assert _states(kernel) == states
+
+
+@pytest.mark.parametrize("line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "off -q"])
+def test_quiet_prints_nothing(kernel, line):
+    """But does what it does."""
+    reply = kernel.run(f"%seed {line}")
+    assert (reply.status, reply.stdout, reply.displays, reply.results) == ("ok", "", [], [])
+    kernel.run("%seed off -q")
+
+
+def test_new_takes_another_seed_each_time_and_applies_it(kernel):
+    """The seed is printed, and gives the same numbers when it is typed."""
+    seeds, draws = [], []
+    for _ in range(4):
+        said = kernel.run("%seed new").stdout
+        seeds.append(re.search(r"with (\d+)\.$", said, re.MULTILINE).group(1))
+        draws.append(kernel.run(DRAW).shown)
+    assert len(set(seeds)) == 4
+    kernel.run(f"%seed {seeds[0]}")
+    assert kernel.run(DRAW).shown == draws[0]
+
+
+def _rows(kernel):
+    (shown,) = kernel.run("%seed").displays
+    title, _, _, *rows = shown["text/plain"].splitlines()
+    return title, [re.split(r" {2,}", row) for row in rows if not row.startswith("(")]
+
+
+def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
+    """Name, digest, seed and draws since, as text and as HTML in one display."""
+    kernel.run(f"%seed 42 -q\n{DRAW}")
+    title, rows = _rows(kernel)
+    assert title == "Last seed: 42."
+    where = ["seed 42 + 2 draws", "seed 42 + 2 draws", "seed 42 + 1 draw"]
+    expected = [[n, d[:8], w] for (n, d), w in zip(digests(kernel).items(), where, strict=True)]
+    assert rows == expected
+    (shown,) = kernel.run("%seed").displays
+    assert set(shown) == {"text/plain", "text/html"}
+    for text in ("Last seed: 42.", *(word for row in rows for word in row)):
+        assert text in shown["text/html"]
+
+
+def test_the_status_lists_generators(kernel, generators):
+    """By name and type, with the seed that they were given."""
+    kernel.run("%seed 42 --generators -q\ntorch.rand(3, generator=g);")
+    _, rows = _rows(kernel)
+    assert [row[0].partition(" (")[0] for row in rows[3:]] == NAMES
+    assert re.fullmatch(r"seed \d+ \+ 3 draws", rows[3][2])
+    assert re.fullmatch(r"seed \d+", rows[4][2])
+
+
+def test_the_status_moves_nothing(kernel, generators):
+    """Looking draws no number."""
+    states, before = _states(kernel), digests(kernel)
+    kernel.run("%seed")
+    assert digests(kernel) == before
+    assert _states(kernel) == states
+
+
+@pytest.mark.parametrize("line", ["%seed --help", "%seed each --help", "%deterministic on --help"])
+def test_help_as_an_option_prints_help_and_does_nothing(kernel, line):
+    """No result is shown for it, and nothing is put in force."""
+    before = digests(kernel)
+    reply = kernel.run(line)
+    assert reply.stdout.startswith(f"Usage: {line.removesuffix(' --help')} ")
+    assert (reply.status, reply.results) == ("ok", [])
+    kernel.run("pass", "a cell")
+    assert digests(kernel) == before
+
+
+def test_help_is_help(kernel):
+    """``%seed?`` and Shift+Tab explain the words and the options."""
+    (page,) = kernel.run("%seed?").pages
+    for text in (page, kernel.inspect("%seed")):
+        for word in ("4294967295", "each", "new", "off", "--generators"):
+            assert word in text

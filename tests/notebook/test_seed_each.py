@@ -1,0 +1,170 @@
+"""``%seed each``: same cell, same numbers, whatever ran before; another cell, another stream."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+from tests.kernel import Kernel
+from tests.notebook.looking import digests
+
+DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
+
+
+@pytest.fixture
+def each(kernel):
+    """A kernel in which the rule ends with the test."""
+    yield kernel
+    kernel.run("%seed off -q")
+
+
+def test_cells_in_any_order_any_number_of_times_give_the_same_numbers_each(each):
+    """The order of cells, and what was drawn between them, do not matter."""
+    assert "what follows from 42 and the cell" in each.run("%seed each 42").stdout
+    given = {}
+    for order in (*itertools.permutations("abc"), "aaa", "cb"):
+        for cell in order:
+            given.setdefault(cell, set()).add(each.run(DRAW, cell).shown)
+            each.run("torch.rand(7)", "another")
+    assert [len(numbers) for numbers in given.values()] == [1, 1, 1]
+
+
+def test_two_cells_have_different_streams(each):
+    """Though they hold the same text; in every source."""
+    each.run("%seed each 42 -q")
+    drawn = [each.run(DRAW, f"cell {number}").shown.strip("()").split(", ") for number in range(20)]
+    assert [len(set(column)) for column in zip(*drawn, strict=True)] == [20, 20, 20]
+
+
+def test_a_cell_is_known_by_its_id_whatever_its_text(each):
+    """An edit of the cell does not change its seed."""
+    each.run("%seed each 42 -q")
+    first = each.run(DRAW, "a1b2").shown
+    assert each.run(f"# edited\n\n{DRAW}", "a1b2").shown == first
+    assert each.run(DRAW, "c3d4").shown != first
+
+
+def test_without_an_id_a_cell_is_known_by_its_text(each):
+    """As in a terminal; blank lines around it do not count."""
+    each.run("%seed each 42 -q")
+    first = each.run(DRAW).shown
+    assert each.run(f"\n{DRAW}\n\n").shown == first
+    assert each.run(f"# edited\n{DRAW}").shown != first
+
+
+def test_colab_names_the_cell_in_its_own_header(each):
+    """There the id stands under ``colab``."""
+    each.run("%seed each 42 -q")
+    first, second = ({"colab": {"cell_id": name}} for name in ("Xy1", "Xy2"))
+    drawn = each.run(DRAW, metadata=first).shown
+    assert each.run(f"# edited\n{DRAW}", metadata=first).shown == drawn
+    assert each.run(DRAW, metadata=second).shown != drawn
+
+
+def test_another_seed_gives_every_cell_other_numbers(each):
+    """The common seed counts."""
+    drawn = [each.run(f"%seed each {seed} -q") and each.run(DRAW, "a").shown for seed in (1, 2, 1)]
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
+def test_the_numbers_are_the_same_in_every_kernel(each, tmp_path):
+    """A cell's seed follows from the common seed and its id alone."""
+    with Kernel(tmp_path) as other:
+        other.run("%load_ext ipytorchseed\nimport random\nimport numpy as np\nimport torch")
+        other.run("%seed each 42 -q")
+        each.run("%seed each 42 -q")
+        assert other.run(DRAW, "a1b2").shown == each.run(DRAW, "a1b2").shown
+
+
+def test_same_gives_every_cell_the_seed_itself(each):
+    """``--same``: python, numpy and torch draw what the seed gives, in each cell."""
+    by_hand = each.run(f"%seed 42 -q\n{DRAW}").shown
+    assert "every source is seeded with 42" in each.run("%seed each 42 --same").stdout
+    assert {each.run(DRAW, name).shown for name in ("a", "b", "c")} == {by_hand}
+
+
+def test_off_ends_it(each):
+    """Later cells go on from where the sources stand."""
+    each.run("%seed each 42 -q")
+    assert each.run("%seed off").stdout == "Cells are no longer seeded.\n"
+    assert each.run(DRAW, "a").shown != each.run(DRAW, "a").shown
+    assert each.run("%seed off").stdout == "No rule was in force.\n"
+
+
+def test_the_cell_that_sets_the_rule_is_not_seeded(each):
+    """The rule is for later cells."""
+    each.run("%seed 7 -q")
+    before = digests(each)
+    each.run("%seed each 42")
+    assert digests(each) == before
+
+
+def test_a_run_inside_a_cell_is_not_seeded_anew(each):
+    """Or two draws of one cell would be the same."""
+    each.run("%seed each 42 -q")
+    nested = "get_ipython().run_cell('print(torch.rand(1).item())');"
+    printed = each.run(f"{nested}\n{nested}\n{nested}", "a").stdout.split()
+    assert len(set(printed)) == 3
+
+
+@pytest.mark.parametrize("above", ["%%capture out\n", "%%time\n", "%%deterministic\n"])
+def test_a_cell_magic_above_changes_nothing(each, above):
+    """The cell is seeded once, before all of it."""
+    each.run("%seed each 42 -q")
+    expected = each.run(f"r = {DRAW}\nprint(r)", "a").stdout.strip()
+    each.run(f"{above}r = {DRAW}", "a")
+    assert each.value("repr(r)") == expected
+
+
+def test_a_seed_in_the_cell_comes_after_the_cells_own(each):
+    """``%seed`` and ``%%deterministic`` with a seed have the last word in their cell."""
+    by_hand = each.run(f"%seed 9 -q\n{DRAW}").shown
+    each.run("%seed each 42 -q")
+    assert each.run(f"%seed 9 -q\n{DRAW}", "a").shown == by_hand
+    assert each.run(f"%%deterministic 9\n{DRAW}", "a").shown == by_hand
+
+
+def test_a_silent_run_is_not_seeded(each):
+    """A front end asks silently for what it needs; that is no cell."""
+    each.run("%seed each 42 -q")
+    each.run("pass", "a")
+    before = digests(each)
+    each.run("pass", "b", silent=True)
+    assert digests(each) == before
+
+
+def test_a_variable_may_give_the_seed(each):
+    """It is read once, when the rule is set."""
+    each.run("n = 42\n%seed each $n -q\nn = 43")
+    first = each.run(DRAW, "a").shown
+    each.run("%seed each 42 -q")
+    assert each.run(DRAW, "a").shown == first
+
+
+def test_the_status_tells_the_rule_and_the_cells_seed(each):
+    """The last seed is the one that the cell was given."""
+    each.run("%seed each 42 -q")
+    (shown,) = each.run("%seed", "a").displays
+    text = " ".join(shown["text/plain"].split())
+    assert (
+        "Before every cell, every source is seeded with what follows from 42 and the cell." in text
+    )
+    seed = re.search(r"Last seed: (\d+)\.", text).group(1)
+    assert text.count(f"seed {seed}") == 3
+
+
+def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
+    """What went wrong is told once; the cell runs, and so do the next."""
+    each.run(
+        "import ipytorchseed as its\n"
+        "its.register_source('broken', seed=lambda n: 1 / 0, read=bytes, write=bytes)"
+    )
+    each.run("%seed each 42 -q")
+    replies = [each.run("'ran'", name) for name in ("a", "b", "b")]
+    each.run("from ipytorchseed.rng.table import unregister_source\nunregister_source('broken')")
+    assert [(reply.status, reply.shown) for reply in replies] == [("ok", "'ran'")] * 3
+    told = "".join(reply.stderr for reply in replies)
+    assert told.count("ZeroDivisionError") == 1
+    assert "%unload_ext ipytorchseed" in told

@@ -1,0 +1,165 @@
+"""Terminal IPython: no kernel, no cell ids, text instead of HTML."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+from IPython.terminal.interactiveshell import TerminalInteractiveShell
+from traitlets.config import Config
+
+from tests.kernel import ROOT
+from tests.notebook.looking import shell_now, sources_now
+
+ON = "torch.are_deterministic_algorithms_enabled()"
+
+
+@pytest.fixture
+def shell(put_back, monkeypatch):
+    """A terminal's shell in this process, with the extension; it leaves nothing behind."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.TerminalInteractiveShell.simple_prompt = True
+    config.TerminalInteractiveShell.colors = "nocolor"
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    monkeypatch.setattr(sys, "displayhook", sys.displayhook)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    with warnings.catch_warnings():
+        made = TerminalInteractiveShell.instance(config=config)
+        made.user_ns["torch"] = torch
+        before = shell_now(made)
+        made.run_line_magic("load_ext", "ipytorchseed")
+        yield made
+        made.run_line_magic("unload_ext", "ipytorchseed")
+        after = shell_now(made)
+        made.restore_sys_module_state()
+        atexit.unregister(made.atexit_operations)
+        TerminalInteractiveShell.clear_instance()
+    assert {name for name in before if before[name] != after[name]} == set()
+
+
+def test_a_deterministic_cell_gives_its_value_and_puts_the_flags_back(shell):
+    """As in a notebook."""
+    assert shell.run_cell(f"%%deterministic 42\n{ON}").result is True
+    assert shell.run_cell(ON).result is False
+
+
+def test_it_repeats(shell):
+    """Twice the same bits, whatever ran between."""
+    first = shell.run_cell("%%deterministic 42\ntorch.rand(4).tolist()").result
+    shell.run_cell("torch.rand(3)")
+    assert shell.run_cell("%%deterministic 42\ntorch.rand(4).tolist()").result == first
+
+
+def test_top_level_await_works(shell):
+    """The terminal runs the loop itself."""
+    cell = f"%%deterministic\nimport asyncio\nawait asyncio.sleep(0)\n{ON}"
+    assert shell.run_cell(cell).result is True
+    assert shell.run_cell(ON).result is False
+
+
+@pytest.mark.parametrize("body", ["1 / 0", "if", "%no_such_magic", "raise KeyboardInterrupt"])
+def test_an_error_is_the_runs_error(shell, body, capsys):
+    """And isolated sources are back."""
+    before = sources_now()
+    result = shell.run_cell(f"%%deterministic 42 --isolate\ntorch.rand(1)\n{body}")
+    assert not result.success
+    assert shell.run_cell(ON).result is False
+    assert sources_now() == before
+
+
+def test_each_knows_a_cell_by_its_text(shell, capsys):
+    """There are no ids here."""
+    shell.run_cell("%seed each 42")
+    drawn = [
+        shell.run_cell(cell).result for cell in ("torch.rand(1).item()", "torch.rand(1).item() ")
+    ]
+    other = shell.run_cell("torch.rand(1).item() + 0").result
+    assert drawn[0] == drawn[1] != other
+
+
+def test_views_are_printed_as_text(shell, capsys):
+    """The report, the status and the alerts fit 80 columns, and hold no tag."""
+    shell.run_cell("%seed 42 -q")
+    for cell, words in [
+        ("%seed", "Last seed: 42."),
+        ("%deterministic", "torch.use_deterministic_algorithms"),
+        ("%%deterministic --warn\ntorch.zeros(2).put_(torch.tensor([1]), torch.ones(1));", "put_"),
+    ]:
+        capsys.readouterr()
+        shell.run_cell(cell)
+        shown = capsys.readouterr().out
+        assert words in shown
+        assert "<" not in shown
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_completion_works(shell):
+    """With the same words as in a notebook."""
+    assert [each.text for each in _complete(shell, "%seed e")] == ["each"]
+
+
+def _complete(shell, line):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(shell.Completer.completions(line, len(line)))
+
+
+@pytest.mark.parametrize("head", ["%%deterministic", "%%deterministic 42 --warn"])
+def test_the_prompt_waits_for_the_body_until_a_blank_line(shell, head):
+    """As for any other cell magic."""
+    typed = ("", "\n", "\na = 1", "\nif a:\n    a", "\na = 1\n", "\na = 1\n\n", "\n\n")
+    told = [shell.check_complete(f"{head}{rest}") for rest in typed]
+    assert told == [shell.check_complete(f"%%time{rest}") for rest in typed]
+    assert {status for status, _ in told} == {"incomplete", "complete"}
+
+
+SESSION = """
+import torch
+%load_ext ipytorchseed
+%%deterministic 42
+print("in", torch.are_deterministic_algorithms_enabled())
+torch.rand(2).tolist()
+
+
+print("out", torch.are_deterministic_algorithms_enabled())
+torch.manual_seed(42); torch.rand(2).tolist()
+%seed 4.2
+%%deterministic
+1 / 0
+
+
+print("out", torch.are_deterministic_algorithms_enabled())
+%unload_ext ipytorchseed
+exit
+"""
+
+
+def test_a_session_typed_into_ipython(tmp_path):
+    """Line by line through standard input, as a person types it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner", "--colors=nocolor"],
+        input=SESSION,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path), "TERM": "dumb"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stdout
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"(in|out) (True|False)$", told, re.MULTILINE) == [
+        ("in", "True"),
+        ("out", "False"),
+        ("out", "False"),
+    ]
+    first, second = re.findall(r"Out\[\d+\]: (\[.*\])", told)
+    assert first == second
+    assert "a seed is an integer from 0 to 4294967295, not '4.2'" in told + done.stderr
+    assert "----> 2 1 / 0" in told

@@ -1,0 +1,268 @@
+"""``ipytorchseed ledger``: where the record of runs lies, what it holds, keeping it in order."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ipytorchseed.ledger.prune import Limits
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.store import Ledger
+
+_MEGABYTE = 1e6
+
+_MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60, "Moved": 12}
+"""The columns of a table of runs, and the characters that are shown of each."""
+
+_GAP = 3
+"""Characters between two columns."""
+
+
+class _NoSuchNotebookError(click.ClickException):
+    """One line; it exits as a word does that is none of those known."""
+
+    exit_code = 2
+
+
+class _Group(click.Group):
+    """Turns what the ledger raises into one line for the user."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        from ipytorchseed.errors import LedgerError
+
+        try:
+            return super().invoke(ctx)
+        except LedgerError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=_Group)
+def ledger() -> None:
+    """Look at the record of runs, and keep it in order."""
+
+
+@ledger.command()
+def path() -> None:
+    """Print where the ledger lies, whether there is one yet or not."""
+    click.echo(_path())
+
+
+@ledger.command()
+@click.option("--notebook", metavar="N", help="Only this one: its name, or how its path ends.")
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+def show(*, notebook: str | None, count: int, as_json: bool) -> None:
+    """Show the last runs, the newest last."""
+    opened = _open(read_only=True)
+    if opened is None:
+        _say_none(as_json=as_json)
+        return
+    with opened:
+        names = _chosen(opened, notebook)
+        runs = [*_last(opened, names, count)][::-1]
+        if as_json:
+            click.echo(json.dumps({"schema": 1, "runs": [_as_json(run) for run in runs]}))
+        elif runs:
+            click.echo(_table(runs))
+        else:
+            click.echo(f"no runs yet in {opened.path}")
+
+
+@ledger.command()
+@click.option(
+    "--days",
+    metavar="N",
+    type=click.FloatRange(min=0),
+    help="Drop runs that are older, and the states of sources, which go before that anyway.",
+)
+@click.option(
+    "--size", metavar="MB", type=click.FloatRange(min=1), help="Drop the oldest above this size."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def prune(*, days: float | None, size: float | None, yes: bool) -> None:
+    """Drop what is old or too much, and give its room back.
+
+    What was saved under a name stays. A notebook does the same by and by.
+    """
+    opened = _open(read_only=False)
+    if opened is None:
+        _say_none(as_json=False)
+        return
+    with opened:
+        for notice in opened.notices:
+            click.echo(notice, err=True)
+        limits = _limits(opened.limits, days, size)
+        if not yes:
+            click.confirm(f"{_plan(limits)} from {opened.path}?", abort=True)
+        opened.limits = limits  # not before: closing tidies up too
+        before = opened.counts().bytes
+        removed = opened.tidy()
+        after = opened.counts()
+    click.echo(
+        f"removed {_many(removed.runs, 'run')}, {_many(removed.states, 'state')},"
+        f" {_many(removed.things, 'value')} and {_many(removed.seeds, 'entry', 'entries')} of the"
+        f" log of seeds: {(before - after.bytes) / _MEGABYTE:.1f} MB"
+    )
+    click.echo(f"{_many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")
+
+
+@ledger.command()
+@click.pass_context
+def verify(ctx: click.Context) -> None:
+    """Check that the ledger holds what it says: exit 0 if it does, 1 if not."""
+    opened = _open(read_only=True)
+    if opened is None:
+        _say_none(as_json=False)
+        return
+    with opened:
+        findings = opened.verify()
+        for finding in findings:
+            click.echo(finding)
+        held = opened.counts()
+    if findings:
+        click.echo(f"{opened.path} is damaged: move it away, and a new one is begun", err=True)
+        ctx.exit(1)
+    click.echo(
+        f"{opened.path} is sound: {_many(held.runs, 'run')}, {_many(held.states, 'state')},"
+        f" {held.bytes / _MEGABYTE:.1f} MB"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# The file
+
+
+def _path() -> Path:
+    from ipytorchseed.ledger.place import ledger_path
+
+    return ledger_path()
+
+
+def _open(*, read_only: bool) -> Ledger | None:
+    from ipytorchseed.ledger.store import Ledger
+
+    return Ledger.open(read_only=read_only) if _path().exists() else None
+
+
+def _say_none(*, as_json: bool) -> None:
+    click.echo(f"no ledger yet at {_path()}", err=as_json)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "runs": []}))
+
+
+# --------------------------------------------------------------------------------------------------
+# Runs
+
+
+def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
+    """Return the notebooks that a name stands for; None stands for all."""
+    if notebook is None:
+        return [None]
+    known = opened.notebooks()
+    found = [name for name in known if name == notebook]
+    found = found or [name for name in known if name.replace("\\", "/").endswith(f"/{notebook}")]
+    if not found:
+        there = _printable(", ".join(known)) or "none yet"
+        msg = f"no runs of a notebook {notebook!r}; there are: {there}"
+        raise _NoSuchNotebookError(msg)
+    return [*found]
+
+
+def _last(opened: Ledger, names: list[str | None], count: int) -> Iterator[Run]:
+    """Return the last runs of several notebooks, the newest first."""
+    runs = [run for name in names for run in opened.runs(name, limit=count)]
+    runs.sort(key=lambda run: run.id or 0, reverse=True)
+    yield from runs[:count]
+
+
+def _as_json(run: Run) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "notebook": run.notebook,
+        "kernel": run.kernel,
+        "cell": run.cell,
+        "execution_count": run.execution_count,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started)),
+        "seconds": run.seconds,
+        "status": run.status,
+        "moved": _moved(run),
+        "source": run.source,
+    }
+
+
+def _moved(run: Run) -> list[str]:
+    """Return the sources and generators that the run left elsewhere than it found them."""
+    names = [name for name, digest in run.after.items() if run.before.get(name, digest) != digest]
+    before = run.generators_before
+    return names + [
+        name for name, each in run.generators_after.items() if before.get(name, each) != each
+    ]
+
+
+def _table(runs: list[Run]) -> str:
+    from ipytorchseed.render.text import WIDTH, draw_table
+
+    rows = [[_printable(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
+    widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
+    over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH
+    if over > 0:  # the cell's text gives way
+        rows = [[*row[:-2], row[-2][: max(0, widths[-2] - over)], row[-1]] for row in rows]
+    columns: dict[str, dict[str, Any]] = {
+        head: {"no_wrap": True, "justify": "right" if head in ("#", "In") else "left"}
+        for head in _MOST
+    }
+    return draw_table("", columns, rows)
+
+
+def _cells(run: Run) -> dict[str, str]:
+    ended = "" if run.status == "ok" else f" {run.status}"
+    return {
+        "#": str(run.id),
+        "In": "" if run.execution_count is None else f"[{run.execution_count}]",
+        "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)),
+        "Took": f"{run.seconds:.1f} s{ended}",
+        "Notebook": run.notebook.replace("\\", "/").rpartition("/")[2],
+        "Cell": next((line.strip() for line in run.source.splitlines() if line.strip()), ""),
+        "Moved": ", ".join(_moved(run)),
+    }
+
+
+def _printable(text: str) -> str:
+    """Return text that does to a terminal nothing but show itself."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+# --------------------------------------------------------------------------------------------------
+# Limits
+
+
+def _limits(limits: Limits, days: float | None, size: float | None) -> Limits:
+    if days is not None:
+        limits = replace(
+            limits,
+            runs_days=days,
+            states_days=min(days, limits.states_days),
+            states_days_full=min(days, limits.states_days_full),
+        )
+    return limits if size is None else replace(limits, megabytes=size)
+
+
+def _plan(limits: Limits) -> str:
+    return (
+        f"Drop runs older than {limits.runs_days:g} days, states unused for"
+        f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
+    )
+
+
+def _many(count: int, one: str, more: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,95 @@
+"""The command line: words, options, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import ipytorchseed
+from ipytorchseed.cli import main
+from ipytorchseed.determinism.table import FLAGS
+from tests.kernel import ROOT
+
+
+def _shell(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "ipytorchseed", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_version_is_told_without_importing_torch():
+    """``python -m ipytorchseed --version``."""
+    done = _shell("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"ipytorchseed, version {ipytorchseed.__version__}\n"
+    code = (
+        "import sys; from ipytorchseed.cli import main\n"
+        "main(['--version'], standalone_mode=False)\n"
+        "print(*{'torch', 'numpy', 'IPython'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[1:] == [""]
+
+
+def test_the_report_is_printed_by_a_fresh_process():
+    """Every flag, in 80 columns, without a colour."""
+    done = _shell("report")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Runs repeat on this machine")
+    assert all(flag.name in done.stdout for flag in FLAGS)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "\x1b" not in done.stdout
+
+
+def test_the_report_as_json_is_one_line():
+    """For other programs."""
+    result = CliRunner().invoke(main, ["report", "--json"])
+    assert (result.exit_code, result.output.count("\n")) == (0, 1)
+    told = json.loads(result.output)
+    assert told["schema"] == 1
+    assert [flag["name"] for flag in told["flags"]] == [flag.name for flag in FLAGS]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nope"], "No such command 'nope'"),
+        (["--nope"], "No such option '--nope'"),
+        (["report", "--nope"], "No such option '--nope'"),
+        (["report", "nope"], "unexpected extra argument (nope)"),
+    ],
+)
+def test_a_wrong_word_is_an_error_of_usage(words, said):
+    """Exit code 2; the message goes to standard error and says what to type."""
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.startswith("Usage: ")
+
+
+def test_a_wrong_word_in_the_shell_is_one_too():
+    """As the script that called it sees it."""
+    done = _shell("nope")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: python -m ipytorchseed ")
+    assert "No such command 'nope'" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_every_command(option):
+    """Each with one line."""
+    result = CliRunner().invoke(main, [option])
+    assert result.exit_code == 0
+    for name, command in main.commands.items():
+        assert f"  {name} " in result.output
+        assert command.get_short_help_str(40)[:20] in result.output

@@ -1,0 +1,45 @@
+"""What importing the package and loading the extension cost, in fresh interpreters."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+
+from benchmarks.table import MILLI, Row
+
+IMPORT = """
+import time
+begin = time.perf_counter()
+import {module}
+print(time.perf_counter() - begin)
+"""
+
+LOAD = """
+import sys, time
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+begin = time.perf_counter()
+shell.run_line_magic("load_ext", "ipytorchseed")
+print(time.perf_counter() - begin)
+assert "torch" not in sys.modules
+"""
+
+
+def fresh(program: str, rounds: int = 15) -> float:
+    """Run a program that prints seconds in fresh interpreters; return the median."""
+    command = [sys.executable, "-c", program]
+    outputs = [
+        subprocess.run(command, capture_output=True, check=True).stdout for _ in range(rounds)
+    ]
+    return statistics.median(map(float, outputs))
+
+
+def rows() -> list[Row]:
+    """Measure."""
+    ours, numpy = (fresh(IMPORT.format(module=name)) * MILLI for name in ("ipytorchseed", "numpy"))
+    load = fresh(LOAD) * MILLI
+    return [
+        Row("import ipytorchseed", ours, numpy, "import numpy", "ms", "under 20 ms", ours < 20),
+        Row("%load_ext, torch not imported", load, None, "", "ms", "under 60 ms", load < 60),
+    ]

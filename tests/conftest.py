@@ -1,0 +1,122 @@
+"""What holds for every test: it leaves the process as it found it.
+
+States are read here with the libraries' own functions, so that the check does not rest on the code
+that it checks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import hypothesis
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # the first use of a mode imports it, and that sets a variable and a filter
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.rng import generators, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytest_plugins = ["pytester", "tests.golden.plugin"]
+
+hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
+hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+# --------------------------------------------------------------------------------------------------
+# Nothing of the user's own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder(tmp_path_factory) -> Iterator[None]:
+    """Keep the ledgers of shells in this process away from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+# --------------------------------------------------------------------------------------------------
+# Flags
+
+
+def flags_now() -> dict[str, object]:
+    """Return the value of every determinism flag, by name."""
+    return read_flags()
+
+
+# --------------------------------------------------------------------------------------------------
+# The check
+
+
+@pytest.fixture(autouse=True)
+def leaves_no_trace() -> Iterator[None]:
+    """Fail the test that leaves anything of ``everything()`` changed."""
+    before = everything()
+    yield
+    after = everything()
+    changed = [name for name in before if before[name] != after[name]]
+    assert not changed, f"the test left these changed: {', '.join(changed)}"
+
+
+def everything() -> dict[str, object]:
+    """Return all that a test must leave as it was, by name."""
+    return {
+        "python": random.getstate(),
+        "numpy": json.dumps(np.random.get_state(legacy=False), default=np.ndarray.tolist),
+        "torch.cpu": torch.get_rng_state().numpy().tobytes(),
+        "seeds waiting for cuda": _waiting(torch.cuda),
+        "seeds waiting for xpu": _waiting(torch.xpu),
+        "environment": {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"},
+        "dispatch modes": [id(mode) for mode in _get_current_dispatch_mode_stack()],
+        "function modes": [id(mode) for mode in _get_current_function_mode_stack()],
+        "registered sources": {**table._registered},
+        "recent seeds": [*table._recent],
+        "derived seeds": {**generators._derived},
+        "warnings filters": [*warnings.filters],
+        "warnings.showwarning": warnings.showwarning,
+        "handler of interrupts": signal.getsignal(signal.SIGINT),
+        **flags_now(),
+    }
+
+
+def _waiting(devices: Any) -> dict[str, object]:
+    """Copy what torch holds back until these devices start."""
+    fields = vars(devices._lazy_seed_tracker)
+    return {**fields, "call_order": [*fields["call_order"]]}
+
+
+# --------------------------------------------------------------------------------------------------
+# For tests that draw, seed or register: that is put back before the check
+
+
+@pytest.fixture
+def put_back(leaves_no_trace) -> Iterator[None]:
+    """Put sources, and what the package remembers of them, back where they were."""
+    python, cpu = random.getstate(), torch.get_rng_state()
+    engine, numpy = np.random.get_bit_generator(), np.random.get_state(legacy=False)
+    waiting = {devices: _waiting(devices) for devices in (torch.cuda, torch.xpu)}
+    registered, recent = {**table._registered}, [*table._recent]
+    derived = {**generators._derived}
+    yield
+    random.setstate(python)
+    np.random.set_bit_generator(engine)
+    np.random.set_state(numpy)
+    torch.set_rng_state(cpu)
+    for devices, fields in waiting.items():
+        vars(devices._lazy_seed_tracker).update(fields)
+    for kept, values in ((table._registered, registered), (generators._derived, derived)):
+        kept.clear()
+        kept.update(values)
+    table._recent.clear()
+    table._recent.extend(recent)

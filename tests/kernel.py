@@ -1,0 +1,248 @@
+"""A real kernel, driven as a front end drives it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
+
+from ipytorchseed.ledger.place import NAME
+from ipytorchseed.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
+
+    from ipytorchseed.ledger.records import Run
+
+ROOT = Path(__file__).parents[1]
+
+PATIENCE = 120
+"""Seconds to wait for the next message; a kernel that says nothing for so long hangs."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error as the front end is told of it.
+
+    Attributes:
+        ename: The error's class.
+        evalue: Its text.
+        traceback: What is shown, without colours.
+    """
+
+    ename: str
+    evalue: str
+    traceback: str
+
+
+@dataclass
+class Reply:
+    """All that came back from one execution.
+
+    Attributes:
+        status: ``ok`` or ``error``, as the reply says.
+        execution_count: The number in ``In[...]``.
+        stdout: What was printed.
+        stderr: What was written to standard error.
+        results: The bundles shown as ``Out[...]``, by MIME type.
+        displays: The bundles shown by ``display``.
+        pages: What was shown beside the notebook, as help is.
+        error: The error, if there was one.
+    """
+
+    status: str = ""
+    execution_count: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    results: list[dict[str, Any]] = field(default_factory=list)
+    displays: list[dict[str, Any]] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+    error: Failure | None = None
+
+    @property
+    def shown(self) -> str | None:
+        """The text of ``Out[...]``, or None where nothing was shown."""
+        return self.results[-1]["text/plain"] if self.results else None
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Add what one message of the kernel tells."""
+        content, kind = message["content"], message["msg_type"]
+        if kind == "stream":
+            text = _ANSI.sub("", content["text"])
+            setattr(self, content["name"], getattr(self, content["name"]) + text)
+        elif kind == "execute_result":
+            self.results.append(content["data"])
+        elif kind == "display_data":
+            self.displays.append(content["data"])
+        elif kind in ("error", "execute_reply") and "ename" in content:
+            text = _ANSI.sub("", "\n".join(content["traceback"]))
+            self.error = self.error or Failure(content["ename"], content["evalue"], text)
+        if kind == "execute_reply":
+            self.status = content["status"]
+            self.execution_count = content.get("execution_count")
+            shown = [each["data"] for each in content["payload"] if each["source"] == "page"]
+            self.pages = [_ANSI.sub("", data["text/plain"]) for data in shown]
+
+
+class Kernel:
+    """A Python kernel of its own, which keeps its files in a folder of the test's.
+
+    Args:
+        folder: Where it works and keeps what it keeps.
+        *arguments: Further words on its command line.
+        **env: Further environment variables.
+
+    Attributes:
+        ledger: The file in which it records its runs.
+    """
+
+    def __init__(self, folder: Path, *arguments: str, **env: str) -> None:
+        start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = KernelSpec(
+            argv=[*start, *arguments],
+            display_name="the Python that runs the tests",
+            language="python",
+        )
+        self._folder = folder
+        self._env = {
+            **os.environ,
+            "IPYTHONDIR": str(folder / ".ipython"),
+            "IPYTORCHSEED_DATA_DIR": str(folder / ".ipytorchseed"),
+            "PYTHONPATH": str(ROOT),
+            **env,
+        }
+        self.ledger = Path(self._env["IPYTORCHSEED_DATA_DIR"]) / NAME
+        self._manager = KernelManager()
+        self._manager._kernel_spec = spec
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        self._manager.start_kernel(cwd=str(self._folder), env=self._env)
+        self._client = self._manager.client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=PATIENCE)
+
+    def stop(self) -> None:
+        """End it for good."""
+        self._client.stop_channels()
+        self._manager.shutdown_kernel(now=True)
+
+    def restart(self) -> None:
+        """End it and start a new one in the same folder."""
+        self._client.stop_channels()
+        self._manager.restart_kernel(now=True)
+        self._client = self._manager.client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=PATIENCE)
+
+    def interrupt(self) -> None:
+        """Interrupt what it runs, as the front end's stop button does."""
+        self._manager.interrupt_kernel()
+
+    def run(  # noqa: PLR0913 -- what a front end can say of an execution
+        self,
+        code: str,
+        cell_id: str | None = None,
+        *,
+        silent: bool = False,
+        store_history: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        interrupt_at: str | None = None,
+    ) -> Reply:
+        """Run a cell to its end.
+
+        Args:
+            code: Its text.
+            cell_id: The notebook's id of the cell, if the front end sends one.
+            silent: Run it without output and history.
+            store_history: Count it.
+            metadata: What else the front end says of it.
+            interrupt_at: Interrupt once it has printed this.
+        """
+        sent = {"cellId": cell_id} if cell_id else {}
+        ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
+        reply = Reply()
+        while True:
+            message = self._client.get_iopub_msg(timeout=PATIENCE)
+            if message["parent_header"].get("msg_id") != ident:
+                continue
+            reply.take(message)
+            if interrupt_at and interrupt_at in reply.stdout:
+                interrupt_at = None
+                self.interrupt()
+            if message["content"].get("execution_state") == "idle":
+                break
+        reply.take(self._answer(ident))
+        return reply
+
+    def record(self, code: str, *args: Any, **kwargs: Any) -> tuple[Reply, list[Run]]:
+        """Run a cell as ``run`` does; return what came back, and the runs that it left."""
+        before = {run.id for run in self.runs()} if self.ledger.exists() else set()
+        reply = self.run(code, *args, **kwargs)
+        return reply, [run for run in self.runs() if run.id not in before]
+
+    def value(self, expression: str) -> Any:
+        """Evaluate a literal expression between cells: no event of a cell is fired for it."""
+        ident = self._send("", {}, True, False, {"it": expression})
+        told = self._answer(ident)["content"]["user_expressions"]["it"]
+        assert told["status"] == "ok", told
+        return ast.literal_eval(told["data"]["text/plain"])
+
+    def runs(self) -> list[Run]:
+        """Return what it has recorded so far, the oldest run first."""
+        with Ledger.open(self.ledger, read_only=True) as ledger:
+            return [*ledger.runs()][::-1]
+
+    def post(self, code: str) -> None:
+        """Have a cell run without waiting for any answer."""
+        self._send(code, {}, silent=False, store_history=True)
+
+    def send(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Send a message of another kind than a cell, as a widget's view does."""
+        self._client.shell_channel.send(self._client.session.msg(kind, dict(content)))
+
+    def complete(self, code: str) -> list[str]:
+        """List what Tab offers at the end of ``code``."""
+        return self._answer(self._client.complete(code))["content"]["matches"]
+
+    def inspect(self, code: str) -> str:
+        """Return what Shift+Tab shows at the end of ``code``."""
+        content = self._answer(self._client.inspect(code))["content"]
+        return _ANSI.sub("", content["data"].get("text/plain", ""))
+
+    def _send(self, code, metadata, silent, store_history, expressions=None) -> str:
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": store_history,
+            "user_expressions": expressions or {},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        message = self._client.session.msg("execute_request", content, metadata=metadata)
+        self._client.shell_channel.send(message)
+        return message["header"]["msg_id"]
+
+    def _answer(self, ident: str) -> dict[str, Any]:
+        while True:
+            reply = self._client.get_shell_msg(timeout=PATIENCE)
+            if reply["parent_header"].get("msg_id") == ident:
+                return reply

@@ -1,0 +1,15 @@
+"""The cell prints an object whose address is another one each time.
+
+run: setup show show
+ask: show
+probe: kept.name
+changed: no
+"""
+# %% setup
+keep = []
+class Thing:
+    name = "thing"
+# %% show
+kept = Thing()
+keep.append
+print(kept, [Thing(), Thing()])

@@ -1,0 +1,13 @@
+"""The iterator was made anew before the cell took from it again.
+
+run: data iterate take iterate take
+ask: take
+probe: chunk
+changed: no
+"""
+# %% data
+words = ["a", "b", "c", "d"]
+# %% iterate
+stream = iter(words)
+# %% take
+chunk = [next(stream), next(stream)]

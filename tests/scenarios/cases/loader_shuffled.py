@@ -1,0 +1,17 @@
+"""A shuffled loader without a generator of its own draws from torch's.
+
+run: setup seed epoch epoch
+ask: epoch
+probe: order
+changed: yes
+expect: rng torch.cpu 3
+innocent: input loader
+"""
+# %% setup
+import torch
+from torch.utils.data import DataLoader
+loader = DataLoader(list(range(40)), batch_size=8, shuffle=True)
+# %% seed
+torch.manual_seed(0);
+# %% epoch
+order = [batch.tolist() for batch in loader]

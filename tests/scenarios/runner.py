@@ -1,0 +1,320 @@
+"""Plays small notebooks whose true cause of change is known, and asks ``%why``.
+
+A scenario is a file of ``cases``: a docstring, then cells.
+
+    '''One line that says what happens.
+
+    run: setup train train       cells in the order in which they run
+    ask: train                   the cell whose last run is asked about
+    probe: loss                  an expression whose repr shows whether the result really changed
+    changed: yes                 what the probe shows of the last two runs of that cell
+    expect: rng torch.cpu 2      a cause that must be named: kind, name, and the steps of `run`
+                                 to blame, counted from 1; `rng g or rng ds.g 2`: either will do
+    allow: input model           a cause that may be named besides; a name of * is any
+    innocent: rng numpy          a suspect that had no part in it, to say what the case is about
+    verdict: explained           where it does not follow from the lines above
+    needs: ipytorchseed          a package without which it cannot be played
+    '''
+    # %% setup
+    ...
+    # %% train
+    ...
+    # %% train@2                 another text of the same cell, which `run` calls by this name
+
+Under ``run``, ``!restart`` restarts the kernel in the same notebook, and ``!env NAME=VALUE`` sets a
+variable for the kernels that start later. A name matches that of a cause if it is the same, or the
+beginning of it up to a dot or a bracket; of files, flags, functions asked and operations, any part
+of the name will do.
+
+    python -m tests.scenarios.runner [--dry] [FILE...]
+
+``--dry`` plays without tracking, and only checks that results change as the file says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import re
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.kernel import Kernel
+
+CASES = Path(__file__).parent / "cases"
+
+AT_ONCE = 3
+"""Kernels at the same time: they mostly wait for imports, and small machines have two cores."""
+
+_CELL = re.compile(r"^# %% (\S+)[ \t]*\n", re.MULTILINE)
+_FIELD = re.compile(
+    r"^(run|ask|probe|changed|expect|allow|innocent|verdict|needs):[ \t]*(.*?)[ \t]*$"
+)
+_ANY_PART = frozenset({"file", "flag", "environment", "entropy", "operation"})
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A cause that must be named.
+
+    Attributes:
+        names: Kind and name of it; each is right.
+        blame: The steps that brought it about, counted from 1.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    blame: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return " or ".join(" ".join(name) for name in self.names)
+
+    def among(self, causes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return those of ``causes`` that this one names."""
+        return [cause for cause in causes if any(_is(cause, *name) for name in self.names)]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A notebook, what is done with it, and what is true of it.
+
+    Attributes:
+        name: The file's.
+        title: What happens.
+        cells: Text by name of the cell, and by ``name@2`` for another text of it.
+        steps: What is done, in order.
+        ask: The cell that is asked about.
+        probe: An expression whose ``repr`` is the result.
+        changed: Whether the last two results differ.
+        wanted: Causes to be named.
+        allowed: Kind and name of causes that may be named besides.
+        innocent: Kind and name of suspects that had no part in it.
+        verdict: The right verdict.
+        needs: Packages to be there.
+    """
+
+    name: str
+    title: str
+    cells: dict[str, str]
+    steps: tuple[str, ...]
+    ask: str
+    probe: str
+    changed: bool
+    wanted: tuple[Wanted, ...]
+    allowed: tuple[tuple[str, str], ...]
+    innocent: tuple[tuple[str, str], ...]
+    verdict: str
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of playing a scenario.
+
+    Attributes:
+        changed: Whether the last two results differ, by the probe.
+        answer: What ``%why --json`` printed; None in a dry run.
+        counts: The number in ``In[...]`` by step, from 1.
+        problems: Why it is not right; empty where it is.
+    """
+
+    changed: bool
+    answer: dict[str, Any] | None
+    counts: dict[int, int | None]
+    problems: tuple[str, ...]
+
+
+# --------------------------------------------------------------------------------------------------
+# Reading
+
+
+def read(path: Path) -> Scenario:
+    """Read a scenario.
+
+    Raises:
+        ValueError: The file is not one; the message says what is wrong.
+    """
+    head, *parts = _CELL.split(path.read_text(encoding="utf-8"))
+    cells = {name: text.strip("\n") for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    lines = (ast.get_docstring(ast.parse(head)) or "").splitlines()
+    fields: dict[str, list[str]] = {}
+    for line in lines[2:]:
+        field = _FIELD.match(line)
+        if field is None:
+            msg = f"{path.name}: {line!r} is no line of a header"
+            raise ValueError(msg)
+        fields.setdefault(field[1], []).append(field[2])
+    steps = tuple(re.sub(r"!env\s+", "!env:", fields["run"][0]).split())
+    wanted = tuple(map(_wanted, fields.get("expect", [])))
+    changed = {"yes": True, "no": False}[fields["changed"][0]]
+    usual = "same" if not changed else "explained" if wanted else "unexplained"
+    unknown = [step for step in steps if not step.startswith("!") and step not in cells]
+    if unknown or fields["ask"][0] not in cells or not set(cells) <= {*steps}:
+        msg = f"{path.name}: the cells are {', '.join(cells)}, the steps {', '.join(steps)}"
+        raise ValueError(msg)
+    return Scenario(
+        name=path.stem,
+        title=lines[0],
+        cells=cells,
+        steps=steps,
+        ask=fields["ask"][0],
+        probe=fields["probe"][0],
+        changed=changed,
+        wanted=wanted,
+        allowed=_pairs(fields.get("allow", [])),
+        innocent=_pairs(fields.get("innocent", [])),
+        verdict=fields.get("verdict", [usual])[0],
+        needs=tuple(" ".join(fields.get("needs", [])).split()),
+    )
+
+
+def _pairs(lines: list[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((kind, name) for kind, name in map(str.split, lines))
+
+
+def _wanted(line: str) -> Wanted:
+    choices = [choice.split() for choice in line.split(" or ")]
+    blame = tuple(map(int, choices[-1][2:]))
+    return Wanted(tuple((kind, name) for kind, name, *_ in choices), blame)
+
+
+# --------------------------------------------------------------------------------------------------
+# Playing
+
+
+def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
+    """Play a scenario in kernels of its own, and hold what is said against what is true.
+
+    Args:
+        scenario: What to play.
+        dry: Without tracking; only the result is looked at.
+    """
+    counts: dict[int, int | None] = {}
+    results: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"JPY_SESSION_NAME": str(Path(folder, "scenario.ipynb"))}
+        kernel = _start(folder, environment, dry=dry)
+        try:
+            for step in scenario.steps:
+                if step == "!restart":
+                    kernel.stop()
+                    kernel = _start(folder, environment, dry=dry)
+                elif step.startswith("!env:"):
+                    name, _, value = step.removeprefix("!env:").partition("=")
+                    environment[name] = value
+                else:
+                    cell = step.partition("@")[0]
+                    reply = kernel.run(scenario.cells[step], cell)
+                    counts[len(counts) + 1] = reply.execution_count
+                    if cell == scenario.ask:
+                        asked = reply.execution_count
+                        try:
+                            results.append(kernel.value(f"repr({scenario.probe})"))
+                        except AssertionError as error:
+                            return Outcome(False, None, counts, (f"the probe fails: {error}",))
+            changed = len(results) > 1 and results[-1] != results[-2]
+            problems = [] if changed is scenario.changed else [_truth(changed, results)]
+            if dry:
+                return Outcome(changed, None, counts, tuple(problems))
+            reply = kernel.run(f"%why {asked} --json", "ask-why")
+        finally:
+            kernel.stop()
+    printed = [line for line in reply.stdout.splitlines() if line.startswith("{")]
+    if not printed:
+        failed = reply.error
+        said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
+        return Outcome(changed, None, counts, (*problems, f"%why gave no answer: {said}"))
+    answer = json.loads(printed[-1])
+    return Outcome(changed, answer, counts, (*problems, *_judge(scenario, answer, counts)))
+
+
+def _start(folder: str, environment: dict[str, str], *, dry: bool) -> Kernel:
+    """Start a kernel with the extension, before any cell of the user's runs."""
+    kernel = Kernel(Path(folder), **environment)
+    if os.name == "posix":  # kernels that start at the same time may be given the same TCP ports
+        kernel._manager.transport, kernel._manager.ip = "ipc", str(Path(folder, "kernel"))
+    kernel.start()
+    for line in ("%load_ext ipytorchseed", f"%config IPyTorchSeed.tracking = {not dry}"):
+        reply = kernel.run(line, "load", store_history=False)
+        assert reply.error is None, reply.error
+    return kernel
+
+
+# --------------------------------------------------------------------------------------------------
+# Judging
+
+
+def _judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | None]) -> list[str]:
+    """Say what is wrong with an answer: all that was to be named, nothing else, the blame."""
+    causes = answer["causes"]
+    problems = []
+    if answer["verdict"] != scenario.verdict:
+        problems.append(f"the verdict is {answer['verdict']}, not {scenario.verdict}")
+    for wanted in scenario.wanted:
+        named = wanted.among(causes)
+        if not named:
+            problems.append(f"not named: {wanted}")
+            continue
+        blamed = {each["execution_count"] for cause in named for each in cause["blame"]}
+        problems += [
+            f"{wanted}: step {step}, In[{counts[step]}], is not blamed"
+            for step in wanted.blame
+            if counts[step] not in blamed
+        ]
+    granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
+    return problems + [
+        f"falsely named: {cause['kind']} {cause['name']}: {cause['message']}"
+        for cause in causes
+        if not any(_is(cause, *name) for name in granted)
+    ]
+
+
+def _is(cause: dict[str, Any], kind: str, name: str) -> bool:
+    """Tell whether a cause is of this kind and name."""
+    if cause["kind"] != kind:
+        return False
+    said = cause["name"]
+    if name in {"*", said} or said.startswith((f"{name}.", f"{name}[")):
+        return True
+    return kind in _ANY_PART and name in said
+
+
+def _truth(changed: bool, results: list[str]) -> str:
+    what = "changed" if changed else "did not change"
+    return f"the scenario is wrong, its result {what}: {' → '.join(results[-2:])}"
+
+
+# --------------------------------------------------------------------------------------------------
+# By hand
+
+
+def main() -> int:
+    """Play scenarios, several at once, and print which are right."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="all where none is named")
+    parser.add_argument("--dry", action="store_true", help="check the scenarios, not %%why")
+    parser.add_argument("--say", action="store_true", help="print what %%why said")
+    options = parser.parse_args()
+    scenarios = [read(path) for path in options.files or sorted(CASES.glob("*.py"))]
+    right = 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        outcomes = pool.map(partial(play, dry=options.dry), scenarios)
+        for scenario, outcome in zip(scenarios, outcomes, strict=True):
+            right += not outcome.problems
+            told = [f"{'MISS' if outcome.problems else 'ok  '} {scenario.name}", *outcome.problems]
+            if options.say and outcome.answer is not None:
+                told.append(json.dumps(outcome.answer, indent=1, ensure_ascii=False))
+            sys.stdout.write("\n     ".join(told) + "\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{right} of {len(scenarios)} right\n")
+    return 0 if right == len(scenarios) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Attributes and methods of ``torch._C.TensorBase``, as functions of a tensor."""
+    """Attributes and methods of ``torch._C.TensorBase``, as functions of a tensor.
+
+    ``holders`` alone is asked of a storage, by the address of torch's object: how many hold it.
+    """
 
     cdata: Callable[[Any], int]
     data_ptr: Callable[[Any], int]
@@ -24,6 +27,7 @@ class Native:
     dtype: Callable[[Any], Any]
     element_size: Callable[[Any], int]
     grad: Callable[[Any], Any]
+    holders: Callable[[int], int]
     hooks: Callable[[Any], Any]
     hooks_after: Callable[[Any], Any]
     is_conj: Callable[[Any], bool]
@@ -64,6 +68,7 @@ def native() -> Native:
         dtype=attribute("dtype"),
         element_size=base.element_size,
         grad=attribute("grad"),
+        holders=torch._C._storage_Use_Count,  # noqa: SLF001 -- no public way
         hooks=attribute("_backward_hooks"),
         hooks_after=attribute("_post_accumulate_grad_hooks"),
         is_conj=base.is_conj,

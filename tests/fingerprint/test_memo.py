@@ -95,13 +95,30 @@ def test_another_tensor_at_the_same_address_is_another():
     assert len(seen) == 50
 
 
-def test_a_version_is_of_one_tensor():
-    """Each ``.data`` is another tensor, whose count of writes begins anew."""
+@pytest.mark.parametrize("alias", [lambda it: it.data, lambda it: it.detach()])
+def test_a_version_is_of_one_tensor(alias):
+    """Each ``.data`` is another tensor, whose count of writes begins anew.
+
+    Where the one before it is gone, the next often has its address, and its id in Python.
+    """
     value, memo = torch.zeros(2**20), Memo()
-    for n in range(3):
+    for n in range(50):
         value[777] = n
-        alias = value.data
-        assert fingerprint(alias, memo=memo, budget=_budget()) == fingerprint(alias)
+        again = alias(value)
+        assert fingerprint(again, memo=memo, budget=_budget()) == fingerprint(again)
+        del again
+
+
+def test_memory_that_a_tensor_shares_is_read(reads):
+    """A write through the other tensor may be counted there alone."""
+    value, memo = torch.zeros(2**18), Memo()
+    shared = value.data
+    for _ in range(3):
+        fingerprint(value, memo=memo, budget=_budget())
+    assert len(reads) == 3
+    del shared
+    fingerprint(value, memo=memo, budget=_budget())
+    assert len(reads) == 3
 
 
 def test_views_and_aliases_share_no_knowledge_wrongly():

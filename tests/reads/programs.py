@@ -19,7 +19,8 @@ MOST_RUNS = 100
 class Thing:
     """A value that everything can be done with."""
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *_, **__):
+        """Answer every call."""
         return Thing()
 
     def __add__(self, other):
@@ -85,7 +86,7 @@ def run(source):
 
 
 def _new():
-    return lambda *args: Thing()
+    return lambda *_: Thing()
 
 
 def _run(code, namespace, tape):
@@ -203,7 +204,7 @@ def _blocks(draw, depth, functions, *, in_loop, local):
 
 
 @st.composite
-def _compound(draw, depth, functions, *, in_loop, local):
+def _compound(draw, depth, functions, *, in_loop, local):  # noqa: C901, PLR0911 -- one kind a branch
     name, other = draw(_name()), draw(_name())
 
     def block(in_loop=in_loop, functions=functions, local=local):

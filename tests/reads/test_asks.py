@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import random
 import secrets
@@ -19,7 +19,7 @@ from ipytorchseed.reads.entropy import ASKS
 
 MODULES = {
     "np": np, "torch": torch, "random": random, "secrets": secrets, "time": time, "uuid": uuid,
-    "os": os, "datetime": datetime,
+    "os": os, "datetime": dt,
 }  # fmt: skip
 
 ASKED = {
@@ -122,7 +122,7 @@ def test_asked(notebook, cell):
     notebook.run(
         **MODULES,
         tick=time.time, rng=np.random.default_rng, seed=random.seed, npseed=np.random.seed,
-        choice=secrets.choice, shuffle=random.shuffle, now=datetime.datetime.now,
+        choice=secrets.choice, shuffle=random.shuffle, now=dt.datetime.now,
         system=random.SystemRandom(), gen=torch.Generator(), state=np.random.RandomState(0),
         dice=random.Random(0), r=3, xs=[1], callbacks=[],
     )  # fmt: skip

@@ -81,7 +81,7 @@ OBJECTS = {
     "object": lambda: _instance(_make()),
     "module in name": lambda: _instance(_make(__module__=property(_hook("__module__")))),
     "properties": lambda: object.__new__(Properties),
-    "class": lambda: type.__call__(Meta, "A", (), {"__module__": "__main__", "m": lambda s: k}),
+    "class": lambda: type.__call__(Meta, "A", (), {"__module__": "__main__", "m": lambda _: k}),
     "object of such a class": lambda: object.__new__(type.__call__(Meta, "A", (), dict(HOOKED))),
     "dict": lambda: _instance(_make(dict)),
     "list": lambda: _instance(_make(list)),
@@ -100,7 +100,7 @@ OBJECTS = {
     "named like Cython's": lambda: object.__new__(
         type("cython_function_or_method", (), {**HOOKED, "__module__": "_cython_3"})
     ),
-    "function": lambda: _function(),
+    "function": lambda: _function(),  # noqa: PLW0108 -- defined further down
     "a name that is no text": lambda: _function(__module__=_instance(_make(str), "json")),
     "bound": lambda: types.MethodType(_instance(_make()), _instance(_make())),
     "in a list": lambda: [_instance(_make())],

@@ -43,7 +43,7 @@ CASES = {
     "asserted": ("assert x, message", "x message", ""),
     "shown": ("x", "x", ""),
     "nothing": ("pass", "", ""),
-    # imports
+    # what an import brings
     "import": ("import numpy as np\nnp.ones(n)", "n", "np"),
     "import of a part": ("import os.path\nos.path.join(a)", "a", "os"),
     "import of a part as": ("import os.path as p\np.join(os)", "os", "p"),

@@ -40,6 +40,8 @@ class Reached:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
         writes: Names of the namespace that it, or a function it may call, sets.
+        sets: Attributes of local modules that it, or a function it may call, sets; and where
+            they are found, as for ``names``.
         asks: Functions it may call whose answer is new each time, as one would import them.
         timing: Those of ``asks`` that are clocks of which it only prints or keeps the readings.
         timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
@@ -53,6 +55,7 @@ class Reached:
 
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     writes: set[str] = field(default_factory=set)
+    sets: dict[str, tuple[str, str]] = field(default_factory=dict)
     asks: set[str] = field(default_factory=set)
     timing: set[str] = field(default_factory=set)
     timed: set[str] = field(default_factory=set)
@@ -253,6 +256,9 @@ class _Walker(Values):
                     self._whole(value, known)
                 return
             name = steps.pop(0).removesuffix("()")
+            if name.endswith("="):
+                self._set_attribute(value, name[:-1])
+                return
             names = inside.module_names(value)
             if name not in names:
                 return
@@ -265,6 +271,12 @@ class _Walker(Values):
         names = inside.module_names(module)
         if full != "__main__" and is_local_module(full):
             self._name(name, names[name], self._home(names), known)
+
+    def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
+        """Note that an attribute of a module of the user's is set."""
+        full = inside.module_of(module)
+        if full != "__main__" and is_local_module(full):
+            self._found.sets[f"{full}.{name}"] = full, name
 
     def _whole(self, module: Any, known: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""

@@ -133,13 +133,11 @@ class Statements(Calling):
             self.spend(guess)
 
     def _put_attribute(self, target: ast.Attribute, guess: Guess) -> None:
-        if isinstance(target.value, ast.Name):
-            name = target.value.id
-            base = self.load(name)
-            self.flow.paths.update(f"{path}.{target.attr}=" for path in base.paths)
-            self.store_attribute(f"{name}.{target.attr}")
-        else:
-            self.visit(target.value)
+        owner = target.value
+        base = self.load(owner.id) if isinstance(owner, ast.Name) else self.visit(owner)
+        self.flow.paths.update(f"{path}.{target.attr}=" for path in base.paths)
+        if isinstance(owner, ast.Name):
+            self.store_attribute(f"{owner.id}.{target.attr}")
         if guess.is_set and not guess.order.startswith("is:"):
             self.flow.holds.add(target.attr)
 

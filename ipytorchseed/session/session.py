@@ -300,6 +300,10 @@ class Session:
         for name in sorted(written):
             if name in namespace and type(namespace[name]) is not ModuleType:
                 made[name] = self._look(namespace[name], pending.budget)
+        for name, place in pending.reached.sets.items():
+            value = self._at(place, namespace, pending.budget)
+            if value is not None:
+                made[name] = value
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
             if name not in made and before.kind not in _UNCHANGING:

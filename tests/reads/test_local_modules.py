@@ -92,6 +92,27 @@ def test_places(with_modules):
     assert look_up(reached.names["helpers.SCALE"], with_modules.names) == 2
 
 
+@pytest.mark.parametrize(
+    ("cell", "sets"),
+    [
+        ("helpers.SCALE = 3", "helpers.SCALE"),
+        ("hs.SCALE += 1", "helpers.SCALE"),
+        ("hs.new, x = 1, 2", "helpers.new"),
+        ("import helpers as other\nother.SCALE: int = 3", "helpers.SCALE"),
+        ("pack.part.K = 1", "pack.part.K"),
+        ("def k():\n    helpers.SCALE = 3\nk()", "helpers.SCALE"),
+        ("net.depth = 4", ""),
+        ("helpers.np.nothing = 1", ""),
+        ("helpers.SCALE", ""),
+    ],
+)
+def test_set_attributes(with_modules, cell, sets):
+    """An attribute of a local module that a cell sets is made by it, under the module's name."""
+    assert with_modules.reach(cell).sets == {
+        each: tuple(each.rsplit(".", 1)) for each in sets.split()
+    }
+
+
 def test_clocks(with_modules):
     """A clock asked in a local module is asked."""
     assert with_modules.reach("helpers.stamp()").asks == {"time.time"}

@@ -58,6 +58,7 @@ class Reply:
         results: The bundles shown as ``Out[...]``, by MIME type.
         displays: The bundles shown by ``display``.
         pages: What was shown beside the notebook, as help is.
+        next_input: What was put into the next cell, as ``%recall`` does.
         error: The error, if there was one.
     """
 
@@ -68,6 +69,7 @@ class Reply:
     results: list[dict[str, Any]] = field(default_factory=list)
     displays: list[dict[str, Any]] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
+    next_input: str | None = None
     error: Failure | None = None
 
     @property
@@ -92,6 +94,10 @@ class Reply:
             self.status = content["status"]
             self.execution_count = content.get("execution_count")
             shown = [each["data"] for each in content["payload"] if each["source"] == "page"]
+            texts = [
+                each["text"] for each in content["payload"] if each["source"] == "set_next_input"
+            ]
+            self.next_input = texts[-1] if texts else None
             self.pages = [_ANSI.sub("", data["text/plain"]) for data in shown]
 
 

@@ -14,7 +14,7 @@ from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Change, Explanation
+    from ipytorchseed.why.explanation import Cause, Change, Explanation
 
 _MOST_CHANGES = 6
 _MOST_CLEARED = 8
@@ -69,6 +69,13 @@ class WhyView(View):
         )
 
     @property
+    def way_back(self) -> str:
+        """What the commands that mend are good for."""
+        if self.explanation.mend.complete:
+            return "To get the earlier result back, then run the cell again:"
+        return "This puts back what can be put back, before the cell is run again:"
+
+    @property
     def curves(self) -> list[tuple[str, str]]:
         """Name and drawing of each series of numbers that changed."""
         return [
@@ -83,10 +90,11 @@ class WhyView(View):
         parts = [wrap(self.title, first="")]
         for cause in said.causes:
             parts.append(wrap(cause.message, first="  ▲ "))
-            parts += [f"      {line}" for line in cause.proof.splitlines() if cause.kind == "code"]
-        if said.mend:
-            parts += ["", "To get the earlier result back, then run the cell again:"]
-            parts += [f"    {command}" for command in said.mend]
+            parts += [f"      {line}" for line in cause.proof.splitlines()]
+            parts += [wrap(line, first="      mend: ") for line in _own_mend(cause).splitlines()]
+        if said.mend.commands:
+            parts += ["", self.way_back]
+            parts += [f"    {command}" for command in said.mend.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:
@@ -105,7 +113,7 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        return fill("why", view=self, said=self.explanation, name=_name)
+        return fill("why", view=self, said=self.explanation, name=_name, own_mend=_own_mend)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
@@ -138,12 +146,21 @@ class WhyView(View):
                     }
                     for cause in said.causes
                 ],
+                "mend": {
+                    "commands": said.mend.commands,
+                    "complete": said.mend.complete,
+                },
                 "cleared": [
                     {"kind": each.kind, "name": each.name, "message": each.message}
                     for each in said.cleared
                 ],
             }
         )
+
+
+def _own_mend(cause: Cause) -> str:
+    """Return what mends a cause in another way than by commands before the cell is run again."""
+    return "" if cause.kind in {"code", "flag", "input", "rng"} else cause.fix
 
 
 def _name(change: Change) -> str:

@@ -296,14 +296,10 @@ class Session:
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Value]:
         """Name what the run made or changed, also through other names of the same objects."""
-        made = {}
-        for name in sorted(written):
-            if name in namespace and type(namespace[name]) is not ModuleType:
-                made[name] = self._look(namespace[name], pending.budget)
-        for name, place in pending.reached.sets.items():
-            value = self._at(place, namespace, pending.budget)
-            if value is not None:
-                made[name] = value
+        named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
+        places = {name: ("", name) for name in named} | pending.reached.sets
+        looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
+        made = {name: value for name, value in looks.items() if value is not None}
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
             if name not in made and before.kind not in _UNCHANGING:

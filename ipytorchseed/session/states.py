@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ipytorchseed.rng.distance import draws_between, locate_state
@@ -10,7 +11,7 @@ from ipytorchseed.rng.table import recent_seeds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import Run, Value
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.position import Position
     from ipytorchseed.rng.source import Source
@@ -35,13 +36,39 @@ class LedgerStates:
         self._sources = {source.name: source for source in known}
         self._found: dict[str, Position | None] = {}
 
+    @cached_property
+    def _latest(self) -> list[Run]:
+        """The latest runs of the notebook, the newest first."""
+        return [*self._ledger.runs(self._run.notebook, limit=_LOOKED_BACK)]
+
+    @cached_property
+    def _now(self) -> dict[str, Value]:
+        """What is known of the variables of this kernel."""
+        known: dict[str, Value] = {}
+        for run in self._latest:
+            if run.kernel == self._run.kernel:
+                known = {**run.reads, **run.writes, **known}
+        return known
+
     def maker(self, name: str, digest: str) -> Run | None:
         """Return the last run that left a variable with this content."""
-        runs = self._ledger.runs(self._run.notebook, before_id=self._run.id, limit=_LOOKED_BACK)
-        for run in runs:
-            made = run.writes.get(name)
+        asked = self._run.id or 0
+        for run in self._latest:
+            made = run.writes.get(name) if (run.id or 0) < asked else None
             if made is not None and made.digest == digest:
                 return run
+        return None
+
+    def last(self, name: str) -> Value | None:
+        """Return what a variable of this kernel is now, as far as records tell."""
+        return self._now.get(name)
+
+    def here(self, run: Run) -> Run | None:
+        """Return a run of the same cell and text that this kernel remembers by its number."""
+        for each in self._latest:
+            mine = each.kernel == self._run.kernel and each.execution_count is not None
+            if mine and each.cell == run.cell and each.code == run.code:
+                return each
         return None
 
     def position(self, name: str, digest: str) -> Position | None:

@@ -19,6 +19,12 @@ class States(Protocol):
     def maker(self, name: str, digest: str) -> Run | None:
         """Return the last run, up to the later one, that left a variable with this content."""
 
+    def last(self, name: str) -> Value | None:
+        """Return what a variable of this kernel is now, as far as records tell."""
+
+    def here(self, run: Run) -> Run | None:
+        """Return a run of the same cell with the same text that this kernel remembers by number."""
+
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
 

@@ -9,6 +9,7 @@ from ipytorchseed.why.case import Case, States
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+from ipytorchseed.why.mend import find_mend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,14 @@ def explain(run: Run, against: Run | None, history: Sequence[Run], states: State
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
         return Explanation(
-            run, against, "explained", message, changed, tuple(causes), tuple(cleared)
+            run,
+            against,
+            "explained",
+            message,
+            changed,
+            tuple(causes),
+            tuple(cleared),
+            find_mend(case, causes),
         )
     message = (
         f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"

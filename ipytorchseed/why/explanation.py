@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Cause:
             ``operation``.
         name: What differs, as the user would name it.
         message: One sentence.
-        proof: Digests, seeds and values, before and after.
+        proof: Digests of what the message tells, before and after; of code, its edited lines.
         fix: A command to copy that mends it; empty where there is none.
         blame: The runs that brought it about, oldest first, as far as they are known.
     """
@@ -79,6 +79,20 @@ class Cleared:
 
 
 @dataclass(frozen=True, slots=True)
+class Mend:
+    """The way back to an earlier result.
+
+    Attributes:
+        commands: To be given in this order, before the cell is run again.
+        complete: Whether they put back all that is known to differ. The cell then gives the
+            earlier result, unless it does not repeat at all.
+    """
+
+    commands: tuple[str, ...] = ()
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The answer to ``%why``.
 
@@ -90,6 +104,7 @@ class Explanation:
         changed: In what the results differ.
         causes: What can account for it.
         cleared: What was looked at and is not the cause.
+        mend: The way back to the earlier result.
     """
 
     run: Run
@@ -98,13 +113,5 @@ class Explanation:
     message: str
     changed: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
-    cleared: tuple[Cleared, ...] = field(default=())
-
-    @property
-    def mend(self) -> tuple[str, ...]:
-        """The commands that bring the earlier result back, in the order in which to give them.
-
-        Sources are put back last: what makes an input anew may draw from them.
-        """
-        ordered = sorted(self.causes, key=lambda cause: cause.kind == "rng")
-        return tuple(dict.fromkeys(line for cause in ordered for line in cause.fix.splitlines()))
+    cleared: tuple[Cleared, ...] = ()
+    mend: Mend = Mend()

@@ -210,10 +210,11 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
                     environment[name] = value
                 else:
                     cell = step.partition("@")[0]
-                    reply = kernel.run(scenario.cells[step], cell)
+                    text = scenario.cells[step]
+                    reply = kernel.run(text, cell)
                     counts[len(counts) + 1] = reply.execution_count
                     if cell == scenario.ask:
-                        asked = reply.execution_count
+                        asked, asked_text = reply.execution_count, text
                         try:
                             results.append(kernel.value(f"repr({scenario.probe})"))
                         except AssertionError as error:
@@ -223,15 +224,39 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
             if dry:
                 return Outcome(changed, None, counts, tuple(problems))
             reply = kernel.run(f"%why {asked} --json", "ask-why")
+            answer = next(map(json.loads, _objects(reply.stdout)), None)
+            if answer is not None:
+                problems += _mended(kernel, scenario, answer, asked_text, results)
         finally:
             kernel.stop()
-    printed = [line for line in reply.stdout.splitlines() if line.startswith("{")]
-    if not printed:
+    if answer is None:
         failed = reply.error
         said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
         return Outcome(changed, None, counts, (*problems, f"%why gave no answer: {said}"))
-    answer = json.loads(printed[-1])
     return Outcome(changed, answer, counts, (*problems, *_judge(scenario, answer, counts)))
+
+
+def _objects(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith("{")]
+
+
+def _mended(
+    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], text: str, results: list[str]
+) -> list[str]:
+    """Do what is said to bring the earlier result back, run the cell again, and compare."""
+    if not answer["mend"]["complete"]:
+        return []
+    for command in answer["mend"]["commands"]:
+        reply = kernel.run(command, "mend")
+        if reply.error is not None:
+            return [f"{command} fails: {reply.error.evalue}"]
+        text = reply.next_input or text
+    kernel.run(text, scenario.ask)
+    result = kernel.value(f"repr({scenario.probe})")
+    if result == results[-2]:
+        return []
+    commands = "; ".join(answer["mend"]["commands"])
+    return [f"{commands} does not mend it: {result}, not {results[-2]}"]
 
 
 def _start(folder: str, environment: dict[str, str], *, dry: bool) -> Kernel:

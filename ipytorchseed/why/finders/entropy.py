@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.entropy import CLOCKS
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
 
-_CLOCKS = ("time.", "datetime.")
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
     "numpy.random.RandomState": "numpy.random.RandomState(42)",
@@ -35,10 +35,10 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     for name in case.run.asks:
         if name == "hash" or name not in both:
             continue
-        if others and name.startswith(_CLOCKS) and not put_out_of_reach(case):
+        if others and name in CLOCKS and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue
-        what = "asks the clock" if name.startswith(_CLOCKS) else "asks the system for entropy"
+        what = "asks the clock" if name in CLOCKS else "asks the system for entropy"
         causes.append(
             Cause(
                 kind="entropy",

@@ -32,7 +32,7 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
                 kind="file",
                 name=after.path,
                 message=f"{after.path} has other content than before ({size})",
-                proof=f"{before.digest[:8]} → {after.digest[:8]}",
+                proof=f"content {before.digest[:8]} → {after.digest[:8]}",
             )
         )
     return causes, cleared

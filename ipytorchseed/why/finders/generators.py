@@ -34,10 +34,7 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before, after = (begin.get(name) for begin in begins)
         if after is None or (before is None and name not in case.against.after):
             continue
-        used = any(
-            name in begin and begin[name] != end.get(name)
-            for begin, end in zip(begins, ends, strict=True)
-        )
+        used = _is_used(name, begins, ends)
         if before == after:
             if used:
                 cleared.append(Cleared("rng", name, "began in the same state"))
@@ -48,6 +45,25 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
         else:
             causes.append(_cause(case, name, before, after))
     return causes, cleared
+
+
+def draws_from_where_it_begins(case: Case) -> bool:
+    """Tell whether the cell draws from any source or generator as it finds it."""
+    begins = [states(run, after=False) for run in (case.against, case.run)]
+    ends = [states(run, after=True) for run in (case.against, case.run)]
+    return any(
+        _is_used(name, begins, ends)
+        and (begins[0][name] == begins[1].get(name) or not _reseeded(case, name, begins, ends))
+        for name in begins[0]
+    )
+
+
+def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
+    """Tell whether either run moved a source or generator that it found."""
+    return any(
+        name in begin and begin[name] != end.get(name)
+        for begin, end in zip(begins, ends, strict=True)
+    )
 
 
 def _reseeded(
@@ -112,7 +128,7 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
     blame = _blame(case, name)
     if before is None:
         message = f"{name} began at {_where(now, after)}; {case.name(case.against)} found it new"
-        return Cause("rng", name, message, f"new → {after[:8]}", blame=tuple(blame))
+        return Cause("rng", name, message, f"state new → {after[:8]}", blame=tuple(blame))
     was = case.states.position(name, before)
     message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
     doings = [f"{_who(case, each)} {each.how}" for each in blame]
@@ -124,7 +140,7 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
         kind="rng",
         name=name,
         message=message,
-        proof=f"{before[:8]} → {after[:8]}",
+        proof=f"state {before[:8]} → {after[:8]}",
         fix=f"%seed rewind {case.word(case.against)}",
         blame=tuple(blame),
     )

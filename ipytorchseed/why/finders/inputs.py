@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.why.again import Inputs
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -56,8 +57,8 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
         if before is None or before.parts.get("random") == after.parts.get("random"):
             continue
         message = f"{name} holds a generator of random numbers that stands elsewhere"
-        proof = " → ".join(value.parts.get("random", "none")[:8] for value in (before, after))
-        causes.append(Cause("input", name, message, proof))
+        was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
+        causes.append(Cause("input", name, message, f"state {was} → {now}", _fix(case, name)))
     return causes, []
 
 
@@ -93,7 +94,7 @@ def _cause(case: Case, name: str, before: Value, after: Value) -> Cause:
         kind="input",
         name=name,
         message=message,
-        proof=f"{before.digest[:8]} → {after.digest[:8]}",
+        proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         fix=_fix(case, name),
         blame=tuple(blame),
     )
@@ -155,11 +156,7 @@ def _how(before: Value, after: Value, *, anew: bool) -> str:
 
 
 def _fix(case: Case, name: str) -> str:
-    """Name the run that made the value as the earlier run found it."""
-    maker = case.states.maker(name, case.against.reads[name].digest)
-    here = maker is not None and maker.kernel == case.run.kernel
-    if maker is None or not here or maker.execution_count is None:
-        return ""
-    count = maker.execution_count
-    drew = maker.before != {name: maker.after.get(name) for name in maker.before}
-    return f"%seed rewind {count}\n%rerun {count}" if drew else f"%rerun {count}"
+    """Give the commands that make the value as the earlier run found it."""
+    inputs = Inputs(case)
+    inputs.restore(name, case.against)
+    return "\n".join(inputs.commands)

@@ -103,7 +103,6 @@ def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause: 
         kind=kind,
         name=name,
         message=message,
-        proof=f"{before} → {after}",
         fix=_fix(name, before),
         blame=tuple(blame),
     )

@@ -14,10 +14,19 @@ _POINTS = 240
 _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 
 
-def sparkline(series: Sequence[float], columns: int = 60) -> str:
-    """Draw a series as a line of blocks, between its smallest and largest finite number."""
+def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
+    """Draw both series on one scale, and their difference on its own, as lines of blocks."""
+    apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
+    both = _range([*before, *after])
+    return [
+        _sparkline(before, *both, columns),
+        _sparkline(after, *both, columns),
+        _sparkline(apart, 0.0, _range(apart)[1], columns),
+    ]
+
+
+def _sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
     values = _thin(series, columns)
-    low, high = _range(values)
     top = len(_BLOCKS) - 1
     return "".join(
         _BLOCKS[round(_height(value, low, high) * top)] if math.isfinite(value) else "?"

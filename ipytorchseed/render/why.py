@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from ipytorchseed.render.curves import curves_svg, sparkline
+from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import wrap
 from ipytorchseed.render.timeline import label_of, run_name
@@ -14,7 +14,7 @@ from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Cause, Change, Explanation
+    from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 
 _MOST_CHANGES = 6
 _MOST_CLEARED = 8
@@ -102,18 +102,19 @@ class WhyView(View):
             for change in said.changed[:_MOST_CHANGES]:
                 parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
                 if change.before and change.after and len(change.after) > 1:
-                    parts.append(f"    then {sparkline(change.before)}")
-                    parts.append(f"    now  {sparkline(change.after)}")
+                    lines = sparklines(change.before, change.after)
+                    parts += map("    {} {}".format, ("then ", "now  ", "apart"), lines)
             more = len(said.changed) - _MOST_CHANGES
             parts += [f"  and {more} more"] if more > 0 else []
         if said.cleared:
-            names = [f"{each.name} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
+            names = [f"{_suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
         return "\n".join(parts)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        return fill("why", view=self, said=self.explanation, name=_name, own_mend=_own_mend)
+        words = {"name": _name, "own_mend": _own_mend, "suspect": _suspect}
+        return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
@@ -161,6 +162,11 @@ class WhyView(View):
 def _own_mend(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
     return "" if cause.kind in {"code", "flag", "input", "rng"} else cause.fix
+
+
+def _suspect(it: Cause | Cleared) -> str:
+    """Name a cause or what is none: a cell goes by an id, which nobody knows."""
+    return "the cell's text" if it.kind == "code" else it.name
 
 
 def _name(change: Change) -> str:

@@ -50,14 +50,11 @@ class LedgerStates:
                 known = {**run.reads, **run.writes, **known}
         return known
 
-    def maker(self, name: str, digest: str) -> Run | None:
-        """Return the last run that left a variable with this content."""
+    def makers(self, name: str, digest: str) -> list[Run]:
+        """Return the runs before the asked one that left a variable so, the newest first."""
         asked = self._run.id or 0
-        for run in self._latest:
-            made = run.writes.get(name) if (run.id or 0) < asked else None
-            if made is not None and made.digest == digest:
-                return run
-        return None
+        earlier = [run for run in self._latest if (run.id or 0) < asked and name in run.writes]
+        return [run for run in earlier if run.writes[name].digest == digest]
 
     def last(self, name: str) -> Value | None:
         """Return what a variable of this kernel is now, as far as records tell."""
@@ -65,7 +62,7 @@ class LedgerStates:
 
     def here(self, run: Run) -> Run | None:
         """Return a run of the same cell and text that this kernel remembers by its number."""
-        for each in self._latest:
+        for each in [run, *self._latest]:
             mine = each.kernel == self._run.kernel and each.execution_count is not None
             if mine and each.cell == run.cell and each.code == run.code:
                 return each

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run, Value
     from ipytorchseed.why.case import Case
 
-_DEEP = 8  # what a cell read was made by a cell that read what was made by ...
+_DEEP = 12  # what a cell read was made by a cell that read what was made by ...
+_TRIES = 100  # cells that may be the ones to run again
 
 
 class Inputs:
@@ -31,6 +32,7 @@ class Inputs:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._now: dict[str, Value] = {}
+        self._tries = _TRIES
         self.commands: list[str] = []
         self.again: list[Run] = []
 
@@ -51,14 +53,23 @@ class Inputs:
         now = self._now.get(name) or self._case.states.last(name)
         if now is None or _is_as_good(now, wanted, reader):
             return True
-        maker = self._case.states.maker(name, wanted.digest)
-        if maker is None or deep == _DEEP or _random(maker.writes[name]) != _random(wanted):
+        makers = [
+            run
+            for run in self._case.states.makers(name, wanted.digest)
+            if _random(run.writes[name]) == _random(wanted)
+        ]
+        makers.sort(key=lambda run: name in run.reads)  # those that make it from nothing first
+        return deep < _DEEP and any(self._try(maker, deep) for maker in makers)
+
+    def _try(self, maker: Run, deep: int) -> bool:
+        if self._tries == 0:
             return False
+        self._tries -= 1
         begun = [*self.commands], [*self.again], dict(self._now)
-        if not self._run_again(maker, deep):
-            self.commands, self.again, self._now = begun
-            return False
-        return True
+        if self._run_again(maker, deep):
+            return True
+        self.commands, self.again, self._now = begun
+        return False
 
     def _run_again(self, maker: Run, deep: int) -> bool:
         here = self._case.states.here(maker)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class States(Protocol):
     """Knows what the records of other runs tell: where states stand, and who made a value."""
 
-    def maker(self, name: str, digest: str) -> Run | None:
-        """Return the last run, up to the later one, that left a variable with this content."""
+    def makers(self, name: str, digest: str) -> Sequence[Run]:
+        """Return the runs before the later one that left a variable so, the newest first."""
 
     def last(self, name: str) -> Value | None:
         """Return what a variable of this kernel is now, as far as records tell."""

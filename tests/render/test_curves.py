@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipytorchseed.render.curves import curves_svg, sparkline
+from ipytorchseed.render.curves import curves_svg, sparklines
 
 NUMBERS = st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=700)
 
@@ -17,19 +17,20 @@ NUMBERS = st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, m
 @given(NUMBERS)
 def test_any_series_is_a_line_of_blocks(series):
     """One for each number, 60 at most; what is not finite is a question mark."""
-    line = sparkline(series)
-    assert len(line) == min(len(series), 60)
-    assert set(line) <= set("▁▂▃▄▅▆▇█?")
+    for line in sparklines(series, series[::-1]):
+        assert len(line) == min(len(series), 60)
+        assert set(line) <= set("▁▂▃▄▅▆▇█?")
 
 
 def test_a_line_rises_and_falls_with_its_numbers():
-    """Between the smallest and the largest."""
-    assert sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
-    assert sparkline([7, 0, 7]) == "█▁█"
-    assert sparkline([2, 2]) == "▄▄"
-    assert sparkline([0, math.nan, 1]) == "▁?█"
-    assert sparkline([math.inf]) == "?"
-    assert sparkline([]) == ""
+    """Between the smallest and the largest of both; their difference from nothing on."""
+    assert sparklines([0, 1, 2, 3, 4, 5, 6, 7], [0]) == ["▁▂▃▄▅▆▇█", "▁", "▄"]
+    assert sparklines([7, 0, 7], [0, 0, 0]) == ["█▁█", "▁▁▁", "█▁█"]
+    assert sparklines([7, 7], [0, 3]) == ["██", "▁▄", "█▅"]
+    assert sparklines([2, 2], [2, 2])[:2] == ["▄▄", "▄▄"]
+    assert sparklines([0, math.nan, 1], [0, 0, 0]) == ["▁?█", "▁▁▁", "▁?█"]
+    assert sparklines([math.inf], [])[0] == "?"
+    assert sparklines([], []) == ["", "", ""]
 
 
 @given(NUMBERS, NUMBERS)
@@ -52,4 +53,4 @@ def test_any_two_series_are_a_drawing(before, after):
 def test_extremes_do_not_overflow(value):
     """The range of a series may be larger than the largest number."""
     assert "nan" not in curves_svg([value, -value, 0.0], [0.0, value, -value])
-    assert "?" not in sparkline([value, -value])
+    assert "?" not in "".join(sparklines([value, -value], [0.0])[:2])

@@ -15,8 +15,10 @@ from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.seeding import Row, SeedStatus
+from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import UNKNOWN
+from tests.render.explanations import EXPLANATIONS, evil_explanation
 from tests.render.records import ALERTS, ASSESSMENTS, STATUSES
 
 EVIL = [
@@ -74,6 +76,7 @@ def _evil_views(evil):
         Report(Assessment(settings, facts)),
         AlertTable([Alert(evil, 1, evil)]),
         SeedStatus(evil, rows),
+        WhyView(evil_explanation(evil), "k"),
     ]
 
 
@@ -81,10 +84,16 @@ VIEWS = {
     **{f"report of {name}": Report(made) for name, made in ASSESSMENTS.items()},
     **{f"alerts, {name}": AlertTable(made) for name, made in ALERTS.items()},
     **{f"status, {name}": made for name, made in STATUSES.items()},
+    **{f"why, {name}": WhyView(made, made.run.kernel) for name, made in EXPLANATIONS.items()},
     **{f"{type(v).__name__} with {e}": v for e in EVIL for v in _evil_views(e)},
 }
 
+DRAWN = {
+    *("role", "width", "height", "viewbox", "fill", "d", "opacity"),
+    *("stroke", "stroke-width", "stroke-dasharray"),
+}
 HARMLESS = {
+    *("b", "figure", "figcaption", "path", "pre", "svg", "title"),
     *("div", "style", "p", "span", "ul", "li", "details", "summary", "code", "br", "a"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
@@ -102,7 +111,7 @@ def test_no_script_runs_and_nothing_is_loaded(view):
     assert {*page.tags} <= HARMLESS
     names = {name for name, _ in page.attributes}
     assert {name for name in names if name.startswith("on")} == set()
-    assert names <= {"class", "scope", "href", "open", "style", "title"}
+    assert names <= {"class", "scope", "href", "open", "style", "title"} | DRAWN
     for name, value in page.attributes:
         if name == "href":
             assert value.startswith("https://")
@@ -200,3 +209,18 @@ def test_equal_states_have_equal_colours():
     hues = [value for name, value in page.attributes if name == "style"]
     assert hues[0] == hues[1] != hues[2]
     assert page.words.count("12ab12ab") == 2
+
+
+@pytest.mark.parametrize("name", EXPLANATIONS)
+def test_an_explanation_has_the_facts_of_its_text(name):
+    """Every cause with its proof, every change, every command, all that was cleared."""
+    said = EXPLANATIONS[name]
+    words = Page(WhyView(said, said.run.kernel).html()).words
+    for cause in said.causes:
+        assert cause.message in words
+        assert " ".join(cause.proof.split()) in words
+    for change in said.changed:
+        assert f"{change.name or change.what} {change.detail}" in words
+    for each in said.cleared:
+        assert each.message in words
+    assert " ".join(said.mend.commands) in words

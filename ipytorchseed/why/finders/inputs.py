@@ -85,11 +85,12 @@ def _cause(case: Case, name: str, before: Value, after: Value) -> Cause:
     elif after.opaque:
         message = f"{name} has moved on"
     else:
-        message = f"{name} is not what it was: {how_far(before, after)}"
-    if blame:
-        message += "; " + ", ".join(
-            f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run
-        )
+        far = how_far(before, after)
+        told = any(each.how == far for each in blame)
+        message = f"{name} is not what it was" + ("" if told else f": {far}")
+    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run]
+    if doings:
+        message += f"; {', '.join(doings)}"
     return Cause(
         kind="input",
         name=name,

@@ -115,7 +115,7 @@ def _blame(case: Case, name: str) -> list[Blame]:
     runs = [*case.history, case.run]
     for earlier, later in pairwise(runs):
         if later.settings.get(name) == wanted and earlier.settings.get(name) != wanted:
-            culprit = earlier
+            culprit = earlier if earlier.kernel == later.kernel else None
     return [] if culprit is None else [Blame(culprit, f"set it to {wanted}")]
 
 

@@ -1,0 +1,221 @@
+"""Explanations of runs that never happened, one for each way in which ``%why`` can answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ipytorchseed.ledger.records import FileRead, Run, Value
+from ipytorchseed.rng.position import Position
+from ipytorchseed.why.explain import explain
+
+START, TRAINED, SHUFFLED, AGAIN = (
+    "91ce0" * 3 + "1",
+    "4d70a" * 3 + "2",
+    "b6a8f" * 3 + "3",
+    "e84b1" * 3 + "4",
+)
+POSITIONS = {
+    START: Position(42, 0),
+    TRAINED: Position(42, 660),
+    SHUFFLED: Position(42, 662),
+    AGAIN: Position(42, 1324),
+}
+CURVES = (
+    tuple(2.3 / (1 + step / 3) for step in range(40)),
+    tuple(1.9 / (1 + step / 4) for step in range(40)),
+)
+
+
+class States:
+    """Knows where the four states stand, and the runs below."""
+
+    def __init__(self, runs=()):
+        self.runs = runs
+
+    def makers(self, name, digest):
+        """Return the runs that made it, the newest first."""
+        return [
+            run for run in self.runs[::-1] if getattr(run.writes.get(name), "digest", "") == digest
+        ]
+
+    def last(self, name):
+        """Return what it is now."""
+        for run in self.runs[::-1]:
+            value = run.writes.get(name) or run.reads.get(name)
+            if value is not None:
+                return value
+        return None
+
+    def here(self, run):
+        """Return the run itself: all are of one kernel."""
+        return run if run.kernel == "k" else None
+
+    def position(self, _name, digest):
+        """Return where it stands."""
+        return POSITIONS.get(digest)
+
+    def draws(self, _name, before, after):
+        """Return what lies between."""
+        first, last = POSITIONS.get(before), POSITIONS.get(after)
+        ahead = last.draws - first.draws if first and last else -1
+        return ahead if ahead >= 0 else None
+
+
+def run(number, source="loss = train(model)", **more):
+    """Make a record."""
+    given = {
+        "notebook": "n", "kernel": "k", "cell": source[:5], "source": source, "code": source,
+        "execution_count": number, "started": 0.0, "seconds": 0.1, "status": "ok", "id": number,
+        "settings": {"torch.num_threads": 2, "python": "3.11.7", "PYTHONHASHSEED": "random"},
+        "uses": ("torch",),
+    }  # fmt: skip
+    return Run(**{**given, **more})
+
+
+def value(digest, kind="float", summary="", **more):
+    """Make what is kept of a value."""
+    return Value(digest * 4, kind, summary, **more)
+
+
+def number(it):
+    """Make what is kept of a number."""
+    return value(f"{abs(hash(it)) % 9999:04d}", "float", f"{it}", series=(it,))
+
+
+def states(before, after):
+    """Tell where torch's source began and ended."""
+    return {
+        "before": {"python": "a3f0" * 4, "torch.cpu": before},
+        "after": {"python": "a3f0" * 4, "torch.cpu": after},
+    }
+
+
+UNTRAINED = value(
+    "aa01",
+    "module",
+    "Net of 4 parameters",
+    parts={"mode": "train", "p:a": "1", "p:b": "1", "p:c": "1", "p:d": "1"},
+)
+DONE = value(
+    "bb02",
+    "module",
+    "Net of 4 parameters",
+    parts={"mode": "train", "p:a": "2", "p:b": "2", "p:c": "2", "p:d": "2"},
+)
+MORE = value(
+    "cc03",
+    "module",
+    "Net of 4 parameters",
+    parts={"mode": "train", "p:a": "3", "p:b": "3", "p:c": "3", "p:d": "3"},
+)
+
+MAKE = run(3, "model = Net()", **states(START, START), writes={"model": UNTRAINED})
+FIRST = run(
+    5,
+    **states(START, TRAINED),
+    reads={"model": UNTRAINED},
+    writes={"model": DONE, "loss": number(2.3021)},
+)
+PEEK = run(7, "next(iter(loader))", **states(TRAINED, SHUFFLED))
+AGAINST = run(
+    9,
+    **states(SHUFFLED, AGAIN),
+    reads={"model": DONE},
+    writes={"model": MORE, "loss": number(1.9817)},
+)
+
+_PLAIN = run(2, "total = sum(values)", writes={"total": number(10.0)})
+_EDITED = "def mean(values):\n    return sum(values) / (len(values) - 1)"
+
+
+def _trained():
+    runs = [MAKE, FIRST, PEEK, AGAINST]
+    return explain(AGAINST, FIRST, runs[1:3], States(runs))
+
+
+def _between():
+    moved = replace(AGAINST, between={"torch.cpu": (TRAINED, SHUFFLED)}, reads={"model": UNTRAINED})
+    first = replace(FIRST, writes={"losses": value("01", "list", "list of 40", series=CURVES[0])})
+    moved = replace(moved, writes={"losses": value("02", "list", "list of 40", series=CURVES[1])})
+    return explain(moved, first, [first], States([MAKE, first, moved]))
+
+
+def _edited():
+    before = run(
+        2,
+        _EDITED.replace(" - 1", ""),
+        cell="mean",
+        writes={"mean": value("01", "function", "mean")},
+    )
+    after = run(4, _EDITED, cell="mean", writes={"mean": value("02", "function", "mean")})
+    return explain(after, before, [before], States([before, after]))
+
+
+def _outside():
+    later = replace(
+        _PLAIN,
+        id=6, execution_count=6, writes={"total": number(11.5)}, asks=("numpy.random.default_rng",),
+        files=(FileRead("/home/ada/experiments/2026/measurements with a long name/people.csv", 1204, "77" * 8),),
+    )  # fmt: skip
+    earlier = replace(
+        _PLAIN,
+        asks=later.asks,
+        files=(
+            FileRead(
+                "/home/ada/experiments/2026/measurements with a long name/people.csv",
+                1201,
+                "66" * 8,
+            ),
+        ),
+    )
+    return explain(later, earlier, [earlier], States([earlier, later]))
+
+
+def _restarted():
+    settings = {
+        **_PLAIN.settings,
+        "PYTHONHASHSEED": "1",
+        "python": "3.12.1",
+        "torch.num_threads": 8,
+    }
+    later = replace(
+        _PLAIN,
+        id=6,
+        kernel="j",
+        execution_count=1,
+        writes={"total": number(11.5)},
+        settings=settings,
+    )
+    return explain(later, _PLAIN, [_PLAIN], States())
+
+
+def _unlike(**more):
+    later = replace(_PLAIN, id=6, execution_count=6, **more)
+    return explain(later, _PLAIN, [_PLAIN], States([_PLAIN, later]))
+
+
+EXPLANATIONS = {
+    "trained": _trained(),
+    "between": _between(),
+    "edited": _edited(),
+    "outside": _outside(),
+    "restarted": _restarted(),
+    "same": _unlike(source="total = sum(values)  # checked"),
+    "unexplained": _unlike(writes={"total": number(11.5)}, error="ValueError: no"),
+    "first": explain(_PLAIN, None, [], States()),
+}
+
+
+def evil_explanation(evil):
+    """Explain a change in which all that the user may have written is ``evil``."""
+    before = run(
+        2, evil, cell=evil, code="a", error=evil, asks=(evil,), files=(FileRead(evil, 1, "1" * 16),),
+        reads={evil: value("01", evil, evil)}, writes={evil: value("01", evil, evil)},
+    )  # fmt: skip
+    after = replace(
+        before, id=4, execution_count=4, code="b", error=None, files=(FileRead(evil, 1, "2" * 16),),
+        reads={evil: value("02", evil, evil)}, writes={evil: value("02", evil, evil)},
+        source=f"{evil}!", settings={**before.settings, f"torch.{evil}": 1},
+    )  # fmt: skip
+    before = replace(before, settings={**before.settings, f"torch.{evil}": evil})
+    return explain(after, before, [before], States([before, after]))

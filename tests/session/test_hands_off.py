@@ -123,7 +123,7 @@ def test_forked_workers_of_a_loader_give_the_same_batches_as_none(kernel):
 def test_threads_that_print_and_draw_meanwhile_disturb_nobody(kernel):
     """Every line arrives, and the cells are recorded."""
     reply = kernel.run(
-        "def work():\n    for n in range(200):\n        print(n)\n        random.random()\n"
+        "def work():\n    for n in range(200):\n        print(f'{n}\\n', end='')\n        random.random()\n"
         "threads = [threading.Thread(target=work) for _ in range(4)]\n"
         "[t.start() for t in threads]\n[t.join() for t in threads];"
     )

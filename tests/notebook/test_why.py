@@ -1,0 +1,188 @@
+"""``%why`` as it is asked: what it compares, what it says where there is nothing to say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.kernel import Kernel
+
+DRAW = "import random\nlast = random.random()\nlast"
+
+
+def begin(kernel):
+    """Load the extension."""
+    assert kernel.run("%load_ext ipytorchseed").status == "ok"
+    return kernel
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """A notebook in which nothing ran."""
+    with Kernel(tmp_path) as kernel:
+        yield begin(kernel)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """A notebook in which a cell drew three times, and another one only asked."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        begin(kernel)
+        for _ in range(3):
+            kernel.run(DRAW, "draw")
+        kernel.run("last", "look")
+        yield kernel
+
+
+def said(reply):
+    """Return what was shown or printed, or what a refusal says."""
+    shown = " ".join(each["text/plain"] for each in reply.displays)
+    return " ".join((shown + reply.stdout + reply.stderr).split())
+
+
+def answer(kernel, line="%why --json"):
+    """Return what a program is told."""
+    return json.loads(kernel.run(line).stdout)
+
+
+def test_before_any_run(kernel):
+    """It says what to do."""
+    assert "no run is recorded yet; run a cell, run it again" in said(kernel.run("%why"))
+
+
+def test_after_one_run(kernel):
+    """There is nothing to compare it with."""
+    kernel.run(DRAW, "draw")
+    assert "first recorded run of the cell" in said(kernel.run("%why"))
+    told = answer(kernel)
+    assert (told["verdict"], told["against"], told["causes"]) == ("first-run", None, [])
+
+
+def test_after_a_run_that_repeats(kernel):
+    """Bitwise the same is said as that; what moved without effect is no cause."""
+    for cell in ("x = [1]\nx", "import random; random.random()", "x = [1]\nx"):
+        kernel.run(cell, cell[:3])
+    assert "gave bitwise the same result as In[2]" in said(kernel.run("%why"))
+    told = answer(kernel)
+    assert (told["verdict"], told["changed"], told["causes"]) == ("same", [], [])
+
+
+def test_right_after_a_rerun(drawn):
+    """Without words, it is about the last cell that ran more than once."""
+    told = answer(drawn)
+    assert told["cell"]["id"] == "draw"
+    assert told["run"]["execution_count"] == told["against"]["execution_count"] + 1 == 4
+    assert [cause["name"] for cause in told["causes"]] == ["python"]
+
+
+@pytest.mark.parametrize(
+    ("line", "run", "against"),
+    [
+        ("3", 3, 2),
+        ("In[3]", 3, 2),
+        ("draw", 4, 3),
+        ("4 --against 2", 4, 2),
+        ("draw --against In[2]", 4, 2),
+        ("3 --against 4", 3, 4),
+    ],
+)
+def test_runs_are_chosen(drawn, line, run, against):
+    """By number, by the cell's id, and the other one as well."""
+    told = answer(drawn, f"%why {line} --json")
+    assert told["run"]["execution_count"] == run
+    assert told["against"]["execution_count"] == against
+    assert told["verdict"] == "explained"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("99", "no run '99' is recorded; the last ones are"),
+        ("no-such-cell", "no run 'no-such-cell' is recorded; the last ones are"),
+        ("4 --against 77", "no run '77' is recorded"),
+        ("#99", "no run '#99' is recorded"),
+        ("--agianst 3", "--agianst"),
+        ("3 4", "4"),
+    ],
+)
+def test_what_does_not_exist_is_said(drawn, line, told):
+    """With what does."""
+    reply = drawn.run(f"%why {line}")
+    assert told in said(reply)
+    assert "Traceback" not in said(reply)
+
+
+def test_a_pruned_run_is_said(kernel):
+    """What is gone from the ledger is not guessed at."""
+    for _ in range(2):
+        kernel.run(f"import sys\n{DRAW}", "draw")
+    pruned = kernel.run("!{sys.executable} -m ipytorchseed ledger prune --days 0 --yes", "prune")
+    assert "error" not in said(pruned).lower(), said(pruned)
+    assert "no run '#1' is recorded" in said(kernel.run("%why #1"))
+
+
+def test_tracking_off_is_said(kernel):
+    """And how to switch it on."""
+    kernel.run("%config IPyTorchSeed.tracking = False")
+    assert "tracking is off; %config IPyTorchSeed.tracking = True" in said(kernel.run("%why"))
+
+
+def test_what_nothing_explains_is_said(kernel):
+    """With the next step; nothing is accused."""
+    kernel.run("import sys\nsys.counted = 0", "begin")
+    for _ in range(2):
+        kernel.run("import sys\nsys.counted += 1\nmade = sys.counted\nmade", "count")
+    told = answer(kernel)
+    assert (told["verdict"], told["causes"]) == ("unexplained", [])
+    assert "%%deterministic" in said(kernel.run("%why"))
+
+
+def test_a_change_is_announced_where_that_is_wished(kernel):
+    """One line under a cell whose result changed; none under others."""
+    first = kernel.run(DRAW, "draw")
+    silent = kernel.run(DRAW, "draw")
+    kernel.run("%config IPyTorchSeed.explain_on_change = True")
+    third = kernel.run(DRAW, "draw")
+    same = [kernel.run("1 + 1", "sum") for _ in range(2)]
+    assert said(third) == "Not the result of In[3]: rng python. See %why"
+    assert {said(each) for each in (first, silent, *same)} == {""}
+
+
+# --------------------------------------------------------------------------------------------------
+# What mends, where it is no command to be given before the cell is run again. Those that are, are
+# tried in every scenario of tests/scenarios.
+
+
+def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
+    """Bit by bit, in a kernel started as it is told."""
+    cell = "words = {'red', 'green', 'blue', 'white', 'black'}\n''.join(words)"
+    shown = []
+    for seed in ("1", "2"):
+        with Kernel(tmp_path, PYTHONHASHSEED=seed) as kernel:
+            shown.append(begin(kernel).run(cell, "join").shown)
+            told = answer(kernel)
+    (cause,) = told["causes"]
+    assert (cause["kind"], cause["name"]) == ("environment", "PYTHONHASHSEED")
+    name, value = re.fullmatch(r"restart the kernel with (\w+)=(\w+)", cause["fix"]).groups()
+    with Kernel(tmp_path, **{name: value}) as kernel:
+        assert begin(kernel).run(cell, "join").shown == shown[0] != shown[1]
+        assert answer(kernel, "%why --against #1 --json")["verdict"] == "same"
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random"]
+)
+def test_a_seed_makes_a_generator_repeat(kernel, name):
+    """Put where the generator is made, as it is told."""
+    cell = f"import random, numpy\nmade = {name}()\nx = made.random()\nx"
+    shown = [kernel.run(cell, "make").shown for _ in range(2)]
+    assert shown[0] != shown[1]
+    (cause,) = answer(kernel)["causes"]
+    assert (cause["kind"], cause["name"]) == ("entropy", name)
+    assert not answer(kernel)["mend"]["complete"]
+    mended = cell.replace(f"{name}()", cause["fix"])
+    first, second = (kernel.run(mended, "make").shown for _ in range(2))
+    assert first == second
+    assert answer(kernel)["verdict"] == "same"

@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import fingerprint, kernel, ledger, seeding, starting
+from benchmarks import fingerprint, kernel, ledger, seeding, starting, why
 from benchmarks.table import show
 
 ALL = {
@@ -10,6 +10,7 @@ ALL = {
     "seeding": seeding,
     "fingerprint": fingerprint,
     "ledger": ledger,
+    "why": why,
     "kernel": kernel,
 }
 

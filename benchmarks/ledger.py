@@ -43,14 +43,18 @@ class Notebook:
         self.name = name
         self.cells = cells
         self.count = 0
-        self.now = _states()
+        self.now = self.states()
+
+    def states(self) -> dict[str, bytes]:
+        """Return the next states of the sources: here, as random as can be."""
+        return _states()
 
     def next(self, started: float | None = None) -> tuple[Run, dict[str, bytes]]:
         """Return the next run: three sources moved, five values read, three made."""
         number = self.count
         self.count += 1
         cell = number % self.cells
-        before, self.now = self.now, _states()
+        before, self.now = self.now, self.states()
         run = Run(
             notebook=self.name,
             kernel=f"kernel-{number // 500}",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from ipytorchseed.rng.effort import current
 from ipytorchseed.rng.position import BOUND, Position
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _WORDS = 4 * N
 _MASK = 0xFFFFFFFF
 _NEAR = 2_000_000
 """Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
+
+_SLOWER = 12
+"""How much slower a step back is than one forwards."""
 
 Scheme = Literal["knuth", "array"]
 """How seeding fills the words.
@@ -74,6 +78,9 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
 
     Returns:
         The number of draws, or None where ``target`` is not within ``bound`` draws.
+
+    Raises:
+        TooFar: Only within a limited ``effort``.
     """
     import numpy as np
     from numpy.random import MT19937
@@ -84,10 +91,13 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
     first = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
     goal = int.from_bytes(target.words[:4], "little")
+    effort = current()
     for block in range((bound + origin.used) // N + 1):
         if first[0] == goal and words.raw == target.words:
             draws = N * block + target.used - origin.used
             return draws if 0 <= draws <= bound else None
+        if effort is not None:
+            effort.spend(N)
         engine.random_raw(N, output=False)
     return None
 
@@ -102,11 +112,15 @@ def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Positio
 
     Returns:
         The position. It is ``beyond`` where every way was tried up to its bound.
+
+    Raises:
+        TooFar: Only within a limited ``effort``.
     """
     hints = tuple(dict.fromkeys(hints))
-    near = _from_hints(state, scheme, hints, _NEAR) or _backwards(state, scheme)
-    if near is not None:
-        return near
+    for reach in (_NEAR // 20, _NEAR):
+        near = _from_hints(state, scheme, hints, reach) or _backwards(state, scheme, reach)
+        if near is not None:
+            return near
     far = _from_hints(state, scheme, hints[:1], BOUND)
     return far or Position(beyond=bool(hints))
 
@@ -122,17 +136,20 @@ def _from_hints(
 
 
 @lru_cache(maxsize=256)
-def _backwards(state: Twister, scheme: Scheme) -> Position | None:
+def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
     """Step back, renewal by renewal, until the words are those that seeding makes."""
     import numpy as np
 
     words = np.frombuffer(state.words, dtype=np.uint32)
     recover = _knuth_seed if scheme == "knuth" else _array_seed
-    for block in range(_NEAR // N + 2):
+    effort = current()
+    for block in range(reach // N + 2):
         seed = recover([int(word) for word in words[:8]])
         if seed is not None and _same_but_first_bits(seeded(seed, scheme).words, words):
             draws = N * block + state.used - N
             return Position(seed, draws) if draws >= 0 else None
+        if effort is not None:
+            effort.spend(_SLOWER * N)
         words = _untwist(words)
     return None
 

@@ -28,8 +28,11 @@ class States(Protocol):
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
 
-    def draws(self, name: str, before: str, after: str) -> int | None:
-        """Count the numbers between two states, or return None where one does not lead on."""
+    def draws(self, before: str, after: str) -> int | None:
+        """Count the numbers between two states, or return None where that is not known."""
+
+    def leads(self, before: str, after: str) -> bool:
+        """Tell whether draws may lead from one state to the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class States:
         """Return where it stands."""
         return POSITIONS.get(digest)
 
-    def draws(self, _name, before, after):
+    def draws(self, before, after):
         """Return what lies between."""
         first, last = POSITIONS.get(before), POSITIONS.get(after)
         ahead = last.draws - first.draws if first and last else -1

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _BY_ITSELF = "reseeded by the cell itself"
 
+_TOLD = 20
+"""Moves of which it is told what they were, the latest ones."""
+
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
@@ -75,21 +78,22 @@ def _reseeded(
     """
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         return True
-    certain = []
-    for begin, end in zip(begins, ends, strict=True):
-        was, now = (
-            case.states.position(name, side[name]) if name in side else None
-            for side in (begin, end)
-        )
-        if now is None or now.seed is None or now.draws is None:
-            return False
-        if name not in begin:  # the run brought it in, as new as it comes
-            certain.append(now.seed != _UNSEEDED_TORCH)
-            continue
-        if was is None:
-            return False
-        certain.append(was.seed != now.seed or (was.draws or 0) > now.draws)
+    sides = zip(begins, ends, strict=True)
+    certain = (_leaves(case, name, begin.get(name), end.get(name)) for begin, end in sides)
     return any(certain) if case.run.code == case.against.code else all(certain)
+
+
+def _leaves(case: Case, name: str, begin: str | None, end: str | None) -> bool:
+    """Tell whether a run certainly left its source's stream, for one that a seed begins."""
+    if end is None or (begin is not None and case.states.draws(begin, end) is not None):
+        return False
+    now = case.states.position(name, end)
+    if now is None or now.seed is None or now.draws is None:
+        return False
+    if begin is None:  # the run brought it in, as new as it comes
+        return now.seed != _UNSEEDED_TORCH
+    was = case.states.position(name, begin)
+    return was is not None and (was.seed != now.seed or (was.draws or 0) > now.draws)
 
 
 def put_out_of_reach(case: Case) -> bool:
@@ -100,7 +104,7 @@ def put_out_of_reach(case: Case) -> bool:
     names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
     return any(
         all(begin[name] != end[name] for begin, end in sides)
-        and all(case.states.draws(name, begin[name], end[name]) is None for begin, end in sides)
+        and not any(case.states.leads(begin[name], end[name]) for begin, end in sides)
         for name in names
     )
 
@@ -124,12 +128,12 @@ def find_drawn_before_reseeding(case: Case, others: bool) -> tuple[list[Cause], 
 
 
 def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
+    was = None if before is None else case.states.position(name, before)
     now = case.states.position(name, after)
     blame = _blame(case, name)
     if before is None:
         message = f"{name} began at {_where(now, after)}; {case.name(case.against)} found it new"
         return Cause("rng", name, message, f"state new → {after[:8]}", blame=tuple(blame))
-    was = case.states.position(name, before)
     message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
     doings = [f"{_who(case, each)} {each.how}" for each in blame]
     if doings:
@@ -157,36 +161,49 @@ def _who(case: Case, blame: Blame) -> str:
 
 def _blame(case: Case, name: str) -> list[Blame]:
     """List the moves that lead from one begin to the other, from the last reseeding on."""
-    moves: list[tuple[Blame, bool]] = []
+    blame: list[Blame] = []
+    for run, begin, end in _moves(case, name)[::-1]:
+        if begin is None:
+            blame.append(Blame(run, "made it"))
+            break
+        told, reseeded = (
+            _move(case, run, name, begin, end)
+            if len(blame) < _TOLD
+            else (Blame(run, "moved it"), run is not None and bool(run.seeds))
+        )
+        blame.append(told)
+        if reseeded:
+            break
+    return blame[::-1]
+
+
+def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
+    """List what moved a source, oldest first: a run or something between runs, from, to."""
+    moves: list[tuple[Run | None, str | None, str]] = []
     for run in [*case.history, case.run]:
         moved = run.between.get(name)
         if moved is not None and run is not case.against:
-            moves.append(_move(case, None, name, *moved, seeds=()))
+            moves.append((None, *moved))
         if run is case.run:
             break
         begin, end = states(run, after=False).get(name), states(run, after=True).get(name)
-        if begin is not None and end is not None and begin != end:
-            moves.append(_move(case, run, name, begin, end, seeds=run.seeds))
-        elif begin is None and end is not None and run.writes:
-            moves.append((Blame(run, "made it"), True))
-    last = max((index for index, (_, reseed) in enumerate(moves) if reseed), default=0)
-    return [blame for blame, _ in moves[last:]]
+        if end is not None and begin != end and (begin is not None or run.writes):
+            moves.append((run, begin, end))
+    return moves
 
 
-def _move(  # noqa: PLR0913, PLR0917 -- one move, spelled out
-    case: Case, run: Run | None, name: str, begin: str, end: str, seeds: tuple[tuple[int, str], ...]
-) -> tuple[Blame, bool]:
+def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
     """Say what a move was, and whether it was a reseeding."""
-    draws = case.states.draws(name, begin, end)
-    now = case.states.position(name, end)
+    draws = case.states.draws(begin, end)
     if draws is not None:
         noun = "number" if draws == 1 else "numbers"
         return Blame(run, f"drew {draws:,} {noun}"), False
-    if now is not None and now.seed is not None and now.draws is not None:
-        ours = any(seed == now.seed for seed, _ in seeds)
-        asked = ours or run is None or "seed" in run.source
-        how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
-        if now.draws:
-            how += f" and drew {now.draws:,} numbers"
-        return Blame(run, how), True
-    return Blame(run, "moved it"), False
+    now = case.states.position(name, end)
+    if now is None or now.seed is None or now.draws is None:
+        return Blame(run, "moved it"), False
+    ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
+    asked = ours or run is None or "seed" in run.source
+    how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
+    if now.draws:
+        how += f" and drew {now.draws:,} numbers"
+    return Blame(run, how), True

@@ -1,0 +1,75 @@
+"""``%why`` where much is remembered: how long an answer takes, and what it holds meanwhile."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import timeit
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.ledger import MANY, Notebook
+from benchmarks.table import MILLI, Row
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.table import seed, sources
+from ipytorchseed.session.asking import why
+
+GOAL = 100  # ms
+FEW = 500
+
+
+class Drawing(Notebook):
+    """A notebook whose cells draw from three sources that were seeded once."""
+
+    def states(self) -> dict[str, bytes]:
+        """Draw, and read every source."""
+        random.random()
+        np.random.rand(10)
+        torch.rand(640)
+        return {each.name: state for each in sources() if (state := each.read()) is not None}
+
+
+def rows() -> list[Row]:
+    """Measure."""
+    few, many = (_asked(count) for count in (FEW, MANY))
+    goal = f"under {GOAL} ms"
+    found = [
+        Row(f"%why, {MANY:,} runs: {what}", many[what], few[what], f"{FEW} runs", "ms", goal,
+            many[what] < GOAL)
+        for what in few if what != "memory"
+    ]  # fmt: skip
+    return [
+        *found,
+        Row(f"%why, {MANY:,} runs: memory at most", many["memory"], few["memory"], f"{FEW} runs",
+            "MB", "does not grow", many["memory"] < 1.5 * few["memory"]),
+    ]  # fmt: skip
+
+
+def _asked(count: int) -> dict[str, float]:
+    """Fill a ledger, and ask for the last run against the one before it and against the first."""
+    with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder, "a.sqlite")) as ledger:
+        seed(42)
+        notebook = Drawing()
+        for _ in range(count):
+            ledger.add(*notebook.next())
+        session: Any = SimpleNamespace(ledger=ledger, notebook=notebook.name)
+        last = next(iter(ledger.runs(notebook.name)))
+        same = [*ledger.last_runs_of_cell(notebook.name, last.cell, count)]
+        asked = {"the cell's run before": same[1], "the cell's first run": same[-1]}
+        times = {
+            what: statistics.median(
+                timeit.repeat(lambda run=run: why(session, last, run), number=1, repeat=11)
+            ) * MILLI
+            for what, run in asked.items()
+        }  # fmt: skip
+        tracemalloc.start()
+        why(session, last, same[-1])
+        times["memory"] = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+    return times

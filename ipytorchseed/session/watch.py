@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.rng.generators import find_generators
@@ -31,16 +33,22 @@ class NamespaceWatch:
     """Remembers the identities of what names are bound to. No object is kept alive."""
 
     def __init__(self) -> None:
-        self._bound: dict[str, int] = {}
+        self._names: tuple[str, ...] = ()
+        self._ids: tuple[int, ...] = ()
         self._bearing: dict[str, None] = {}
 
     def rebound(self, namespace: Mapping[str, Any]) -> list[str]:
         """Return the names bound to another object than when they were last asked about."""
-        now = {name: id(value) for name, value in list(namespace.items())}
-        if now == self._bound:
-            return []
-        new = [name for name, _ in now.items() - self._bound.items()]
-        self._bound = now
+        # IPython adds names with every cell, so there may be thousands: no line of Python for each.
+        now = dict(namespace)  # at one moment, whatever other threads do
+        names, ids = tuple(now), tuple(map(id, now.values()))
+        known = len(self._names)
+        if names[:known] == self._names:
+            new = [*compress(names, map(ne, ids, self._ids)), *names[known:]]
+        else:
+            bound = dict(zip(self._names, self._ids, strict=True))
+            new = [name for name, one in zip(names, ids, strict=True) if bound.get(name) != one]
+        self._names, self._ids = names, ids
         return new
 
     def generators(self, namespace: Mapping[str, Any], suspects: Iterable[str]) -> dict[str, Look]:

@@ -43,10 +43,6 @@ def _attribute_flag(path: str, **fields: Any) -> Flag:
     return Flag(name=f"torch.{path}", get=get, set=set_, **fields)
 
 
-def _on_cuda(value: object) -> Callable[[Machine], object]:
-    return lambda machine: value if machine.cuda else ANY
-
-
 def _has_cuda(machine: Machine) -> bool:
     return machine.cuda
 
@@ -138,7 +134,7 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.cudnn.benchmark",
-        wanted=_on_cuda(value=False),
+        wanted=lambda _: False,
         applies=_has_cuda,
         why="cuDNN times its algorithms and keeps the fastest, which noise can change from one"
         " process to the next.",
@@ -147,7 +143,7 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.cudnn.deterministic",
-        wanted=_on_cuda(value=True),
+        wanted=lambda _: True,
         applies=_has_cuda,
         why="cuDNN is limited to deterministic algorithms; implied for convolutions by"
         " deterministic algorithms.",

@@ -161,7 +161,7 @@ class WhyView(View):
 
 def _own_mend(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
-    return "" if cause.kind in {"code", "flag", "input", "rng"} else cause.fix
+    return "" if cause.goes_back else cause.fix
 
 
 def _suspect(it: Cause | Cleared) -> str:

@@ -36,6 +36,16 @@ def draws_between(before: bytes, after: bytes) -> int | None:
     return last.draws - first.draws if last.draws >= first.draws else None
 
 
+def is_fresh(state: bytes) -> bool | None:
+    """Tell whether no number was drawn since a generator was seeded, by whatever seed.
+
+    Returns:
+        None where the state does not tell. Exactly 624 draws, or a multiple, look like none.
+    """
+    twister = None if state[:1] == b"{" else _twister(state)
+    return None if twister is None else twister.used == mersenne.N
+
+
 def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
     if len(state) != SIZE:

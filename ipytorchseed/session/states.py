@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from ipytorchseed.rng.distance import draws_between, locate_state
+from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds
@@ -84,6 +84,11 @@ class LedgerStates:
     def draws(self, before: str, after: str) -> int | None:
         """Count the numbers between two states of one stream; None where that is not known."""
         return self._distance(before, after, self._effort)[0]
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        state = self._state(digest)
+        return None if state is None else is_fresh(state)
 
     def leads(self, before: str, after: str) -> bool:
         """Tell whether draws may lead from one state to another."""

@@ -31,6 +31,9 @@ class States(Protocol):
     def draws(self, before: str, after: str) -> int | None:
         """Count the numbers between two states, or return None where that is not known."""
 
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+
     def leads(self, before: str, after: str) -> bool:
         """Tell whether draws may lead from one state to the other."""
 

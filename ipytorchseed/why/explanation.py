@@ -53,6 +53,8 @@ class Cause:
         proof: Digests of what the message tells, before and after; of code, its edited lines.
         fix: A command to copy that mends it; empty where there is none.
         blame: The runs that brought it about, oldest first, as far as they are known.
+        prevents: The fix does not bring the earlier result back: it makes the cell repeat from
+            then on.
     """
 
     kind: str
@@ -61,6 +63,12 @@ class Cause:
     proof: str = ""
     fix: str = ""
     blame: tuple[Blame, ...] = ()
+    prevents: bool = False
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether the fix is one of the commands to be given before the cell is run again."""
+        return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
 @dataclass(frozen=True, slots=True)

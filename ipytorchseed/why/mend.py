@@ -51,7 +51,7 @@ def find_mend(case: Case, causes: Sequence[Cause]) -> Mend:
 
 def _is_mended(cause: Cause) -> bool:
     """Tell whether a command puts back what differs, in this kernel, and to what it was."""
-    return cause.kind == "input" or (cause.kind in {"rng", "code", "flag"} and bool(cause.fix))
+    return cause.goes_back and (cause.kind == "input" or bool(cause.fix))
 
 
 def _same_settings(case: Case, again: Sequence[Run], causes: Sequence[Cause]) -> bool:

@@ -54,6 +54,9 @@ class States:
         """Return where it stands."""
         return POSITIONS.get(digest)
 
+    def is_fresh(self, _digest):
+        """Return that it is not known."""
+
     def draws(self, before, after):
         """Return what lies between."""
         first, last = POSITIONS.get(before), POSITIONS.get(after)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _BY_ITSELF = "reseeded by the cell itself"
 
+_SEED = "%seed 42"
+"""What makes a source that nobody seeded repeat, given before the cell."""
+
 _TOLD = 20
 """Moves of which it is told what they were, the latest ones."""
 
@@ -47,7 +50,29 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
             cleared.append(Cleared("rng", name, _BY_ITSELF))
         else:
             causes.append(_cause(case, name, before, after))
+    for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
+        found, innocent = _brought_in(case, name, ends[0][name], ends[1][name])
+        causes += found
+        cleared += innocent
     return causes, cleared
+
+
+def _brought_in(
+    case: Case, name: str, before: str, after: str
+) -> tuple[list[Cause], list[Cleared]]:
+    """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
+    if name in case.run.generators_after or before == after:
+        return [], []
+    if any(case.states.is_fresh(each) for each in (before, after)):
+        return [], [Cleared("rng", name, "not used by this cell")]
+    ends = [case.states.position(name, each) for each in (before, after)]
+    seeds = {None if end is None else end.seed for end in ends}
+    one = len(seeds) == 1 and None not in seeds
+    if one or ("seed" in case.run.source and case.run.asks):
+        return [], [Cleared("rng", name, _BY_ITSELF)]
+    message = f"{name} was never seeded: it begins elsewhere in each kernel, and the cell drew"
+    proof = f"state {before[:8]} → {after[:8]}"
+    return [Cause("rng", name, message, proof, _SEED, prevents=True)], []
 
 
 def draws_from_where_it_begins(case: Case) -> bool:
@@ -132,8 +157,10 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
     now = case.states.position(name, after)
     blame = _blame(case, name)
     if before is None:
-        message = f"{name} began at {_where(now, after)}; {case.name(case.against)} found it new"
-        return Cause("rng", name, message, f"state new → {after[:8]}", blame=tuple(blame))
+        message = f"{name} was never seeded: it began anew in {case.name(case.against)}, and"
+        message += f" went on from {_where(now, after)} in {case.name(case.run)}"
+        proof = f"state new → {after[:8]}"
+        return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
     doings = [f"{_who(case, each)} {each.how}" for each in blame]
     if doings:

@@ -167,6 +167,22 @@ def test_what_arrives_is_held_and_comes_at_the_end():
         steps.append("nothing came")
 
 
+def test_a_block_within_a_block_leaves_the_holding_to_it():
+    """The interrupt comes at the end of the outer one, once."""
+    steps = []
+
+    def hold():
+        with held_interrupts():
+            with held_interrupts():
+                signal.raise_signal(signal.SIGINT)
+                steps.append("inner")
+            steps.append("outer")
+
+    with pytest.raises(KeyboardInterrupt):
+        hold()
+    assert steps == ["inner", "outer"]
+
+
 def test_an_error_in_the_block_goes_on_and_the_handler_is_put_back():
     """Holding hides no error, and afterwards Ctrl-C works as before."""
     handler = signal.getsignal(signal.SIGINT)

@@ -64,7 +64,7 @@ def how_far(before: Value | None, after: Value | None) -> str:
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     if len(before) == len(after) == 1:
-        return f"{write_number(before[0])} → {write_number(after[0])}"
+        return write_step(before[0], after[0])
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
     apart = [
@@ -77,9 +77,15 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     first, largest = apart[0][0], max(distance for _, distance in apart)
     return (
         f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
-        f" {write_number(before[first])} → {write_number(after[first])},"
+        f" {write_step(before[first], after[first])},"
         f" largest difference {write_number(largest)}"
     )
+
+
+def write_step(before: float, after: float) -> str:
+    """Write from what to what a number changed, with as many digits as it takes to see it."""
+    pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
+    return " → ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 
 
 def write_number(number: float) -> str:

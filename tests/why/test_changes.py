@@ -1,0 +1,90 @@
+"""From what to what a result changed, in a few words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ipytorchseed.ledger.records import Value
+from ipytorchseed.why.changes import find_changes, how_far, write_step
+from tests.render.explanations import run, value
+
+
+def _series(*numbers):
+    return Value("".join(map(str, numbers)), "list", f"list of {len(numbers)}", series=numbers)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (1.0, 2.5, "1 → 2.5"),
+        (2.3021, 1.9817, "2.3021 → 1.9817"),
+        (500039.625, 500039.59375, "500039.625 → 500039.594"),
+        (0.1, math.nextafter(0.1, 1), "0.10000000000000001 → 0.10000000000000002"),
+        (math.nan, 1.0, "nan → 1"),
+        (0.0, -0.0, "0 → -0"),
+    ],
+)
+def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told):
+    """With seven digits where they do, with more where they do not."""
+    assert write_step(before, after) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (_series(1.0, 2.0, 3.0), _series(1.0, 2.5, 2.0), "2 of 3 numbers differ, the first at index 1:"
+         " 2 → 2.5, largest difference 1"),
+        (_series(1.0, 2.0), _series(1.0, 2.0, 3.0), "2 → 3 numbers"),
+        (_series(math.nan, 2.0), _series(math.nan, 3.0), "1 of 2 numbers differ, the first at index 1:"
+         " 2 → 3, largest difference 1"),
+        (None, _series(1.0, 2.0), "nothing → list of 2"),
+        (_series(1.0, 2.0), None, "list of 2 → nothing"),
+        (value("01", "str", "5 characters"), value("02", "str", "6 characters"),
+         "5 characters → 6 characters"),
+        (value("01", "str", "text"), value("02", "str", "text"), "str with other content"),
+        (value("01", "list", "list", parts={"length": "2"}),
+         value("02", "list", "list", parts={"length": "5"}), "appended 3 items"),
+        (value("01", "module", "Net", parts={"mode": "train", "p:w": "1", "p:b": "1", "b:m": "1"}),
+         value("02", "module", "Net", parts={"mode": "eval", "p:w": "2", "p:b": "1", "b:m": "2"}),
+         "switched to eval mode, changed 1 of 2 parameters, changed 1 of 1 buffer"),
+        (value("01", "dict", "dict", parts={"k:a": "1", "k:b": "1"}),
+         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed a"),
+    ],
+)  # fmt: skip
+def test_how_far_a_value_moved(before, after, told):
+    """The first difference and the largest; the aspects that changed; what is nothing."""
+    assert how_far(before, after) == told
+
+
+def test_what_cannot_be_seen_proves_nothing():
+    """Nor does a sample held against all of a value, nor what only one of the runs made."""
+    before = run(
+        1,
+        writes={
+            "opaque": value("01", "opaque", opaque=True),
+            "large": value("01", "tensor", exact=False),
+            "once": value("01"),
+            "x": value("01"),
+        },
+    )
+    after = run(
+        2,
+        writes={
+            "opaque": value("02", "opaque", opaque=True),
+            "large": value("02", "tensor"),
+            "x": value("02"),
+        },
+    )
+    assert [change.name for change in find_changes(before, after)] == ["x"]
+
+
+def test_everything_shown_and_raised_is_compared():
+    """The result, what was printed, what was displayed, the error."""
+    before = run(1, result=value("01"), stdout=value("01"), displays=(value("01"),))
+    after = run(2, result=value("02"), stdout=value("02"), error="ValueError: no")
+    told = {change.what: change.detail for change in find_changes(before, after)}
+    assert [*told] == ["result", "stdout", "display", "error"]
+    assert told["display"] == "1 and 0 shown"
+    assert told["error"] == "no error → ValueError: no"

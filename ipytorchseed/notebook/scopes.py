@@ -63,7 +63,7 @@ class Scopes:
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
             entry.end()  # the line runs again, as under %%timeit: begin anew
-        scope.pick = self._pick
+        scope.pick = self.pick
         scope.begin()
         self._cells.append(_CellScope(self, run, scope, after))
         self._watch_errors()
@@ -71,7 +71,7 @@ class Scopes:
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it takes the place of an earlier one."""
         self.switch_off()
-        scope.pick = self._pick
+        scope.pick = self.pick
         scope.begin()
         self.session = scope
         self._watch_errors()
@@ -102,11 +102,15 @@ class Scopes:
         """Show alerts to the user."""
         self._show(alerts)
 
-    def _pick(self, stack: list[Place]) -> Place | None:
+    def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
         """Choose the line of the cell: the innermost one in the file that the cell was made.
 
         Between it and the operation may stand text without a file, which ``%%time`` took out of
         the cell, or ``%time`` out of a line.
+
+        Args:
+            stack: Frames and their lines, innermost first.
+            text: The cell's; None for that of the run under way.
         """
         names = self._shell.user_ns
         users = [place for place in stack if place[0].f_globals is names]
@@ -117,19 +121,20 @@ class Scopes:
             if frame.f_code.co_name == "<module>"
         ]
         texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
-        above = self._lines_above() if texts else 0
+        above = self._lines_above(text) if texts else 0
         if above:
             frame, line = users[files.index(texts[-1])]
             return frame, line + above
         cells = modules[len(texts) :]
         return users[files.index(cells[0])] if cells else next(iter(users), None)
 
-    def _lines_above(self) -> int:
+    def _lines_above(self, text: str | None) -> int:
         """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
         run = self._runs.current
         info = run.info if run is not None else None
-        text = (info.raw_cell or "").splitlines() if info is not None else []
-        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text), 1)
+        if text is None:
+            text = info.raw_cell or "" if info is not None else ""
+        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text.splitlines()), 1)
         return max((n for n, head in heads if not deterministic_head(head)), default=0)
 
     def _watch_errors(self) -> None:
@@ -151,7 +156,7 @@ class Scopes:
         def showtraceback(*args: Any, **kwargs: Any) -> None:
             error = sys.exc_info()[1]
             if error is not None:
-                note_alert(error, self._pick)
+                note_alert(error, self.pick)
             show(*args, **kwargs)
 
         return showtraceback

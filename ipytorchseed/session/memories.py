@@ -1,0 +1,99 @@
+"""The memory of tensors and arrays, copied once each: what looks at one memory still does."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right, insort
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """A copied memory.
+
+    Attributes:
+        size: In bytes.
+        data: The copy, as an array of bytes.
+        storage: The copy as torch's storage, where a tensor was the first to bring it.
+        owner: What had the original; kept, so that no address is given again.
+    """
+
+    size: int
+    data: Any
+    storage: Any
+    owner: object
+
+
+class Memories:
+    """Copies of memory on the CPU, by the address of the original."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Block] = {}
+        self._begins: list[int] = []
+
+    def tensor(self, value: Any) -> Any:  # noqa: ANN401
+        """Copy a tensor on the CPU as a leaf; None where it has no plain memory there."""
+        torch = sys.modules["torch"]
+        plain = (
+            value.layout is torch.strided
+            and value.device.type == "cpu"
+            and not value.is_quantized
+            and not value.is_nested
+            and not value.is_conj()
+            and not value.is_neg()
+        )
+        storage = value.untyped_storage() if plain else None
+        if storage is None or storage.data_ptr() == 0:
+            return None
+        begin, size = storage.data_ptr(), storage.nbytes()
+        block, ahead = self._find(begin, size)
+        if block is None:
+            copy = storage.clone()
+            data = torch.empty(0, dtype=torch.uint8, device="cpu").set_(copy).numpy()
+            block = self._add(begin, Block(size, data, copy, storage))
+        made = torch.empty(0, dtype=value.dtype, device="cpu")
+        if block.storage is not None and ahead % value.element_size() == 0:
+            offset = value.storage_offset() + ahead // value.element_size()
+            return made.set_(block.storage, offset, value.size(), value.stride())
+        memory = torch.from_numpy(block.data[ahead : ahead + size]).untyped_storage()
+        return made.set_(memory, value.storage_offset(), value.size(), value.stride())
+
+    def array(self, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy an array of numpy."""
+        import numpy as np
+
+        owner = value
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if not owner.nbytes or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+            return value.copy(order="K")
+        begin = owner.__array_interface__["data"][0]
+        block, ahead = self._find(begin, owner.nbytes)
+        if block is None:
+            copy = owner.copy(order="K")
+            data = copy.reshape(-1, order="A").view(np.uint8)
+            block = self._add(begin, Block(owner.nbytes, data, None, owner))
+            if value is owner:
+                copy.flags.writeable = value.flags.writeable
+                return copy
+        ahead += value.__array_interface__["data"][0] - begin
+        made = np.ndarray(value.shape, value.dtype, block.data.data, ahead, value.strides)
+        made.flags.writeable = value.flags.writeable
+        return made
+
+    def _find(self, begin: int, size: int) -> tuple[Block | None, int]:
+        """Return the copy of a memory, if there is one, and where in it this one begins."""
+        index = bisect_right(self._begins, begin) - 1
+        if index >= 0:
+            first = self._begins[index]
+            block = self._blocks[first]
+            if begin + size <= first + block.size:
+                return block, begin - first
+        return None, 0
+
+    def _add(self, begin: int, block: Block) -> Block:
+        if begin not in self._blocks:
+            insort(self._begins, begin)
+        self._blocks[begin] = block
+        return block

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import ExecutionResult
 
+    from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.ledger.records import Run as Record
     from ipytorchseed.notebook.extension import Extension
     from ipytorchseed.notebook.runs import Run
     from ipytorchseed.rng.snapshot import Snapshot
     from ipytorchseed.session.verdict import Checked
+    from ipytorchseed.trace.lines import LineDraws
     from ipytorchseed.trace.recorder import Recorder
 
 _INPUT = ("input", "getpass.getpass")
@@ -184,13 +186,21 @@ class Checks:
 
     # -- trace -------------------------------------------------------------------------------------
 
-    def begin_trace(self, *, count: bool) -> None:
-        """Record the rest of the run under way, operation by operation.
+    def follow(self, run: Run) -> Recorder:
+        """Follow where operations come from until a run ends; nothing is kept of it."""
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
 
-        Args:
-            count: Count the random numbers that each operation draws.
-        """
+        names = self._extension.shell.user_ns
+        recorder = Recorder(Tables(), self._cell(run).lines, names, digests=False, keep=False)
+        recorder.__enter__()
+        run.on_end.append(lambda: recorder.__exit__(None, None, None))
+        return recorder
+
+    def begin_trace(self) -> None:
+        """Record the rest of the run under way, operation by operation."""
         from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.lines import LineDraws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 
@@ -198,19 +208,22 @@ class Checks:
         if run is None or run.info is None:
             _refuse("--trace needs a cell of its own; this code runs without one")
         names = self._extension.shell.user_ns
-        recorder = Recorder(
-            Tables(),
-            self._cell(run).lines,
-            names,
-            digests=False,
-            draws=Draws(names, count=True) if count else None,
-        )
+        cell = self._cell(run)
+        draws = Draws(names, count=True)
+        recorder = Recorder(Tables(), cell.lines, names, digests=False, draws=draws)
+        by_line = LineDraws(cell.file)
         recorder.__enter__()
-        run.on_end.append(partial(self._end_trace, recorder))
+        run.on_end.append(partial(self._end_trace, recorder, by_line))
+        by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
 
-    def _end_trace(self, recorder: Recorder) -> None:
+    def _end_trace(self, recorder: Recorder, by_line: LineDraws) -> None:
+        by_line.detach()
         recorder.__exit__(None, None, None)
         recording = recorder.recording
+        if by_line.refused:
+            recording.notes.append(
+                "a debugger is at work: python's and numpy's draws are not known by line"
+            )
         draws = tuple(
             Draw(
                 source=each.source,
@@ -221,16 +234,30 @@ class Checks:
                 calls=each.calls,
                 numbers=each.numbers,
             )
-            for each in recording.drawn
+            for each in (*recording.drawn, *by_line.drawn)
         )
         notes = tuple(recording.notes)
         self._found.append(Trace(traced=recording.count, draws=draws, notes=notes))
 
     # -- what is kept ------------------------------------------------------------------------------
 
-    def note(self, trace: Trace) -> None:
-        """Keep what was seen of the run under way for its record."""
-        self._found.append(trace)
+    def note(self, alerts: list[Alert]) -> None:
+        """Keep torch's alerts of the run under way for its record."""
+        import torch
+
+        operations = tuple(
+            Operation(
+                operation=f"aten::{alert.operation}"
+                if hasattr(torch.ops.aten, alert.operation)
+                else alert.operation,
+                line=alert.line if alert.forward is None else alert.forward,
+                code=alert.code,
+                backward=alert.forward is not None,
+                how="alert",
+            )
+            for alert in alerts
+        )
+        self._found.append(Trace(operations=operations))
 
     def record(self, run: Record | None) -> None:
         """Put what was found on record with its run."""

@@ -134,7 +134,7 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
         if trace:
-            extension.checks.begin_trace(count=True)
+            extension.checks.begin_trace()
         return
     extension.run_scoped(scope, after, body)
 

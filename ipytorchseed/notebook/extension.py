@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
+    from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.scopes import Scopes
@@ -81,7 +82,9 @@ class Extension:
             from ipytorchseed.notebook.deterministic_magic import show_alerts
             from ipytorchseed.notebook.scopes import Scopes
 
-            self._scopes = Scopes(self.shell, self.runs, show_alerts)
+            self._scopes = Scopes(
+                self.shell, self.runs, show_alerts, self._hear, self.checks.follow
+            )
         return self._scopes
 
     @property
@@ -97,6 +100,11 @@ class Extension:
     def rerunning(self) -> bool:
         """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
         return self._checks is not None and self._checks.rerunning
+
+    def _hear(self, alerts: list[Alert]) -> None:
+        """Keep torch's alerts for the record of the run under way."""
+        if alerts:
+            self.checks.note(alerts)
 
     def generators(self) -> list[Found]:
         """Find the generators that the user's namespace holds."""
@@ -190,6 +198,8 @@ class Extension:
         self.runs.post_run_cell(result)
         if self.rerunning:
             return
+        if self._scopes is not None and self.runs.current is None:
+            self._scopes.after_cell()
         run = None if self.runs.busy else self.tracking.end(result)
         if self._checks is not None:
             self._checks.finish(result)
@@ -198,8 +208,6 @@ class Extension:
             from ipytorchseed.notebook.why_magic import explain_change
 
             explain_change(self.tracking.session, run)
-        if self._scopes is not None and self.runs.current is None:
-            self._scopes.after_cell()
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:

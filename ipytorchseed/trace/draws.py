@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_intdigest
 
-from ipytorchseed.rng import torch_random
+from ipytorchseed.rng import mersenne, torch_random
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.trace.recording import Drawn
@@ -41,7 +41,7 @@ class Draws:
     def __init__(self, names: Mapping[str, Any], *, count: bool) -> None:
         self._names = names
         self._count = count
-        self._called: dict[int, tuple[Any, str]] = {}  # the generator too: it keeps its number
+        self._called: dict[int, tuple[Any, str]] = {}  # the generator too: it keeps its address
         self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
         self._generator: Any = None
         self._before = b""
@@ -71,26 +71,36 @@ class Draws:
         if drawn is None:
             drawn = self._drawn[key] = Drawn(operation.name, place, source, by)
         drawn.calls += 1
-        numbers = draws_between(self._before, now) if self._count else None
+        numbers = _distance(self._before, now) if self._count else None
         known = drawn.numbers
         drawn.numbers = None if numbers is None or known is None else known + numbers
 
     def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
-        known = self._called.get(id(generator))
+        number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
+        known = self._called.get(number)
         if known is None:
             name = _source_of(generator) or next(
                 (found.name for found in find_generators(self._names) if found.object is generator),
-                "a torch.Generator without a name",
+                "(torch.Generator)",
             )
-            known = self._called[id(generator)] = generator, name
+            known = self._called[number] = generator, name
         return known[1]
+
+
+def _distance(before: bytes, after: bytes) -> int | None:
+    """Count the numbers between two states, also very many."""
+    near = draws_between(before, after)
+    first, last = torch_random.twister(before), torch_random.twister(after)
+    if near is not None or first is None or last is None:
+        return near
+    return mersenne.distance(first, last)
 
 
 def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Find the generator that an operation draws from; None where its device has none."""
     import torch
 
-    device = None
+    device: Any = None
     for value in (*given.values(), *args):
         if isinstance(value, torch.Generator):
             return value
@@ -99,7 +109,7 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # no
                 device = value.device
             elif isinstance(value, torch.device):
                 device = value
-    if device is None or device.type == "cpu":  # type: ignore[redundant-expr]
+    if device is None or device.type == "cpu":
         return torch.default_generator
     if device.type == "cuda" and torch.cuda.is_initialized():
         index = torch.cuda.current_device() if device.index is None else device.index
@@ -111,11 +121,12 @@ def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
     """Return the name of the source that a generator is; empty for one of the user's."""
     import torch
 
-    if generator is torch.default_generator:
+    number = generator._cdata  # noqa: SLF001 -- as above
+    if number == torch.default_generator._cdata:  # noqa: SLF001 -- as above
         return "torch.cpu"
     if torch.cuda.is_initialized():
         for index, each in enumerate(torch.cuda.default_generators):
-            if generator is each:
+            if number == each._cdata:  # noqa: SLF001 -- as above
                 return f"torch.cuda:{index}"
     return ""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.trace.draws import Draws
     from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Lines
+    from ipytorchseed.trace.places import Lines, Place
     from ipytorchseed.trace.probe import Probe
 
 _TICK = 1024
@@ -50,9 +50,11 @@ class Recorder:
         draws: Told of each operation that draws.
         probe: Looks closer at one operation.
         progress: Called now and then with the number of operations so far.
+        keep: Whether to keep a record of each operation, or only know the last one's place.
 
     Attributes:
         recording: What was recorded so far.
+        place: Where the last operation came from.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -65,7 +67,10 @@ class Recorder:
         draws: Draws | None = None,
         probe: Probe | None = None,
         progress: Callable[[int], None] | None = None,
+        keep: bool = True,
     ) -> None:
+        self.keep = keep
+        self.place: Place | None = None
         self.recording = Recording(tables)
         self.lines = lines
         self.modules = ModulePaths(names)
@@ -143,6 +148,11 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Leave compiled regions compiled: what runs inside is not seen, as without us."""
             return True
 
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
+            return False
+
         def __init__(self, recorder: Recorder, thread: Thread) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self._recorder = recorder
@@ -167,6 +177,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             args: tuple[Any, ...] = (),
             kwargs: dict[str, Any] | None = None,
         ) -> Any:  # noqa: ANN401
+            __tracebackhide__ = True  # an error of the user's shows the user's frames
             recorder, given = self._recorder, kwargs or {}
             if not recorder.active:
                 return func(*args, **given)
@@ -175,6 +186,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 operation, number, marks = known
                 node = current_node()
                 place = self._forward() if node is None else self._backward(node)
+                recorder.place = self._places.all[place]
                 began = 0
                 if recorder.digests and marks != VIEW:
                     began = self._given(operation, args, given)
@@ -189,8 +201,8 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 recorder.fail(error)
                 return func(*args, **given)
             result = func(*args, **given)
-            if not recorder.active:  # another thread, or the operation itself, ended it
-                return result  # type: ignore[unreachable]
+            if not (recorder.keep and recorder.active):  # another thread may have ended it
+                return result
             try:
                 ended = 0
                 if recorder.digests and marks != VIEW:
@@ -227,7 +239,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Tell the place of an operation outside of backward passes."""
             stack = self._stack
             module = stack[-1] if stack else ""
-            key = self._recorder.lines.find(here(3)), module
+            key = self._recorder.lines.find(here(2)), module
             place = self._here.get(key)
             if place is None:
                 place = self._here[key] = self._places.number(*key, False)  # noqa: FBT003
@@ -240,7 +252,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Tell the place of an operation of a backward pass: that of its forward."""
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
-                line = self._recorder.lines.find(here(3))
+                line = self._recorder.lines.find(here(2))
                 return self._places.number(line, "", True)  # noqa: FBT003
             return self._places.backward(place)
 

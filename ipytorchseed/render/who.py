@@ -27,7 +27,8 @@ class WhoView(View):
     def __init__(self, run: Run, traces: Sequence[Trace], kernel: str) -> None:
         self.run = run
         self.kernel = kernel
-        self.draws = [draw for trace in traces for draw in trace.draws]
+        draws = [draw for trace in traces for draw in trace.draws]
+        self.draws = sorted(draws, key=lambda draw: draw.line or 0)
         self.traced = sum(trace.traced for trace in traces)
         self.notes = [note for trace in traces for note in trace.notes]
 

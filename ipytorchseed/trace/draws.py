@@ -80,7 +80,11 @@ class Draws:
         known = self._called.get(number)
         if known is None:
             name = _source_of(generator) or next(
-                (found.name for found in find_generators(self._names) if found.object is generator),
+                (
+                    found.name
+                    for found in find_generators(self._names)
+                    if getattr(found.object, "_cdata", None) == number
+                ),
                 "(torch.Generator)",
             )
             known = self._called[number] = generator, name
@@ -122,10 +126,12 @@ def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
     import torch
 
     number = generator._cdata  # noqa: SLF001 -- as above
-    if number == torch.default_generator._cdata:  # noqa: SLF001 -- as above
+    cpu: Any = torch.default_generator
+    if number == cpu._cdata:  # noqa: SLF001 -- as above
         return "torch.cpu"
     if torch.cuda.is_initialized():
-        for index, each in enumerate(torch.cuda.default_generators):
+        devices: Any = torch.cuda.default_generators
+        for index, each in enumerate(devices):
             if number == each._cdata:  # noqa: SLF001 -- as above
                 return f"torch.cuda:{index}"
     return ""

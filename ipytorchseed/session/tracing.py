@@ -265,7 +265,7 @@ class Tracing:
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
         notes = []
-        if found.operations and self._compiles():
+        if not found.first_only and self._compiles():
             notes.append(
                 "operations inside torch.compile's regions are not seen, only what goes in and out"
             )

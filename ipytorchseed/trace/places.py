@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
+_ENGINE = "_engine_run_backward"
+"""The function of torch's through which a backward pass is called."""
+
 _DEEPEST = 500
 """Frames looked through for the cell's."""
 
@@ -91,6 +94,18 @@ class Lines:
             frame = frame.f_back
         chosen = pick(stack)
         return chosen[1] if chosen is not None else 0
+
+    def find_inside(self, frame: FrameType | None) -> int:
+        """Return the line that leads to a frame from within a backward pass of the user's own.
+
+        Returns:
+            0 where the backward pass is torch's, or none is on the stack.
+        """
+        while frame is not None and frame.f_code.co_name != _ENGINE:
+            if frame.f_code.co_filename == self._file:
+                return frame.f_lineno or 0
+            frame = frame.f_back
+        return 0
 
     def between(self, frame: FrameType | None) -> list[str]:
         """Return the files from a frame up to the cell's, innermost first."""

@@ -249,7 +249,13 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             return place
 
         def _backward(self, node: Any) -> int:  # noqa: ANN401
-            """Tell the place of an operation of a backward pass: that of its forward."""
+            """Tell the place of an operation of a backward pass: that of its forward.
+
+            Code of the user's own in a backward pass has a place of its own.
+            """
+            line = self._recorder.lines.find_inside(here(2))
+            if line:
+                return self._places.number(line, "", True)  # noqa: FBT003
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
                 line = self._recorder.lines.find(here(2))

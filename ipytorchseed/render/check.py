@@ -19,6 +19,13 @@ _MOST = 6
 _FLAGS = "torch.use_deterministic_algorithms"
 
 
+_KNOWN = {
+    "switches": "torch knows it, and has an algorithm for it that repeats.",
+    "raises": "torch knows it, and has no algorithm for it that repeats.",
+    "": "torch's documentation does not list it as nondeterministic.",
+}
+
+
 class CheckView(View):
     """The result of a check made visible.
 
@@ -38,7 +45,9 @@ class CheckView(View):
         if checked.reproducible:
             many = _times(checked.runs)
             return f"The cell repeats: {many} from the same state made bitwise the same."
-        if checked.culprit is not None and checked.entry is None:
+        if checked.culprit is not None:
+            if checked.entry is not None:
+                return "The cell does not repeat, for more than one reason."
             return f"The cell does not repeat: {self.where(checked.culprit)}"
         if checked.first_only:
             return "The cell's first run differs from the others, which agree."
@@ -78,6 +87,8 @@ class CheckView(View):
                 f"Run {culprit.runs} more times by itself on the same input, it gave one result:"
                 " what differs comes about only in the cell."
             )
+        if culprit.operation.startswith("aten::") and not culprit.unwritten:
+            said.append(_KNOWN[culprit.known])
         return said
 
     @property
@@ -97,14 +108,15 @@ class CheckView(View):
             said.append(f"{entry.operation}{line} {what}.")
         said += [f"{each.message[:1].upper()}{each.message[1:]}." for each in checked.suspects]
         if entry is not None and not checked.suspects:
-            said.append("What brought them in left no evidence.")
+            said.append("Nothing was found that can account for it.")
         return said
 
     @property
     def unproven(self) -> list[str]:
         """Sentences on operations that were not caught."""
         checked = self.checked
-        if checked.culprit or checked.entry or checked.suspects or not checked.operations:
+        named = checked.culprit or checked.entry or checked.suspects or checked.first_only
+        if named or not checked.operations:
             return []
         said = [f"In traced runs of {checked.operations:,} operations it repeated."]
         for each in checked.unproven:
@@ -117,6 +129,8 @@ class CheckView(View):
         """Sentences on what helps."""
         checked = self.checked
         said = []
+        if checked.first_only:
+            return []
         if checked.with_flags == "repeats":
             said.append(
                 "With deterministic algorithms it repeats: put %%deterministic on top of the cell"
@@ -130,6 +144,11 @@ class CheckView(View):
         if culprit is not None and culprit.instead:
             said.append(f"Instead: {culprit.instead}.")
         return said
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what could not be copied, seen or promised."""
+        return [f"{note[:1].upper()}{note[1:]}." for note in self.checked.notes]
 
     @property
     def listed(self) -> list[tuple[str, str]]:
@@ -146,12 +165,12 @@ class CheckView(View):
         checked = self.checked
         parts = [wrap(self.title, first="")]
         culprit = checked.culprit
-        if culprit is not None and checked.entry is not None:
-            parts.append(wrap(f"And: {self.where(culprit)}", first="  ▲ "))
-        if culprit is not None and culprit.code:
-            parts.append(f"  ▲ {culprit.line}: {culprit.code}"[:80])
-        parts += [wrap(each, first="    ") for each in self.evidence]
         parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.unproven)]
+        if culprit is not None and checked.entry is not None:
+            parts.append(wrap(self.where(culprit), first="  ▲ "))
+        if culprit is not None and culprit.code:
+            parts.append(f"      {culprit.line}: {culprit.code}"[:80].rstrip())
+        parts += [wrap(each, first="    ") for each in self.evidence]
         if self.mend:
             parts += ["", *(wrap(each, first="") for each in self.mend)]
         if self.listed:
@@ -159,7 +178,7 @@ class CheckView(View):
             parts += [wrap(f"{name}: {detail}", first="  ") for name, detail in self.listed]
             parts += [f"  and {self.more} more"] if self.more else []
         if checked.notes:
-            parts += ["", *(wrap(f"{note}.", first="Note: ") for note in checked.notes)]
+            parts += ["", *(wrap(note, first="Note: ") for note in self.notes)]
         return "\n".join(parts)
 
     def html(self) -> str:

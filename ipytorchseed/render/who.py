@@ -12,7 +12,7 @@ from ipytorchseed.render.view import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Draw, Run, Trace
+    from ipytorchseed.ledger.records import Run, Trace
 
 
 class WhoView(View):
@@ -63,13 +63,20 @@ class WhoView(View):
         if self.unseen:
             names = ", ".join(self.unseen)
             said.append(f"Moved as well, it is not known on which line: {names}.")
-        return said + [f"{note}." for note in self.notes]
+        return said + [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
 
     @property
-    def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """Source, numbers, operation, line and module of each draw."""
+    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
+        """Source, numbers, times, operation, line and module of each draw."""
         return [
-            (draw.source, _numbers(draw), _operation(draw), str(draw.line or "?"), draw.module)
+            (
+                draw.source,
+                "?" if draw.numbers is None else f"{draw.numbers:,}",
+                f"{draw.calls:,}",
+                f"{draw.operation} (backward)" if draw.backward else draw.operation,
+                str(draw.line or "?"),
+                draw.module,
+            )
             for draw in self.draws
         ]
 
@@ -80,6 +87,7 @@ class WhoView(View):
             columns: dict[str, dict[str, Any]] = {
                 "Source": {"overflow": "fold"},
                 "Numbers": {"justify": "right"},
+                "Times": {"justify": "right"},
                 "Operation": {"overflow": "fold"},
                 "Line": {"justify": "right"},
                 "Module": {"overflow": "fold"},
@@ -96,12 +104,3 @@ class WhoView(View):
         """Return the text of a line of the cell."""
         lines = self.run.source.splitlines()
         return lines[int(line) - 1].strip() if line.isdigit() and int(line) <= len(lines) else ""
-
-
-def _numbers(draw: Draw) -> str:
-    return "?" if draw.numbers is None else f"{draw.numbers:,}"
-
-
-def _operation(draw: Draw) -> str:
-    often = "" if draw.calls == 1 else f" × {draw.calls:,}"
-    return f"{draw.operation}{' (backward)' if draw.backward else ''}{often}"

@@ -16,6 +16,7 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.reads.local import is_installed_file
 from ipytorchseed.session.memories import Memories
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ _ATOMIC: tuple[type, ...] = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )  # fmt: skip
 """Types whose objects are shared: they do not change."""
+
+_INTERNAL = (
+    "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
+    "torch._ops", "torch.fx",
+)  # fmt: skip
+"""Modules of torch's whose objects are its machinery, such as what ``torch.compile`` made."""
+
+_OF_SCHEDULER = "_wrapped_by_lr_sched"
+"""What tells the function that a scheduler puts in the place of its optimizer's ``step``."""
 
 
 class Copier:
@@ -88,6 +98,8 @@ class Copier:
 
     def _make(self, value: Any, kind: type) -> Any:  # noqa: ANN401
         special = _SPECIAL.get(kind) or _of_library(kind)
+        if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
+            return value
         try:
             if special is not None:
                 return special(self, value)
@@ -135,6 +147,8 @@ class Copier:
 
     def _function(self, value: types.FunctionType) -> types.FunctionType:
         """Copy a function that keeps something from call to call; others are shared."""
+        if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
+            return value
         defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
         if not (value.__closure__ or vars(value) or any(map(_changes, defaults))):
             return value
@@ -294,6 +308,10 @@ def _name(kind: type) -> str:
 
 def _changes(value: object) -> bool:
     return type(value) not in _ATOMIC and type(value) is not tuple
+
+
+def _is_module(value: object) -> bool:
+    return isinstance(value, sys.modules["torch"].nn.Module)
 
 
 def _same(_: Copier, value: Any) -> Any:  # noqa: ANN401

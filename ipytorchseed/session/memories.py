@@ -14,15 +14,23 @@ class Block:
 
     Attributes:
         size: In bytes.
-        data: The copy, as an array of bytes.
-        storage: The copy as torch's storage, where a tensor was the first to bring it.
         owner: What had the original; kept, so that no address is given again.
+        storage: The copy as torch's storage, where a tensor was the first to bring it.
+        array: The copy as an array of bytes, where an array was.
     """
 
     size: int
-    data: Any
-    storage: Any
     owner: object
+    storage: Any = None
+    array: Any = None
+
+    def data(self) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Return the copy as an array of bytes; torch will not resize its memory after that."""
+        if self.array is None:
+            torch = sys.modules["torch"]
+            seen = torch.empty(0, dtype=torch.uint8, device="cpu").set_(self.storage)
+            self.array = seen.numpy()
+        return self.array
 
 
 class Memories:
@@ -49,14 +57,12 @@ class Memories:
         begin, size = storage.data_ptr(), storage.nbytes()
         block, ahead = self._find(begin, size)
         if block is None:
-            copy = storage.clone()
-            data = torch.empty(0, dtype=torch.uint8, device="cpu").set_(copy).numpy()
-            block = self._add(begin, Block(size, data, copy, storage))
+            block = self._add(begin, Block(size, storage, storage.clone()))
         made = torch.empty(0, dtype=value.dtype, device="cpu")
         if block.storage is not None and ahead % value.element_size() == 0:
             offset = value.storage_offset() + ahead // value.element_size()
             return made.set_(block.storage, offset, value.size(), value.stride())
-        memory = torch.from_numpy(block.data[ahead : ahead + size]).untyped_storage()
+        memory = torch.from_numpy(block.data()[ahead : ahead + size]).untyped_storage()
         return made.set_(memory, value.storage_offset(), value.size(), value.stride())
 
     def array(self, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
@@ -73,12 +79,12 @@ class Memories:
         if block is None:
             copy = owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
-            block = self._add(begin, Block(owner.nbytes, data, None, owner))
+            block = self._add(begin, Block(owner.nbytes, owner, array=data))
             if value is owner:
                 copy.flags.writeable = value.flags.writeable
                 return copy
         ahead += value.__array_interface__["data"][0] - begin
-        made = np.ndarray(value.shape, value.dtype, block.data.data, ahead, value.strides)
+        made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
         made.flags.writeable = value.flags.writeable
         return made
 

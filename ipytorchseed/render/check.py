@@ -45,6 +45,11 @@ class CheckView(View):
         if checked.reproducible:
             many = _times(checked.runs)
             return f"The cell repeats: {many} from the same state made bitwise the same."
+        return self._fault
+
+    @property
+    def _fault(self) -> str:
+        checked = self.checked
         if checked.culprit is not None:
             if checked.entry is not None:
                 return "The cell does not repeat, for more than one reason."

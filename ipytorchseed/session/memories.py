@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right, insort
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -33,19 +33,48 @@ class Block:
         return self.array
 
 
+@dataclass(slots=True)
+class Space:
+    """The copied memory of one device.
+
+    Attributes:
+        blocks: By the address of the original.
+        begins: These addresses, in order.
+    """
+
+    blocks: dict[int, Block] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)
+
+    def find(self, begin: int, size: int) -> tuple[Block | None, int]:
+        """Return the copy of a memory, if there is one, and where in it this one begins."""
+        index = bisect_right(self.begins, begin) - 1
+        if index >= 0:
+            first = self.begins[index]
+            block = self.blocks[first]
+            if begin + size <= first + block.size:
+                return block, begin - first
+        return None, 0
+
+    def add(self, begin: int, block: Block) -> Block:
+        """Keep the copy of a memory."""
+        if begin not in self.blocks:
+            insort(self.begins, begin)
+        self.blocks[begin] = block
+        return block
+
+
 class Memories:
-    """Copies of memory on the CPU, by the address of the original."""
+    """Copies of memory, by device and by the address of the original."""
 
     def __init__(self) -> None:
-        self._blocks: dict[int, Block] = {}
-        self._begins: list[int] = []
+        self._spaces: dict[str, Space] = {}
 
     def tensor(self, value: Any) -> Any:  # noqa: ANN401
-        """Copy a tensor on the CPU as a leaf; None where it has no plain memory there."""
+        """Copy a tensor as a leaf; None where it has no plain memory."""
         torch = sys.modules["torch"]
         plain = (
             value.layout is torch.strided
-            and value.device.type == "cpu"
+            and value.device.type != "meta"
             and not value.is_quantized
             and not value.is_nested
             and not value.is_conj()
@@ -55,10 +84,11 @@ class Memories:
         if storage is None or storage.data_ptr() == 0:
             return None
         begin, size = storage.data_ptr(), storage.nbytes()
-        block, ahead = self._find(begin, size)
+        space = self._space(str(value.device))
+        block, ahead = space.find(begin, size)
         if block is None:
-            block = self._add(begin, Block(size, storage, storage.clone()))
-        made = torch.empty(0, dtype=value.dtype, device="cpu")
+            block = space.add(begin, Block(size, storage, storage.clone()))
+        made = torch.empty(0, dtype=value.dtype, device=value.device)
         if block.storage is not None and ahead % value.element_size() == 0:
             offset = value.storage_offset() + ahead // value.element_size()
             return made.set_(block.storage, offset, value.size(), value.stride())
@@ -75,11 +105,12 @@ class Memories:
         if not owner.nbytes or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
             return value.copy(order="K")
         begin = owner.__array_interface__["data"][0]
-        block, ahead = self._find(begin, owner.nbytes)
+        space = self._space("cpu")
+        block, ahead = space.find(begin, owner.nbytes)
         if block is None:
             copy = owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
-            block = self._add(begin, Block(owner.nbytes, owner, array=data))
+            block = space.add(begin, Block(owner.nbytes, owner, array=data))
             if value is owner:
                 copy.flags.writeable = value.flags.writeable
                 return copy
@@ -88,18 +119,5 @@ class Memories:
         made.flags.writeable = value.flags.writeable
         return made
 
-    def _find(self, begin: int, size: int) -> tuple[Block | None, int]:
-        """Return the copy of a memory, if there is one, and where in it this one begins."""
-        index = bisect_right(self._begins, begin) - 1
-        if index >= 0:
-            first = self._begins[index]
-            block = self._blocks[first]
-            if begin + size <= first + block.size:
-                return block, begin - first
-        return None, 0
-
-    def _add(self, begin: int, block: Block) -> Block:
-        if begin not in self._blocks:
-            insort(self._begins, begin)
-        self._blocks[begin] = block
-        return block
+    def _space(self, device: str) -> Space:
+        return self._spaces.setdefault(device, Space())

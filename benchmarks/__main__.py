@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import fingerprint, kernel, ledger, seeding, starting, why
+from benchmarks import checking, fingerprint, kernel, ledger, seeding, starting, trace, why
 from benchmarks.table import show
 
 ALL = {
@@ -12,6 +12,8 @@ ALL = {
     "ledger": ledger,
     "why": why,
     "kernel": kernel,
+    "trace": trace,
+    "checking": checking,
 }
 
 unknown = set(sys.argv[1:]) - ALL.keys()

@@ -87,6 +87,8 @@ class Reply:
             self.results.append(content["data"])
         elif kind == "display_data":
             self.displays.append(content["data"])
+        elif kind == "update_display_data" and self.displays:
+            self.displays[-1] = content["data"]
         elif kind in ("error", "execute_reply") and "ename" in content:
             text = _ANSI.sub("", "\n".join(content["traceback"]))
             self.error = self.error or Failure(content["ename"], content["evalue"], text)

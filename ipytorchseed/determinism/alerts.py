@@ -31,6 +31,9 @@ _OPERATION = re.compile(  # names hold spaces; others' errors quote them ("Runti
     rf"(?:^|: |[('\"])([\w.]+(?:::\w+)*(?: [\w='\"]+)*) (?:{_UNDETERMINED}|{_ATTENTION})",
     re.MULTILINE,
 )
+_ENGINE = frozenset({"_engine_run_backward", "run_backward"})
+"""Functions of torch's through which a backward pass is called."""
+
 _FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
 
 
@@ -41,17 +44,22 @@ class Alert:
     Attributes:
         operation: As torch names it, ``put_``.
         line: The line of the cell or file, from 1; None where no frame of the user's called it.
-        code: The text of that line.
+        code: The text of that line; of the forward line where that is known.
         count: How often.
+        forward: In a backward pass, the line of the operation that it belongs to; None where it
+            is in none, or was not watched.
     """
 
     operation: str
     line: int | None
     code: str
     count: int = 1
+    forward: int | None = None
 
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}, "
+        if self.forward is not None:
+            place = f"backward of line {self.forward}, "
         often = "once" if self.count == 1 else f"{self.count} times"
         return f"{self.operation} ({place}{often})"
 
@@ -81,11 +89,13 @@ class AlertCollector:
     Args:
         pick: Chooses the place to name from frames and their lines, innermost first: the line
             of the cell, or of the script.
+        forward: Tells the line of the forward operation while a backward pass is under way.
     """
 
-    def __init__(self, pick: PickPlace) -> None:
+    def __init__(self, pick: PickPlace, forward: Callable[[], int | None] = lambda: None) -> None:
         self._pick = pick
-        self._counts: Counter[tuple[str, int | None, str]] = Counter()
+        self._forward = forward
+        self._counts: Counter[tuple[str, int | None, str, int | None]] = Counter()
         self._entry: Any = None
         self._shown: Any = None
         self._listening = False
@@ -93,7 +103,10 @@ class AlertCollector:
     @property
     def alerts(self) -> list[Alert]:
         """The alerts so far, in the order of their first appearance."""
-        return [Alert(*place, count) for place, count in self._counts.items()]
+        return [
+            Alert(operation, line, code, count, forward)
+            for (operation, line, code, forward), count in self._counts.items()
+        ]
 
     def take(self) -> list[Alert]:
         """Return the alerts so far, and forget them."""
@@ -137,16 +150,19 @@ class AlertCollector:
             frame = frame.f_back
         place = self._pick(stack)
         line = None if place is None else place[1]
-        code = "" if place is None else _line(place)
-        self._counts[operation, line, code] += 1
+        forward = self._forward() if _by_engine(stack, place) else None
+        code = "" if place is None else _line((place[0], forward or place[1]))
+        self._counts[operation, line, code, forward] += 1
 
 
-def note_alert(error: BaseException, pick: PickPlace) -> str | None:
+def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None) -> str | None:
     """Add a note to an error that torch raised for want of a deterministic algorithm.
 
     Args:
         error: Any error; one that is no alert is left as it is.
         pick: Chooses the place to name, as for ``AlertCollector``.
+        forward: The line of the forward operation, where it was raised in a backward pass that
+            was watched.
 
     Returns:
         The note, or None where the error is no alert or has its note already.
@@ -159,38 +175,53 @@ def note_alert(error: BaseException, pick: PickPlace) -> str | None:
     while step is not None:
         stack.insert(0, (step.tb_frame, step.tb_lineno))
         step = step.tb_next
-    note = _note(operation, pick(stack))
+    place = pick(stack)
+    note = _note(operation, place, forward, backward=_by_engine(stack, place))
+    add_note(error, note)
+    return note
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """Add a line that is shown under an error."""
     if sys.version_info >= (3, 11):
         error.add_note(note)
     else:
         vars(error).setdefault("__notes__", []).append(note)
-    return note
 
 
-def _note(operation: str, here: Place | None) -> str:
-    alert = Alert(operation, None if here is None else here[1], "")
+def _by_engine(stack: list[Place], place: Place | None) -> bool:
+    """Tell whether a place, in a stack innermost first, called what ran in a backward pass."""
+    for frame, _ in stack:
+        if place is not None and frame is place[0]:
+            return False  # it is inside: a backward of the user's own
+        if frame.f_code.co_name in _ENGINE:
+            return True
+    return False
+
+
+def _note(operation: str, here: Place | None, forward: int | None, *, backward: bool) -> str:
+    alert = Alert(operation, None if here is None else here[1], "", 1, forward)
     place = "" if here is None else f" (line {here[1]})"
     lines = [f"{operation}{place} has no deterministic algorithm."]
-    if alert.backward and here is not None:
-        lines[0] = (
-            f"{operation}, in the backward pass called on line {here[1]}, has no deterministic"
-            " algorithm."
-        )
-        lines += [
-            f"its forward may be line {number}: {text}" for number, text in _forwards(alert, here)
-        ]
+    if (backward or alert.backward) and here is not None:
+        forward = forward if backward else None
+        called = f"in the backward pass called on line {here[1]}"
+        lines = [f"{operation}, {called}, has no deterministic algorithm."]
+        sure = "is" if forward is not None else "may be"
+        text = linecache.getlines(here[0].f_code.co_filename)
+        numbers = _forwards(alert, text) if forward is None else [forward]
+        lines += [f"its forward {sure} line {n}: {text[n - 1].strip()}" for n in numbers]
     lines.append(f"instead: {alert.instead}")
     lines.append("or let it pass and list such operations: %%deterministic --warn")
     return "\n".join(lines)
 
 
-def _forwards(alert: Alert, here: Place) -> list[tuple[int, str]]:
+def _forwards(alert: Alert, text: list[str]) -> list[int]:
     """Find the lines that may have made this backward pass: those that name the operation."""
     row = find_advice(alert.operation)
-    if row is None:
+    if row is None or not alert.backward:
         return []
-    text = enumerate(linecache.getlines(here[0].f_code.co_filename), 1)
-    return [(n, line.strip()) for n, line in text if any(call in line for call in row.calls)][:3]
+    return [n for n, line in enumerate(text, 1) if any(call in line for call in row.calls)][:3]
 
 
 def _line(place: Place) -> str:

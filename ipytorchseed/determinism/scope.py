@@ -100,6 +100,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self.changes: list[tuple[str, object, object]] = []
         self.stuck: list[str] = []
         self.pick: PickPlace | None = None
+        self.forward: Callable[[], int | None] = lambda: None
         self._here: PickPlace | None = None
         self._before: dict[str, object] | None = None
         self._snapshot: states.Snapshot | None = None
@@ -134,7 +135,8 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             if flag.set is not None and not flag.fits(flag.read(), wish):
                 flag.set(wish)
         if self.warn:
-            self._collector = AlertCollector(self.pick or self._here or (lambda _: None))
+            pick = self.pick or self._here or (lambda _: None)
+            self._collector = AlertCollector(pick, self.forward)
             self._collector.start()
         if self.seed is not None:
             seed_all(self.seed)

@@ -72,6 +72,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID",
         f"PRAGMA application_id = {APPLICATION}",
     ),
+    (  # 2: what was seen of a run's operations, by --check, --trace and --warn
+        "CREATE TABLE traces (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE INDEX traces_run ON traces (run)",
+        # They go with their run, whoever drops it.
+        """CREATE TRIGGER traces_go AFTER DELETE ON runs BEGIN
+            DELETE FROM traces WHERE run = old.id; END""",
+    ),
 )
 """Append only."""
 

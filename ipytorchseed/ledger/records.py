@@ -64,6 +64,73 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation that may not repeat.
+
+    Attributes:
+        operation: As torch spells it, ``aten::index_put_``.
+        line: Of the cell, from 1; None where no line of it led there. In a backward pass, the
+            line of the forward.
+        code: The text of that line.
+        module: The module it ran in; or "".
+        backward: Whether it ran in a backward pass.
+        how: ``check``, where it gave other results for the same input, or ``alert``, where torch
+            said that it has no deterministic algorithm.
+        mends: Whether the cell repeated under deterministic flags.
+    """
+
+    operation: str
+    line: int | None
+    code: str = ""
+    module: str = ""
+    backward: bool = False
+    how: str = "check"
+    mends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one operation on one line drew from one source.
+
+    Attributes:
+        source: The source or generator.
+        operation: As torch spells it, or as one would import it.
+        line: Of the cell; None where no line of it led there.
+        module: The module it ran in, or the part of torch that asked: ``DataLoader``.
+        backward: Whether it ran in a backward pass.
+        calls: How often.
+        numbers: How many raw numbers, all together; None where they could not be counted.
+    """
+
+    source: str
+    operation: str
+    line: int | None
+    module: str = ""
+    backward: bool = False
+    calls: int = 1
+    numbers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What was seen of a run's operations.
+
+    Attributes:
+        checked: How often the cell was run for ``--check``; 0 where it was not.
+        traced: How many operations were recorded.
+        operations: Those that may not repeat.
+        draws: Who drew; empty where that was not recorded.
+        notes: What could not be seen, in words.
+    """
+
+    checked: int = 0
+    traced: int = 0
+    operations: tuple[Operation, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One execution of one cell.
 

@@ -17,15 +17,16 @@ from ipytorchseed.ledger.saves import find_save, names_of_saves, put_save
 from ipytorchseed.ledger.seeds import SeedEntry, find_seeds, put_seed
 from ipytorchseed.ledger.states import States
 from ipytorchseed.ledger.things import Things
+from ipytorchseed.ledger.traces import find_traces, put_trace
 from ipytorchseed.ledger.verify import verify
 
 if TYPE_CHECKING:
     import os
     import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import Run, Trace
 
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 """Runs after which a process looks whether something is too old, and the time it takes for that."""
@@ -177,6 +178,26 @@ class Ledger(Reader):
             with suppress(LedgerError):  # the run is kept; the next one meets the same fault
                 self.tidy(_TIDY_SECONDS)
         return number
+
+    # ----------------------------------------------------------------------------------------------
+    # Traces
+
+    def add_trace(self, run: int, trace: Trace) -> None:
+        """Keep what was seen of a run's operations; it goes when the run goes.
+
+        Args:
+            run: The run's number.
+            trace: What was seen.
+
+        Raises:
+            LedgerError: It is not kept.
+        """
+        self._database.write(lambda connection: put_trace(connection, run, trace), otherwise=None)
+
+    def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
+        """Return what was seen of runs' operations, by the run's number, oldest first."""
+        numbers = [*runs]
+        return self._database.read(lambda connection: find_traces(connection, numbers))
 
     # ----------------------------------------------------------------------------------------------
     # Seeds and saves

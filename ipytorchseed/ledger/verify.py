@@ -10,6 +10,7 @@ from ipytorchseed.ledger.codec import Payload, decode_thing, read_payload
 from ipytorchseed.ledger.packing import unpack
 from ipytorchseed.ledger.prune import HORIZON
 from ipytorchseed.ledger.things import BATCH, key_of, marks
+from ipytorchseed.ledger.traces import decode_trace
 from ipytorchseed.rng.source import digest
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def verify(connection: sqlite3.Connection) -> list[str]:
         What is wrong, a line each; nothing where all is well.
     """
     found: list[str] = []
-    for check in (_pages, _states, _things, _runs):
+    for check in (_pages, _states, _things, _runs, _traces):
         try:
             found += itertools.islice(check(connection), _MOST + 1)
         except sqlite3.Error as error:
@@ -87,6 +88,16 @@ def _runs(connection: sqlite3.Connection) -> Iterator[str]:
         if started > horizon:
             for each in _absent(connection, "states", "digest", _states_of(payload)):
                 yield f"run {number}: state {each} is missing"
+
+
+def _traces(connection: sqlite3.Connection) -> Iterator[str]:
+    for number, run, data in connection.execute("SELECT id, run, data FROM traces"):
+        try:
+            decode_trace(data)
+        except (ValueError, TypeError, LookupError) as error:
+            yield f"trace {number}: {error}"
+        for each in _absent(connection, "runs", "id", [run]):
+            yield f"trace {number}: its run {each} is missing"
 
 
 def _states_of(payload: Payload) -> list[str]:

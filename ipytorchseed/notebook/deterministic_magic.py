@@ -89,22 +89,75 @@ def _off(target: Target, *, quiet: bool) -> None:
 @_warn
 @click.option("--isolate", is_flag=True, help="Also put every source back after the cell.")
 @_no_cudnn
-@click.option("--json", "as_json", is_flag=True, help="Print the receipt as one line of JSON.")
+@click.option(
+    "--check",
+    "runs",
+    is_flag=False,
+    flag_value=2,
+    type=click.IntRange(min=2),
+    metavar="[N]",
+    help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
+    " name the first operation that gives another result.",
+)
+@click.option("--trace", is_flag=True, help="Record which operation draws how much: %rng who N.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the receipt, or the check's result, as JSON."
+)
 @click.pass_obj
 def _cell(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target, seed: int | None, *, warn: bool, isolate: bool, no_cudnn: bool, as_json: bool
+    target: Target,
+    seed: int | None,
+    *,
+    warn: bool,
+    isolate: bool,
+    no_cudnn: bool,
+    runs: int | None,
+    trace: bool,
+    as_json: bool,
 ) -> None:
     """Run the cell so that the same input gives the same bits.
 
     Seeds every source with SEED, if one is given, sets the flags that repeatability needs, runs
-    the cell, and puts every flag back, whatever happens in the cell.
+    the cell, and puts every flag back, whatever happens in the cell. With --check, no flag is set:
+    the cell is run several times as it is, and compared.
     """
     extension, body = target
+    if extension.rerunning:  # the body of a check, which sets no flags
+        return
+    if runs is not None:
+        _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
+        return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     after = (lambda done: click.echo(receipt_json(done))) if as_json else None
     if body is None:  # the transformer left the body in the cell
         extension.scopes.begin_cell(scope, after)
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
+        if trace:
+            extension.checks.begin_trace()
         return
     extension.run_scoped(scope, after, body)
+
+
+def _check(  # noqa: PLR0913 -- as above
+    target: Target,
+    seed: int | None,
+    runs: int,
+    *,
+    isolate: bool,
+    as_json: bool,
+    others: tuple[bool, bool, bool],
+) -> None:
+    """Begin a check, or run a body that code handed over under one."""
+    extension, body = target
+    for given, option in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
+        if given:
+            message = f"--check runs the cell with the flags as they are; leave out {option}"
+            raise click.UsageError(message)
+    if body is not None:
+        words = f"{'' if seed is None else seed} --check {runs}"
+        words += (" --isolate" if isolate else "") + (" --json" if as_json else "")
+        text = f"%%deterministic {words}\n{body}"
+        extension.shell.run_cell(text, store_history=False).raise_error()
+        return
+    extension.checks.begin(seed, runs, isolate=isolate, as_json=as_json)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
+    from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
 
@@ -53,6 +55,7 @@ class Extension:
         choices: What the user configured.
         tracking: The recording of runs.
         scopes: The deterministic scopes in force; made on first use, as it needs torch's flags.
+        checks: The checks and traces under way; made on first use.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
@@ -63,6 +66,7 @@ class Extension:
         self.choices = IPyTorchSeed(parent=shell)
         self.tracking = Tracking(shell, self.choices)
         self._scopes: Scopes | None = None
+        self._checks: Checks | None = None
         self._magics: list[tuple[str, str, Magic, Any]] = []
         self._events: dict[str, Callable[..., None]] = {
             "pre_execute": self.guard(self.runs.pre_execute),
@@ -78,8 +82,29 @@ class Extension:
             from ipytorchseed.notebook.deterministic_magic import show_alerts
             from ipytorchseed.notebook.scopes import Scopes
 
-            self._scopes = Scopes(self.shell, self.runs, show_alerts)
+            self._scopes = Scopes(
+                self.shell, self.runs, show_alerts, self._hear, self.checks.follow
+            )
         return self._scopes
+
+    @property
+    def checks(self) -> Checks:
+        """The checks and traces of this shell; made on first use."""
+        if self._checks is None:
+            from ipytorchseed.notebook.checks import Checks
+
+            self._checks = Checks(self)
+        return self._checks
+
+    @property
+    def rerunning(self) -> bool:
+        """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
+        return self._checks is not None and self._checks.rerunning
+
+    def _hear(self, alerts: list[Alert]) -> None:
+        """Keep torch's alerts for the record of the run under way."""
+        if alerts:
+            self.checks.note(alerts)
 
     def generators(self) -> list[Found]:
         """Find the generators that the user's namespace holds."""
@@ -102,7 +127,8 @@ class Extension:
             SeedError: ``seed`` is none; nothing was moved.
         """
         self.seeding.apply(seed)
-        self.tracking.note_seed(seed, how)
+        if not self.rerunning:
+            self.tracking.note_seed(seed, how)
 
     def run_scoped(
         self,
@@ -157,7 +183,7 @@ class Extension:
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:
         self.runs.pre_run_cell(info)
-        if self.runs.nested:
+        if self.runs.nested or self.rerunning:
             return
         key = cell_key(self.shell, info)
         seed = self.seeding.for_cell(key)
@@ -170,14 +196,18 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         self.runs.post_run_cell(result)
-        if not self.runs.busy:
-            run = self.tracking.end(result)
-            if run is not None and self.choices.explain_on_change:
-                from ipytorchseed.notebook.why_magic import explain_change
-
-                explain_change(self.tracking.session, run)
+        if self.rerunning:
+            return
         if self._scopes is not None and self.runs.current is None:
             self._scopes.after_cell()
+        run = None if self.runs.busy else self.tracking.end(result)
+        if self._checks is not None:
+            self._checks.finish(result)
+            self._checks.record(run)
+        if run is not None and self.choices.explain_on_change:
+            from ipytorchseed.notebook.why_magic import explain_change
+
+            explain_change(self.tracking.session, run)
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:

@@ -9,10 +9,13 @@ import click
 from IPython.display import display
 
 from ipytorchseed.determinism.assessment import assess
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
+from ipytorchseed.render.timeline import run_name
+from ipytorchseed.render.who import WhoView
 from ipytorchseed.rng.table import locate, sources
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     return _rng
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[diff A B]")
+@click.group(invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
 @click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
 @click.pass_context
@@ -72,6 +75,21 @@ def _diff(target: Target, first: str, second: str) -> None:
     session = target[0].tracking.session
     runs = find_run(session, first), find_run(session, second)
     display(StateDifference(*runs, _positions(session, runs), session.kernel))
+
+
+@_rng.command("who")
+@click.argument("number", metavar="N")
+@click.pass_obj
+def _who(target: Target, number: str) -> None:
+    """List which operation, line and module of In[N] drew how much from which source."""
+    session = target[0].tracking.session
+    run = find_run(session, number)
+    traces = session.ledger.traces([run.id or 0]).get(run.id or 0, [])
+    if not any(trace.traced and not trace.checked for trace in traces):
+        name = run_name(run, session.kernel)
+        message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
+        raise LookupFailure(message)
+    display(WhoView(run, traces, session.kernel))
 
 
 def _positions(session: Session, runs: tuple[Run, ...]) -> dict[str, Position]:

@@ -7,7 +7,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.determinism.alerts import note_alert
+from ipytorchseed.determinism.alerts import add_note, note_alert
 from ipytorchseed.notebook.transform import deterministic_head
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ipytorchseed.determinism.alerts import Alert, Place
     from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.notebook.runs import Run, Runs
+    from ipytorchseed.trace.recorder import Recorder
 
 
 class Scopes:
@@ -27,15 +28,26 @@ class Scopes:
         shell: The running shell.
         runs: The runs under way.
         show: Shows alerts to the user.
+        heard: Told the alerts of a cell, for its record.
+        follow: Records operations until a run ends.
 
     Attributes:
         session: The scope that ``%deterministic on`` began, or None.
     """
 
     def __init__(
-        self, shell: InteractiveShell, runs: Runs, show: Callable[[list[Alert]], None]
+        self,
+        shell: InteractiveShell,
+        runs: Runs,
+        show: Callable[[list[Alert]], None],
+        heard: Callable[[list[Alert]], None],
+        follow: Callable[[Run], Recorder],
     ) -> None:
         self.session: deterministic | None = None
+        self.heard = heard
+        self.watch: Recorder | None = None
+        self._follow = follow
+        self._stopped: set[str] = set()
         self._shell = shell
         self._runs = runs
         self._show = show
@@ -63,7 +75,8 @@ class Scopes:
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
             entry.end()  # the line runs again, as under %%timeit: begin anew
-        scope.pick = self._pick
+        scope.pick = self.pick
+        self._watch_backward(scope, run)
         scope.begin()
         self._cells.append(_CellScope(self, run, scope, after))
         self._watch_errors()
@@ -71,7 +84,7 @@ class Scopes:
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it takes the place of an earlier one."""
         self.switch_off()
-        scope.pick = self._pick
+        scope.pick = self.pick
         scope.begin()
         self.session = scope
         self._watch_errors()
@@ -91,7 +104,9 @@ class Scopes:
     def after_cell(self) -> None:
         """Show the alerts that a cell gave under ``%deterministic on --warn``."""
         if self.session is not None:
-            self._show(self.session.take_alerts())
+            alerts = self.session.take_alerts()
+            self._show(alerts)
+            self.heard(alerts)
 
     def forget(self, entry: _CellScope) -> None:
         """Drop a cell's scope that has ended."""
@@ -102,11 +117,15 @@ class Scopes:
         """Show alerts to the user."""
         self._show(alerts)
 
-    def _pick(self, stack: list[Place]) -> Place | None:
+    def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
         """Choose the line of the cell: the innermost one in the file that the cell was made.
 
         Between it and the operation may stand text without a file, which ``%%time`` took out of
         the cell, or ``%time`` out of a line.
+
+        Args:
+            stack: Frames and their lines, innermost first.
+            text: The cell's; None for that of the run under way.
         """
         names = self._shell.user_ns
         users = [place for place in stack if place[0].f_globals is names]
@@ -117,19 +136,20 @@ class Scopes:
             if frame.f_code.co_name == "<module>"
         ]
         texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
-        above = self._lines_above() if texts else 0
+        above = self._lines_above(text) if texts else 0
         if above:
             frame, line = users[files.index(texts[-1])]
             return frame, line + above
         cells = modules[len(texts) :]
         return users[files.index(cells[0])] if cells else next(iter(users), None)
 
-    def _lines_above(self) -> int:
+    def _lines_above(self, text: str | None) -> int:
         """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
         run = self._runs.current
         info = run.info if run is not None else None
-        text = (info.raw_cell or "").splitlines() if info is not None else []
-        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text), 1)
+        if text is None:
+            text = info.raw_cell or "" if info is not None else ""
+        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text.splitlines()), 1)
         return max((n for n, head in heads if not deterministic_head(head)), default=0)
 
     def _watch_errors(self) -> None:
@@ -147,11 +167,43 @@ class Scopes:
                     mine["showtraceback"] = self._shown
             self._notes = self._shown = None
 
+    def _watch_backward(self, scope: deterministic, run: Run | None) -> None:
+        """Follow operations, so that alerts of backward passes can name their forward lines.
+
+        That takes time: it is done where alerts are listed, and for a cell that was stopped by
+        one before.
+        """
+        info = run.info if run is not None else None
+        text = "" if info is None else str(info.raw_cell)
+        if run is not None and text and (scope.warn or text in self._stopped):
+            self.watch = self._follow(run)
+            scope.forward = self._forward
+            run.on_end.append(self._unwatch)
+
+    def _unwatch(self) -> None:
+        self.watch = None
+
+    def _forward(self) -> int | None:
+        """Return the line of the forward operation while a backward pass is under way."""
+        place = self.watch.place if self.watch is not None else None
+        return place.line or None if place is not None and place.backward else None
+
+    def _note(self, error: BaseException) -> None:
+        """Add what is known to an error that is about to be shown."""
+        forward = self._forward()
+        note = note_alert(error, self.pick, forward)
+        run = self._runs.current
+        if note is None or forward is not None or run is None or run.info is None:
+            return
+        if "in the backward pass" in note:
+            self._stopped.add(str(run.info.raw_cell))
+            add_note(error, "run the cell again: its backward pass is then followed to the line")
+
     def _noting(self, show: Callable[..., None]) -> Callable[..., None]:
         def showtraceback(*args: Any, **kwargs: Any) -> None:
             error = sys.exc_info()[1]
             if error is not None:
-                note_alert(error, self._pick)
+                self._note(error)
             show(*args, **kwargs)
 
         return showtraceback
@@ -190,5 +242,6 @@ class _CellScope:
         finally:
             self._scopes.forget(self)
         self._scopes.show(self._scope.alerts)
+        self._scopes.heard(self._scope.alerts)
         if self._after is not None:
             self._after(self._scope)

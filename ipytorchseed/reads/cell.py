@@ -24,6 +24,9 @@ _NAME = "<a cell, read>"
 _QUIET = ("ignore", None, Warning, re.compile(re.escape(_NAME)), 0)
 _MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
+_CHECK = re.compile(r"(?:--check(?:[ =]\d+)?|--json|--isolate|\s)*--check\b.*")
+"""What follows the magic where it is only to check: no seed before it."""
+
 _T = TypeVar("_T")
 _CLOSE = object()
 
@@ -60,6 +63,8 @@ def code_digest(source: str, transform: Callable[[str], str]) -> str:
     if found is None:
         seen = xxh3_64()
         tree = parse(source, transform)
+        if tree is not None:
+            tree.body = [node for node in tree.body if not _only_checks(node)]
         try:
             for word in _words(tree, transform) if tree is not None else (source,):
                 seen.update(word.encode("utf-8", "surrogatepass"))
@@ -128,6 +133,18 @@ def _every_name(tree: ast.Module) -> Flow:
         elif isinstance(node, ast.pattern):
             flow.writes |= captures_of(node)
     return flow
+
+
+def _only_checks(node: ast.stmt) -> bool:
+    """Tell whether a statement is what ``%%deterministic --check`` becomes: it changes nothing."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return False
+    words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]
+    return (
+        magic_of(node.value) is not None
+        and words[:1] == ["deterministic"]
+        and _CHECK.fullmatch(str(words[1])) is not None
+    )
 
 
 def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:

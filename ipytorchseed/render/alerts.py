@@ -39,11 +39,22 @@ class AlertTable(View):
             "Instead": {},
         }
         rows = [
-            (alert.operation, str(alert.line or "?"), f"{alert.count:,}", alert.instead)
+            (_operation(alert), _line(alert), f"{alert.count:,}", alert.instead)
             for alert in self.alerts
         ]
         return draw_table(self._title, columns, rows)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        return fill("alerts", title=self._title, alerts=self.alerts)
+        return fill(
+            "alerts", title=self._title, alerts=self.alerts, operation=_operation, line=_line
+        )
+
+
+def _line(alert: Alert) -> str:
+    """Write the line to look at: in a backward pass, that of the forward operation."""
+    return str(alert.forward or alert.line or "?")
+
+
+def _operation(alert: Alert) -> str:
+    return alert.operation if alert.forward is None else f"{alert.operation} (backward)"

@@ -33,6 +33,7 @@ def receipt_json(scope: deterministic) -> str:
                 {
                     "operation": alert.operation,
                     "line": alert.line,
+                    "forward": alert.forward,
                     "count": alert.count,
                     "instead": alert.instead,
                 }

@@ -64,8 +64,8 @@ class WhyView(View):
         if self.explanation.verdict != "unexplained":
             return ""
         return (
-            "The cell itself does not repeat. Put %%deterministic on top of it: what has no"
-            " deterministic algorithm then stops it, and the error names the operation."
+            "The cell itself does not repeat. Put %%deterministic --check on top of it and run it:"
+            " that names the operation, or what else it is."
         )
 
     @property

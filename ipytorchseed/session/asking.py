@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,17 @@ from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.explain import explain
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.session.session import Session
     from ipytorchseed.why.explanation import Explanation
 
 _LOOKED_BACK = 500
 """Runs that are looked through for a cell that ran more than once."""
+
+_SEEN = 20
+"""Runs of a cell that are looked through for operations that did not repeat."""
+
+_HEAD = re.compile(r"%%deterministic(?![\w?]).*\n?")
 
 _HISTORY = 250
 """Runs between the two that are looked at for blame, the latest ones."""
@@ -39,7 +45,31 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
-    return explain(run, against, history, LedgerStates(ledger, run, sources()))
+    states = LedgerStates(ledger, run, sources())
+    return explain(run, against, history, states, _operations(session, run))
+
+
+def _operations(session: Session, run: Run) -> list[tuple[Run, Operation]]:
+    """Find the operations that were seen not to repeat in runs of the same text."""
+    ledger = session.ledger
+    body = _body(run.source)
+    runs = [
+        each
+        for each in ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
+        if each.id is not None and _body(each.source) == body
+    ]
+    traces = ledger.traces(each.id for each in runs if each.id is not None)
+    return [
+        (each, operation)
+        for each in runs
+        for trace in traces.get(each.id or 0, ())
+        for operation in trace.operations
+    ]
+
+
+def _body(source: str) -> str:
+    """Return a cell's text without the line that has it checked or made deterministic."""
+    return _HEAD.sub("", source, count=1).strip()
 
 
 def last_repeated(session: Session) -> Run:

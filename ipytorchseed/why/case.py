@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.ledger.records import Operation, Run, Value
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.explanation import Change
 
@@ -48,6 +48,8 @@ class Case:
         history: The runs from ``against`` to the one before ``run``, oldest first.
         states: Where states stand.
         changed: In what the results differ.
+        operations: Operations that were seen not to repeat in runs of the same text, each with
+            the run in which it was seen.
     """
 
     run: Run
@@ -55,6 +57,7 @@ class Case:
     history: Sequence[Run]
     states: States
     changed: tuple[Change, ...] = field(default=())
+    operations: tuple[tuple[Run, Operation], ...] = ()
 
     @property
     def same_kernel(self) -> bool:

@@ -56,6 +56,8 @@ def how_far(before: Value | None, after: Value | None) -> str:
     if after is None:
         return f"{before.summary} → nothing"
     if before.series is not None and after.series is not None:
+        if before.series == after.series and "grad" in changed_parts(before, after):
+            return "the same numbers, another gradient"
         return _series(before.series, after.series)
     if before.summary != after.summary:
         return f"{before.summary} → {after.summary}"

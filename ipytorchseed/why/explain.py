@@ -14,10 +14,16 @@ from ipytorchseed.why.mend import find_mend
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import Operation, Run
 
 
-def explain(run: Run, against: Run | None, history: Sequence[Run], states: States) -> Explanation:
+def explain(
+    run: Run,
+    against: Run | None,
+    history: Sequence[Run],
+    states: States,
+    operations: Sequence[tuple[Run, Operation]] = (),
+) -> Explanation:
     """Say why two runs of a cell gave different results.
 
     Args:
@@ -25,11 +31,13 @@ def explain(run: Run, against: Run | None, history: Sequence[Run], states: State
         against: The earlier run, or None where there is none.
         history: The runs from ``against`` to the one before ``run``, oldest first.
         states: Where recorded states stand in their streams.
+        operations: Operations that were seen not to repeat in runs of the same text, each with
+            the run in which it was seen.
     """
     if against is None:
         message = "this is the first recorded run of the cell: there is nothing to compare it with"
         return Explanation(run, None, "first-run", message)
-    case = Case(run, against, history, states)
+    case = Case(run, against, history, states, operations=tuple(operations))
     changed = find_changes(against, run)
     case = replace(case, changed=changed)
     causes: list[Cause] = []

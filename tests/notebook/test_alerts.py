@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -30,13 +31,16 @@ CELLS = {
     "a function of another cell": ("a = 1\nput()", 3),
     "a function of a function": ("put_deeper()", 2),
     "a function of the same cell": (f"def f():\n    {PUT}\n\nf()", 3),
-    "backward": ("loss = Backward.apply(x).sum()\nloss.backward()", 3),
     "a comprehension": ("a = 1\n[put() for _ in range(1)]", 3),
     "after await": ("await asyncio.sleep(0)\nput()", 3),
     "after a future import": ("from __future__ import annotations\nput()", 3),
     "%%time below": (f"%%time\na = 1\n{PUT}", 4),
     "%time": ("a = 1\n%time put()", 3),
 }
+
+
+BACKWARD = "scale = 1\nloss = Backward.apply(x).sum()\nloss = loss * scale\nloss.backward()"
+"""An alert in the backward pass called on line 5, whose forward is line 3."""
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +79,25 @@ def test_warn_lists_the_operation_with_its_line_each_time(kernel, helpers, body,
         title, rows = _table(reply)
         assert title == "1 operation ran without a deterministic algorithm and may not repeat:"
         assert rows == [("put_", str(line), "1")]
+
+
+def test_warn_names_the_forward_line_of_a_backward_alert(kernel, helpers):
+    """The line to look at is that of the forward operation, not that of ``backward()``."""
+    reply = kernel.run(f"%%deterministic --warn --json\n{BACKWARD}")
+    assert "put_ (backward)      3       1" in reply.displays[0]["text/plain"]
+    (alert,) = json.loads(reply.stdout)["alerts"]
+    assert (alert["line"], alert["forward"]) == (5, 3)
+
+
+def test_an_error_in_a_backward_pass_names_the_forward_line_when_it_comes_again(kernel, helpers):
+    """The first time, the cell is not followed, as that takes time; then it is."""
+    cell = f"%%deterministic\n{BACKWARD}"
+    first, second = (kernel.run(cell).error.traceback for _ in range(2))
+    assert "put_, in the backward pass called on line 5, has no deterministic algorithm." in first
+    assert "run the cell again: its backward pass is then followed to the line" in first
+    assert "its forward is line 3: loss = Backward.apply(x).sum()" in second
+    assert "run the cell again" not in second
+    assert "recorder.py" not in second
 
 
 def test_time_above_counts_its_own_line_too(kernel, helpers):

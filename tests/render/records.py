@@ -78,6 +78,7 @@ ALERTS = {
     "several": [
         Alert("put_", 3, "x.put_(index, values)", 1500),
         Alert("upsample_bilinear2d_backward_out_cuda", 12, "loss.backward()"),
+        Alert("put_", 14, "picked = take(scores, best)", 3, forward=9),
         Alert("an_operation_that_torch_does_not_list", None, ""),
     ],
 }

@@ -8,6 +8,7 @@ from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.why import WhyView
 from tests.golden.plugin import FOLDER
+from tests.render import checks
 from tests.render.explanations import EXPLANATIONS
 from tests.render.records import ALERTS, ASSESSMENTS, STATUSES
 
@@ -15,6 +16,7 @@ VIEWS = {
     **{f"report-{name}": Report(made) for name, made in ASSESSMENTS.items()},
     **{f"alerts-{name}": AlertTable(made) for name, made in ALERTS.items()},
     **{f"seeding-{name}": made for name, made in STATUSES.items()},
+    **checks.VIEWS,
     **{f"why-{name}": WhyView(made, made.run.kernel) for name, made in EXPLANATIONS.items()},
 }
 

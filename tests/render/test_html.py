@@ -169,7 +169,8 @@ def test_the_alerts_have_the_facts_of_their_text(name):
     table = AlertTable(ALERTS[name])
     words, text = Page(table.html()).words, table.text()
     for alert in ALERTS[name]:
-        for fact in (alert.operation, alert.line or "?", f"{alert.count:,}", alert.instead):
+        line = alert.forward or alert.line or "?"
+        for fact in (alert.operation, line, f"{alert.count:,}", alert.instead):
             assert str(fact) in words
         assert alert.code in words
         assert alert.operation in _column(text, "Operation", "Line")

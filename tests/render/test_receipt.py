@@ -51,7 +51,7 @@ def test_a_receipt_lists_alerts():
         for _ in range(2):
             torch.zeros(2).put_(torch.tensor([1]), torch.ones(1))
     (alert,) = json.loads(receipt_json(block))["alerts"]
-    assert set(alert) == {"operation", "line", "count", "instead"}
+    assert set(alert) == {"operation", "line", "forward", "count", "instead"}
     assert (alert["operation"], alert["count"]) == ("put_", 2)
 
 

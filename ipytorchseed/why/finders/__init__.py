@@ -9,6 +9,7 @@ from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.generators import find_drawn_before_reseeding, find_rng
 from ipytorchseed.why.finders.inputs import find_inner_generators, find_inputs
+from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ FINDERS: tuple[Callable[[Case], Found], ...] = (
 """Finders of recorded differences."""
 
 LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
+    find_operations,
     find_inner_generators,
     find_entropy,
     find_drawn_before_reseeding,

@@ -1,0 +1,156 @@
+"""What a traced run costs: beside torch's DebugMode, an empty dispatch mode and nothing."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import torch
+from torch import nn
+from torch.utils._debug_mode import DebugMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from benchmarks.table import MILLI, Row, side_by_side
+from ipytorchseed.trace.draws import Draws
+from ipytorchseed.trace.places import Lines
+from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.trace.recording import Recording, Tables, Thread
+
+MEGA = 1e6
+
+
+class Empty(TorchDispatchMode):
+    """Passes every operation on."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # noqa: ANN001, ANN204
+        return func(*args, **(kwargs or {}))
+
+
+def mlp_step() -> None:
+    """Train a small network for one step: some 90 operations."""
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(mlp(rows_in), labels).backward()
+    optimizer.step()
+
+
+def cnn_step() -> None:
+    """Train a convolutional network for one step at batch 64."""
+    slower.zero_grad()
+    nn.functional.cross_entropy(cnn(images), labels).backward()
+    slower.step()
+
+
+torch.manual_seed(0)
+mlp = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+optimizer = torch.optim.SGD(mlp.parameters(), lr=0.1, momentum=0.9, foreach=False)
+cnn = nn.Sequential(
+    nn.Conv2d(3, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(), nn.Linear(64 * 8 * 8, 10),
+)  # fmt: skip
+slower = torch.optim.SGD(cnn.parameters(), lr=0.1, momentum=0.9, foreach=False)
+rows_in, labels = torch.randn(64, 64), torch.randint(0, 10, (64,))
+images = torch.randn(64, 3, 32, 32)
+
+
+def recorder(tables: Tables) -> Recorder:
+    """Make one as ``%%deterministic --check`` does for a run to be compared."""
+    names = globals()
+    return Recorder(tables, Lines(__file__, names), names, draws=Draws(names, count=False))
+
+
+def traced(step) -> object:  # noqa: ANN001
+    """Return what does a step under a recorder."""
+
+    def run() -> None:
+        with recorder(Tables()):
+            for _ in range(STEPS):
+                step()
+
+    return run
+
+
+def under(mode, step) -> object:  # noqa: ANN001
+    """Return what does a step under another mode."""
+
+    def run() -> None:
+        with mode():
+            for _ in range(STEPS):
+                step()
+
+    return run
+
+
+def bare(step) -> object:  # noqa: ANN001
+    """Return what does a step."""
+
+    def run() -> None:
+        for _ in range(STEPS):
+            step()
+
+    return run
+
+
+STEPS = 10
+"""Steps under one mode, so that what entering it costs is shared."""
+
+
+def debug() -> DebugMode:
+    """Return torch's own mode, with the hashes that its users compare."""
+    return DebugMode()
+
+
+class Hashing:
+    """torch's DebugMode with ``log_tensor_hashes``."""
+
+    def __enter__(self) -> None:
+        self._mode = DebugMode()
+        self._hashes = DebugMode.log_tensor_hashes(hash_inputs=True)
+        self._mode.__enter__()
+        self._hashes.__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        self._hashes.__exit__(*raised)
+        self._mode.__exit__(*raised)
+
+
+def million() -> float:
+    """Return the megabytes that the records of a million operations take."""
+    tracemalloc.start()
+    recording = Recording(Tables())
+    recording.threads.append(Thread())
+    thread = recording.threads[0]
+    for number in range(1_000_000):
+        thread.operations.append(number % 100)
+        thread.places.append(number % 1000)
+        thread.inputs.append(number)
+        thread.outputs.append(number)
+        thread.marks.append(0)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken / MEGA
+
+
+def rows() -> list[Row]:
+    """Measure."""
+    small = side_by_side(
+        {
+            "bare": bare(mlp_step),
+            "empty": under(Empty, mlp_step),
+            "ours": traced(mlp_step),
+            "hashes": under(Hashing, mlp_step),
+        },
+        rounds=15,
+        number=2,
+    )
+    large = side_by_side({"bare": bare(cnn_step), "ours": traced(cnn_step)}, rounds=5, number=1)
+    each = {name: MILLI * time / STEPS for name, time in small.items()}
+    big = {name: MILLI * time / STEPS for name, time in large.items()}
+    return [
+        Row("MLP step, traced", each["ours"], each["hashes"], "DebugMode, hashes", "ms",
+            "at most 0.4 x", each["ours"] <= 0.4 * each["hashes"]),
+        Row("MLP step, traced", each["ours"], each["empty"], "an empty mode", "ms",
+            "at most 2 x", each["ours"] <= 2 * each["empty"]),
+        Row("MLP step, traced", each["ours"], each["bare"], "bare", "ms", "none", met=True),
+        Row("CNN step, traced", big["ours"], big["bare"], "bare", "ms",
+            "at most 1.5 x", big["ours"] <= 1.5 * big["bare"]),
+    ]  # fmt: skip

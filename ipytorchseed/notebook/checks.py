@@ -1,0 +1,314 @@
+"""``--check`` and ``--trace`` of a shell: begun on the cell's first line, ended after its run."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ipytorchseed.ledger.records import Draw, Operation, Trace
+from ipytorchseed.notebook.progress import Progress
+from ipytorchseed.notebook.rerun import Rerunner
+from ipytorchseed.notebook.streams import Overhearing
+from ipytorchseed.notebook.transform import deterministic_head
+from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.reach import reach
+from ipytorchseed.render.check import CheckView
+from ipytorchseed.rng.snapshot import restore, snapshot
+from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.trace.places import Lines
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from IPython.core.interactiveshell import ExecutionResult
+
+    from ipytorchseed.determinism.alerts import Alert
+    from ipytorchseed.ledger.records import Run as Record
+    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.runs import Run
+    from ipytorchseed.rng.snapshot import Snapshot
+    from ipytorchseed.session.verdict import Checked
+    from ipytorchseed.trace.lines import LineDraws
+    from ipytorchseed.trace.recorder import Recorder
+
+_INPUT = ("input", "getpass.getpass")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as it is to be run again.
+
+    Attributes:
+        source: Its text.
+        text: The same as Python.
+        file: The name under which it was compiled.
+        lines: Finds its line on the stack.
+    """
+
+    source: str
+    text: str
+    file: str
+    lines: Lines
+
+
+@dataclass(slots=True, eq=False)
+class _Under:
+    """A cell under way that is checked."""
+
+    run: Run
+    cell: Cell
+    check: Check
+    outputs: Outputs
+    overhearing: Overhearing
+    progress: Progress
+    before: Snapshot | None
+    as_json: bool
+    ended: bool = False
+
+
+class Checks:
+    """The checks and traces of a shell.
+
+    Args:
+        extension: The extension of that shell.
+
+    Attributes:
+        rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
+    """
+
+    def __init__(self, extension: Extension) -> None:
+        self.rerunning = False
+        self._extension = extension
+        self._under: list[_Under] = []
+        self._found: list[Trace] = []
+
+    # -- check -------------------------------------------------------------------------------------
+
+    def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
+        """Begin to check the cell under way.
+
+        Raises:
+            UsageError: It cannot be checked; nothing of it has run yet.
+        """
+        extension, shell = self._extension, self._extension.shell
+        run = extension.runs.current
+        if run is None or run.info is None:
+            _refuse("--check needs a cell of its own; this code runs without one")
+        if any(under.run is run for under in self._under):
+            _refuse(
+                "--check runs the cell several times itself: take the magic that repeats it away"
+            )
+        cell = self._cell(run)
+        flow = flow_of_cell(cell.source, lambda _: cell.text)
+        if any(name in flow.calls for name in _INPUT):
+            _refuse(
+                "the cell waits for input, which its further runs would not be given. Ask for it in"
+                " a cell above"
+            )
+        before = snapshot() if isolate else None
+        if seed is not None:
+            seed_all(seed)
+            extension.tracking.note_seed(seed, "scope")
+        hidden = frozenset(shell.user_ns_hidden)
+        progress = Progress(shell, silent=as_json)
+        check = Check(
+            shell.user_ns,
+            reach(flow, shell.user_ns, hidden),
+            runs=runs,
+            lines=cell.lines,
+            source=cell.source,
+            hidden=hidden,
+            progress=progress.tell,
+        )
+        outputs = Outputs()
+        under = _Under(
+            run=run,
+            cell=cell,
+            check=check,
+            outputs=outputs,
+            overhearing=Overhearing(shell, outputs.printed, outputs.displayed),
+            progress=progress,
+            before=before,
+            as_json=as_json,
+        )
+        self._under.append(under)
+        run.on_end.append(partial(self._end, under))
+        under.overhearing.start()
+
+    def finish(self, result: ExecutionResult | None) -> None:
+        """Check the cells whose own runs have ended, and show what came of it."""
+        for under in [under for under in self._under if under.ended]:
+            self._under.remove(under)
+            try:
+                self._finish(under, result)
+            finally:
+                if under.before is not None:
+                    restore(under.before)
+
+    def _end(self, under: _Under) -> None:
+        """Note that a cell's own run has ended."""
+        under.overhearing.stop()
+        under.ended = True
+
+    def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
+        error = None if result is None else result.error_before_exec or result.error_in_exec
+        if result is None or error is not None:
+            if not under.as_json:
+                name = "KeyboardInterrupt" if error is None else type(error).__name__
+                click.echo(f"Not checked: the cell ended with {name}. It ran once.")
+            return
+        shown = Shown(under.outputs.stdout(), tuple(under.outputs.displays), result.result)
+        self.rerunning = True
+        try:
+            with under.progress:
+                under.check.first(shown)
+                checked = under.check.finish(
+                    Rerunner(self._extension.shell, under.cell.text, under.cell.file)
+                )
+        except KeyboardInterrupt:
+            click.echo("The check was interrupted. Everything is as after one run of the cell.")
+            return
+        finally:
+            self.rerunning = False
+        view = CheckView(checked)
+        if under.as_json:
+            click.echo(view.to_json())
+        else:
+            under.progress.conclude(view)
+        self._found.append(_trace_of(checked))
+
+    # -- trace -------------------------------------------------------------------------------------
+
+    def follow(self, run: Run) -> Recorder:
+        """Follow where operations come from until a run ends; nothing is kept of it."""
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
+
+        names = self._extension.shell.user_ns
+        recorder = Recorder(Tables(), self._cell(run).lines, names, digests=False, keep=False)
+        recorder.__enter__()
+        run.on_end.append(lambda: recorder.__exit__(None, None, None))
+        return recorder
+
+    def begin_trace(self) -> None:
+        """Record the rest of the run under way, operation by operation."""
+        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.lines import LineDraws
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
+
+        run = self._extension.runs.current
+        if run is None or run.info is None:
+            _refuse("--trace needs a cell of its own; this code runs without one")
+        names = self._extension.shell.user_ns
+        cell = self._cell(run)
+        draws = Draws(names, count=True)
+        recorder = Recorder(Tables(), cell.lines, names, digests=False, draws=draws)
+        by_line = LineDraws(cell.file)
+        recorder.__enter__()
+        run.on_end.append(partial(self._end_trace, recorder, by_line))
+        by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
+
+    def _end_trace(self, recorder: Recorder, by_line: LineDraws) -> None:
+        by_line.detach()
+        recorder.__exit__(None, None, None)
+        recording = recorder.recording
+        if by_line.refused:
+            recording.notes.append(
+                "a debugger is at work: python's and numpy's draws are not known by line"
+            )
+        draws = tuple(
+            Draw(
+                source=each.source,
+                operation=each.operation,
+                line=each.place.line or None,
+                module=each.place.module or each.by,
+                backward=each.place.backward,
+                calls=each.calls,
+                numbers=each.numbers,
+            )
+            for each in (*recording.drawn, *by_line.drawn)
+        )
+        notes = tuple(recording.notes)
+        self._found.append(Trace(traced=recording.count, draws=draws, notes=notes))
+
+    # -- what is kept ------------------------------------------------------------------------------
+
+    def note(self, alerts: list[Alert]) -> None:
+        """Keep torch's alerts of the run under way for its record."""
+        import torch
+
+        operations = tuple(
+            Operation(
+                operation=f"aten::{alert.operation}"
+                if hasattr(torch.ops.aten, alert.operation)
+                else alert.operation,
+                line=alert.line if alert.forward is None else alert.forward,
+                code=alert.code,
+                backward=alert.forward is not None,
+                how="alert",
+            )
+            for alert in alerts
+        )
+        self._found.append(Trace(operations=operations))
+
+    def record(self, run: Record | None) -> None:
+        """Put what was found on record with its run."""
+        found, self._found = self._found, []
+        if run is None or run.id is None:
+            return
+        ledger = self._extension.tracking.session.ledger
+        for trace in found:
+            ledger.add_trace(run.id, trace)
+
+    # -- the cell ----------------------------------------------------------------------------------
+
+    def _cell(self, run: Run) -> Cell:
+        """Return the cell of a run, as it can be run again."""
+        shell: Any = self._extension.shell
+        info: Any = run.info
+        source = str(info.raw_cell)
+        text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
+        file = _file_of_cell(sys._getframe(1), shell.user_ns)  # noqa: SLF001 -- the documented way
+        heads = [line for line in source.splitlines() if line.startswith("%%")]
+        taken = any(not deterministic_head(head) for head in heads)
+        pick = partial(self._extension.scopes.pick, text=source) if taken else None
+        return Cell(source, text, file, Lines(file, shell.user_ns, pick))
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise click.UsageError(reason)
+
+
+def _file_of_cell(frame: FrameType | None, names: dict[str, Any]) -> str:
+    """Return the name of the innermost frame of the user's that has a text."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if frame.f_globals is names and linecache.getlines(file):
+            return file
+        frame = frame.f_back
+    return ""
+
+
+def _trace_of(checked: Checked) -> Trace:
+    """Return what is kept of a check."""
+    culprit = checked.culprit
+    if culprit is None:
+        return Trace(checked=checked.runs, traced=checked.operations)
+    found = Operation(
+        operation=culprit.operation,
+        line=culprit.line,
+        code=culprit.code,
+        module=culprit.module,
+        backward=culprit.backward,
+        how="check",
+        mends=checked.with_flags == "repeats",
+    )
+    return Trace(checked=checked.runs, traced=checked.operations, operations=(found,))

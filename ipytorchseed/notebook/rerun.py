@@ -1,0 +1,205 @@
+"""Running a cell's code once more, where nothing of it is shown, counted or recorded."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import getpass
+import inspect
+import io
+import sys
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from IPython.core.displaypub import DisplayPublisher
+
+from ipytorchseed.session.check import Shown
+from ipytorchseed.session.outputs import Outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from types import CodeType
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+class AskedForInputError(RuntimeError):
+    """The cell waits for input, which only its first run is given."""
+
+
+class Rerunner:
+    """Runs the code of a cell as the shell does.
+
+    Args:
+        shell: The running shell.
+        text: The cell as Python.
+        file: The name under which its own run was compiled.
+    """
+
+    def __init__(self, shell: InteractiveShell, text: str, file: str) -> None:
+        self._shell = shell
+        self._text = text
+        self._file = file
+
+    def __call__(self, around: AbstractContextManager[object]) -> Shown:
+        """Run it; ``around`` is entered around the code alone.
+
+        Raises:
+            KeyboardInterrupt: The user interrupts it.
+        """
+        outputs = Outputs()
+        results: list[object] = []
+        error: BaseException | None = None
+        with self._hushed(outputs, results):
+            try:
+                codes = self._compile()
+                with around:
+                    for code in codes:
+                        self._execute(code)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as raised:  # noqa: BLE001 -- whatever the cell raises
+                error = raised.with_traceback(None)  # whose frames hold the copies
+            self._show_figures()
+        return Shown(
+            outputs.stdout(), tuple(outputs.displays), results[-1] if results else None, error
+        )
+
+    def _compile(self) -> list[CodeType]:
+        """Compile the cell statement by statement, the last one to show its value."""
+        compiler: Any = self._shell.compile
+        tree = self._shell.transform_ast(compiler.ast_parse(self._text, filename=self._file))
+        mode = self._shell.ast_node_interactivity
+        body = tree.body
+        if mode == "last_expr_or_assign" and body:
+            shown = _assigned(body[-1])
+            body = [*body, shown] if shown is not None else body
+        shows = {"none": 0, "all": len(body), "last": 1}.get(
+            mode, int(bool(body) and isinstance(body[-1], ast.Expr))
+        )
+        codes = []
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if self._shell.autoawait else 0
+        for index, node in enumerate(body):
+            single = index >= len(body) - shows
+            module = ast.Interactive([node]) if single else ast.Module([node], [])
+            with compiler.extra_flags(flags):
+                codes.append(compiler(module, self._file, "single" if single else "exec"))
+        return codes
+
+    def _execute(self, code: CodeType) -> None:
+        names = self._shell.user_global_ns, self._shell.user_ns
+        if code.co_flags & inspect.CO_COROUTINE:
+            _await(eval(code, *names))  # noqa: S307 -- the user's own cell
+        else:
+            exec(code, *names)  # noqa: S102 -- as above
+
+    @contextmanager
+    def _hushed(self, outputs: Outputs, results: list[object]) -> Iterator[None]:
+        """Send what the code shows to ``outputs``, and keep it from asking for input."""
+        shell: Any = self._shell
+
+        def show(value: object) -> None:
+            if value is not None and not shell.displayhook.quiet():
+                results.append(value)
+                builtins._ = value  # type: ignore[attr-defined]
+
+        kept = (
+            sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+            getpass.getpass, builtins.__dict__.get("_", kept_nothing),
+        )  # fmt: skip
+        sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
+        sys.displayhook = show
+        shell.display_pub = _Publisher(outputs)
+        builtins.input = getpass.getpass = _refuse_input
+        try:
+            with warnings.catch_warnings():
+                yield
+        finally:
+            (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+             getpass.getpass, last) = kept  # fmt: skip
+            if last is kept_nothing:
+                builtins.__dict__.pop("_", None)
+            else:
+                builtins._ = last  # type: ignore[attr-defined]
+
+    def _show_figures(self) -> None:
+        """Have matplotlib show and close the run's figures, as it does when a cell ends."""
+        for callback in list(self._shell.events.callbacks["post_execute"]):
+            if getattr(callback, "__name__", "") == "flush_figures":
+                callback()
+
+
+kept_nothing = object()
+
+
+class _Stream(io.TextIOBase):
+    """A stream that hands on what is written to it."""
+
+    encoding = "utf-8"
+
+    def __init__(self, written: Callable[[str], None]) -> None:
+        super().__init__()
+        self._written = written
+
+    def write(self, text: str) -> int:
+        self._written(text)
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+class _Publisher(DisplayPublisher):
+    """Takes displays instead of the front end."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._outputs = outputs
+
+    def publish(self, data: Mapping[str, Any], *_: object, **given: Any) -> None:
+        if not given.get("update"):
+            self._outputs.displayed(data)
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002 -- IPython's own
+        """Clear nothing: nothing is shown."""
+
+
+def _refuse_input(*_: object, **__: object) -> NoReturn:
+    msg = "the cell asks for input, which only its first run is given"
+    raise AskedForInputError(msg)
+
+
+def _assigned(node: ast.stmt) -> ast.stmt | None:
+    """Return the expression that shows what an assignment assigned."""
+    target: ast.expr | None = None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        target = node.target
+    if not isinstance(target, ast.Name):
+        return None
+    return ast.fix_missing_locations(
+        ast.copy_location(ast.Expr(ast.Name(target.id, ast.Load())), node)
+    )
+
+
+def _await(waiting: Any) -> None:  # noqa: ANN401 -- the coroutine of a cell
+    """Run a coroutine to its end, also inside an event loop that runs: in one of its own.
+
+    The thread stays the same, since grad mode, autocast and dispatch modes belong to it.
+    """
+    outer = asyncio._get_running_loop()  # noqa: SLF001 -- public by its ``__all__``
+    swap = getattr(asyncio.tasks, "_swap_current_task", None)
+    asyncio._set_running_loop(None)  # noqa: SLF001 -- as above
+    task = swap(outer, None) if swap is not None and outer is not None else None
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(waiting)
+    finally:
+        loop.close()
+        if swap is not None and outer is not None:
+            swap(outer, task)
+        asyncio._set_running_loop(outer)  # noqa: SLF001 -- as above

@@ -1,0 +1,224 @@
+"""What ``--check`` found, as text, HTML and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import wrap
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from ipytorchseed.session.ends import Difference
+    from ipytorchseed.session.verdict import Checked, Culprit
+
+_MOST = 6
+"""Differences that are listed."""
+
+_FLAGS = "torch.use_deterministic_algorithms"
+
+
+_KNOWN = {
+    "switches": "torch knows it, and has an algorithm for it that repeats.",
+    "raises": "torch knows it, and has no algorithm for it that repeats.",
+    "": "torch's documentation does not list it as nondeterministic.",
+}
+
+
+class CheckView(View):
+    """The result of a check made visible.
+
+    Args:
+        checked: The result.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+
+    @property
+    def title(self) -> str:
+        """The answer in a sentence."""
+        checked = self.checked
+        if not checked.compared:
+            return "There is nothing to compare: the cell made no variable and showed nothing."
+        if checked.reproducible:
+            many = _times(checked.runs)
+            return f"The cell repeats: {many} from the same state made bitwise the same."
+        return self._fault
+
+    @property
+    def _fault(self) -> str:
+        checked = self.checked
+        if checked.culprit is not None:
+            if checked.entry is not None:
+                return "The cell does not repeat, for more than one reason."
+            return f"The cell does not repeat: {self.where(checked.culprit)}"
+        if checked.first_only:
+            return "The cell's first run differs from the others, which agree."
+        if checked.entry is not None or checked.suspects:
+            return "The cell does not repeat, and not because of an operation of torch's."
+        return "The cell does not repeat."
+
+    @staticmethod
+    def where(culprit: Culprit) -> str:
+        """Say which operation it is and where it stands."""
+        line = "" if culprit.line is None else f" on line {culprit.line}"
+        if culprit.unwritten:
+            return f"{culprit.operation}{line} gives memory that is read before it is written."
+        if culprit.backward and culprit.line is not None:
+            line = f", in the backward pass of line {culprit.line},"
+        return f"{culprit.operation}{line} gives other results for the same input."
+
+    @property
+    def evidence(self) -> list[str]:
+        """Sentences on the operation that was caught."""
+        culprit = self.checked.culprit
+        if culprit is None:
+            return []
+        said = []
+        if culprit.module:
+            said.append(f"It runs in {culprit.module}.")
+        if culprit.read_by is not None and culprit.read_by[1]:
+            said.append(f"{culprit.read_by[0]} on line {culprit.read_by[1]} reads it.")
+        if culprit.results > 1:
+            apart = "" if culprit.apart is None else f", up to {culprit.apart:.2g} apart"
+            said.append(
+                f"Run {culprit.runs} more times by itself on the same input, it gave"
+                f" {culprit.results} different results{apart}."
+            )
+        elif culprit.runs > 1:
+            said.append(
+                f"Run {culprit.runs} more times by itself on the same input, it gave one result:"
+                " what differs comes about only in the cell."
+            )
+        if culprit.operation.startswith("aten::") and not culprit.unwritten:
+            said.append(_KNOWN[culprit.known])
+        return said
+
+    @property
+    def outside(self) -> list[str]:
+        """Sentences on a difference that came from outside torch's operations."""
+        checked = self.checked
+        said = []
+        entry = checked.entry
+        if entry is not None:
+            line = "" if entry.line is None else f" on line {entry.line}"
+            what = (
+                "draws from a generator that stood elsewhere"
+                if entry.draws
+                else "is the first operation that was given other values; they came from outside"
+                " torch"
+            )
+            said.append(f"{entry.operation}{line} {what}.")
+        said += [f"{each.message[:1].upper()}{each.message[1:]}." for each in checked.suspects]
+        if entry is not None and not checked.suspects:
+            said.append("Nothing was found that can account for it.")
+        return said
+
+    @property
+    def unproven(self) -> list[str]:
+        """Sentences on operations that were not caught."""
+        checked = self.checked
+        named = checked.culprit or checked.entry or checked.suspects or checked.first_only
+        if named or not checked.operations:
+            return []
+        said = [f"In traced runs of {checked.operations:,} operations it repeated."]
+        for each in checked.unproven:
+            line = "" if each.line is None else f" on line {each.line}"
+            said.append(f"{each.operation}{line} may not repeat; it was not caught at it.")
+        return said
+
+    @property
+    def mend(self) -> list[str]:
+        """Sentences on what helps."""
+        checked = self.checked
+        said = []
+        if checked.first_only:
+            return []
+        if checked.with_flags == "repeats":
+            said.append(
+                "With deterministic algorithms it repeats: put %%deterministic on top of the cell"
+                f" ({_FLAGS})."
+            )
+        elif checked.with_flags == "error":
+            said.append(f"With deterministic algorithms it stops: {checked.flags_said}")
+        elif checked.with_flags == "differs":
+            said.append("With deterministic algorithms it still does not repeat.")
+        culprit = checked.culprit
+        if culprit is not None and culprit.instead:
+            said.append(f"Instead: {culprit.instead}.")
+        return said
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what could not be copied, seen or promised."""
+        return [f"{note[:1].upper()}{note[1:]}." for note in self.checked.notes]
+
+    @property
+    def listed(self) -> list[tuple[str, str]]:
+        """What differs: a name, and how far."""
+        return [(_name(each), each.detail) for each in self.checked.differences[:_MOST]]
+
+    @property
+    def more(self) -> int:
+        """How many further differences there are."""
+        return max(0, len(self.checked.differences) - _MOST)
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        checked = self.checked
+        parts = [wrap(self.title, first="")]
+        culprit = checked.culprit
+        parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.unproven)]
+        if culprit is not None and checked.entry is not None:
+            parts.append(wrap(self.where(culprit), first="  ▲ "))
+        if culprit is not None and culprit.code:
+            parts.append(f"      {culprit.line}: {culprit.code}"[:80].rstrip())
+        parts += [wrap(each, first="    ") for each in self.evidence]
+        if self.mend:
+            parts += ["", *(wrap(each, first="") for each in self.mend)]
+        if self.listed:
+            parts += ["", f"Differs between {_times(checked.runs)}"]
+            parts += [wrap(f"{name}: {detail}", first="  ") for name, detail in self.listed]
+            parts += [f"  and {self.more} more"] if self.more else []
+        if checked.notes:
+            parts += ["", *(wrap(note, first="Note: ") for note in self.notes)]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("check", view=self, checked=self.checked)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        checked, culprit = self.checked, self.checked.culprit
+        first = None
+        if culprit is not None:
+            first = {
+                "operation": culprit.operation,
+                "line": culprit.line,
+                "index": culprit.index,
+                "inputs_equal": True,
+            }
+        return json.dumps(
+            {
+                "schema": 1,
+                "reproducible": checked.reproducible,
+                "runs": checked.runs,
+                "differences": [
+                    {"what": each.what, "name": each.name, "detail": each.detail}
+                    for each in checked.differences
+                ],
+                "first_divergence": first,
+                "with_flags": checked.with_flags,
+            }
+        )
+
+
+def _name(difference: Difference) -> str:
+    return difference.name or difference.what
+
+
+def _times(runs: int) -> str:
+    return "two runs" if runs == 2 else f"{runs} runs"  # noqa: PLR2004

@@ -1,0 +1,106 @@
+"""``%rng who N``: which operation, line and module drew how much from which source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import draw_table, wrap
+from ipytorchseed.render.timeline import run_name
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.ledger.records import Run, Trace
+
+
+class WhoView(View):
+    """The draws of a traced run.
+
+    Args:
+        run: The run.
+        traces: What was seen of it; at least one.
+        kernel: The kernel that asks.
+    """
+
+    def __init__(self, run: Run, traces: Sequence[Trace], kernel: str) -> None:
+        self.run = run
+        self.kernel = kernel
+        draws = [draw for trace in traces for draw in trace.draws]
+        self.draws = sorted(draws, key=lambda draw: draw.line or 0)
+        self.traced = sum(trace.traced for trace in traces)
+        self.notes = [note for trace in traces for note in trace.notes]
+
+    @property
+    def title(self) -> str:
+        """What is listed."""
+        name = run_name(self.run, self.kernel)
+        if not self.draws:
+            return f"No draw was seen in {name}, of {self.traced:,} operations."
+        sources = len({draw.source for draw in self.draws})
+        many = "1 source" if sources == 1 else f"{sources} sources"
+        return f"Who drew in {name}: {many}, {self.traced:,} operations"
+
+    @property
+    def unseen(self) -> list[str]:
+        """Sources and generators that moved, and nobody was seen drawing from them."""
+        seen = {draw.source for draw in self.draws}
+        before = {
+            **self.run.before,
+            **{name: state.digest for name, state in self.run.generators_before.items()},
+        }
+        after = {
+            **self.run.after,
+            **{name: state.digest for name, state in self.run.generators_after.items()},
+        }
+        return [name for name in before if after.get(name) != before[name] and name not in seen]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else is to be said, a sentence each."""
+        said = []
+        if self.unseen:
+            names = ", ".join(self.unseen)
+            said.append(f"Moved as well, it is not known on which line: {names}.")
+        return said + [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
+
+    @property
+    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
+        """Source, numbers, times, operation, line and module of each draw."""
+        return [
+            (
+                draw.source,
+                "?" if draw.numbers is None else f"{draw.numbers:,}",
+                f"{draw.calls:,}",
+                f"{draw.operation} (backward)" if draw.backward else draw.operation,
+                str(draw.line or "?"),
+                draw.module,
+            )
+            for draw in self.draws
+        ]
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [self.title]
+        if self.draws:
+            columns: dict[str, dict[str, Any]] = {
+                "Source": {"overflow": "fold"},
+                "Numbers": {"justify": "right"},
+                "Times": {"justify": "right"},
+                "Operation": {"overflow": "fold"},
+                "Line": {"justify": "right"},
+                "Module": {"overflow": "fold"},
+            }
+            parts = [draw_table(self.title, columns, self.rows)]
+        parts += [wrap(remark, first="") for remark in self.remarks]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("who", view=self)
+
+    def code(self, line: str) -> str:
+        """Return the text of a line of the cell."""
+        lines = self.run.source.splitlines()
+        return lines[int(line) - 1].strip() if line.isdigit() and int(line) <= len(lines) else ""

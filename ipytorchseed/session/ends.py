@@ -1,0 +1,98 @@
+"""What a run of a cell made, as it is compared with another run of it: bit by bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.changes import how_far
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.ledger.records import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What a run made and where it left the sources.
+
+    Attributes:
+        variables: What it made or may have changed, by name.
+        result: Its last expression, if it showed one.
+        stdout: What it printed, if anything.
+        displays: What it displayed, in order.
+        sources: Where it left each source and generator, by name.
+        error: The error that ended it, as one line.
+    """
+
+    variables: Mapping[str, Value] = field(default_factory=dict)
+    result: Value | None = None
+    stdout: Value | None = None
+    displays: tuple[Value, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to compare."""
+        return not (self.variables or self.result or self.stdout or self.displays or self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something in which two runs differ.
+
+    Attributes:
+        what: ``variable``, ``result``, ``stdout``, ``display``, ``error`` or ``source``.
+        name: Of the variable or source; empty for the others.
+        detail: From what to what, in a few words.
+    """
+
+    what: str
+    name: str = ""
+    detail: str = ""
+
+
+def find_differences(before: Ends, after: Ends) -> tuple[Difference, ...]:
+    """Compare what two runs made.
+
+    Args:
+        before: One run.
+        after: Another.
+    """
+    found = []
+    for name in dict.fromkeys([*before.variables, *after.variables]):
+        one, other = before.variables.get(name), after.variables.get(name)
+        if _differ(one, other):
+            found.append(Difference("variable", name, how_far(one, other)))
+    for what, one, other in (
+        ("result", before.result, after.result),
+        ("stdout", before.stdout, after.stdout),
+    ):
+        if _differ(one, other):
+            found.append(Difference(what, "", how_far(one, other)))
+    shown = [tuple(value.digest for value in each.displays) for each in (before, after)]
+    if shown[0] != shown[1]:
+        told = f"{len(shown[0])} and {len(shown[1])} displays"
+        if len(shown[0]) == len(shown[1]):
+            first = next(i for i, pair in enumerate(zip(*shown, strict=True)) if pair[0] != pair[1])
+            told = f"display {first + 1} of {len(shown[0])} has other content"
+        found.append(Difference("display", "", told))
+    if before.error != after.error:
+        told = f"{before.error or 'no error'} → {after.error or 'no error'}"
+        found.append(Difference("error", "", told))
+    found += [
+        Difference("source", name, "was left in another state")
+        for name in dict.fromkeys([*before.sources, *after.sources])
+        if before.sources.get(name) != after.sources.get(name)
+    ]
+    return tuple(found)
+
+
+def _differ(one: Value | None, other: Value | None) -> bool:
+    if one is None or other is None:
+        return one is not other
+    if one.opaque and other.opaque:
+        return False  # what cannot be seen proves nothing
+    return one.digest != other.digest

@@ -1,0 +1,123 @@
+"""The memory of tensors and arrays, copied once each: what looks at one memory still does."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right, insort
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """A copied memory.
+
+    Attributes:
+        size: In bytes.
+        owner: What had the original; kept, so that no address is given again.
+        storage: The copy as torch's storage, where a tensor was the first to bring it.
+        array: The copy as an array of bytes, where an array was.
+    """
+
+    size: int
+    owner: object
+    storage: Any = None
+    array: Any = None
+
+    def data(self) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Return the copy as an array of bytes; torch will not resize its memory after that."""
+        if self.array is None:
+            torch = sys.modules["torch"]
+            seen = torch.empty(0, dtype=torch.uint8, device="cpu").set_(self.storage)
+            self.array = seen.numpy()
+        return self.array
+
+
+@dataclass(slots=True)
+class Space:
+    """The copied memory of one device.
+
+    Attributes:
+        blocks: By the address of the original.
+        begins: These addresses, in order.
+    """
+
+    blocks: dict[int, Block] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)
+
+    def find(self, begin: int, size: int) -> tuple[Block | None, int]:
+        """Return the copy of a memory, if there is one, and where in it this one begins."""
+        index = bisect_right(self.begins, begin) - 1
+        if index >= 0:
+            first = self.begins[index]
+            block = self.blocks[first]
+            if begin + size <= first + block.size:
+                return block, begin - first
+        return None, 0
+
+    def add(self, begin: int, block: Block) -> Block:
+        """Keep the copy of a memory."""
+        if begin not in self.blocks:
+            insort(self.begins, begin)
+        self.blocks[begin] = block
+        return block
+
+
+class Memories:
+    """Copies of memory, by device and by the address of the original."""
+
+    def __init__(self) -> None:
+        self._spaces: dict[str, Space] = {}
+
+    def tensor(self, value: Any) -> Any:  # noqa: ANN401
+        """Copy a tensor as a leaf; None where it has no plain memory."""
+        torch = sys.modules["torch"]
+        plain = (
+            value.layout is torch.strided
+            and value.device.type != "meta"
+            and not value.is_quantized
+            and not value.is_nested
+            and not value.is_conj()
+            and not value.is_neg()
+        )
+        storage = value.untyped_storage() if plain else None
+        if storage is None or storage.data_ptr() == 0:
+            return None
+        begin, size = storage.data_ptr(), storage.nbytes()
+        space = self._space(str(value.device))
+        block, ahead = space.find(begin, size)
+        if block is None:
+            block = space.add(begin, Block(size, storage, storage.clone()))
+        made = torch.empty(0, dtype=value.dtype, device=value.device)
+        if block.storage is not None and ahead % value.element_size() == 0:
+            offset = value.storage_offset() + ahead // value.element_size()
+            return made.set_(block.storage, offset, value.size(), value.stride())
+        memory = torch.from_numpy(block.data()[ahead : ahead + size]).untyped_storage()
+        return made.set_(memory, value.storage_offset(), value.size(), value.stride())
+
+    def array(self, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy an array of numpy."""
+        import numpy as np
+
+        owner = value
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if not owner.nbytes or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+            return value.copy(order="K")
+        begin = owner.__array_interface__["data"][0]
+        space = self._space("cpu")
+        block, ahead = space.find(begin, owner.nbytes)
+        if block is None:
+            copy = owner.copy(order="K")
+            data = copy.reshape(-1, order="A").view(np.uint8)
+            block = space.add(begin, Block(owner.nbytes, owner, array=data))
+            if value is owner:
+                copy.flags.writeable = value.flags.writeable
+                return copy
+        ahead += value.__array_interface__["data"][0] - begin
+        made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
+        made.flags.writeable = value.flags.writeable
+        return made
+
+    def _space(self, device: str) -> Space:
+        return self._spaces.setdefault(device, Space())

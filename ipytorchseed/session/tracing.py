@@ -1,0 +1,286 @@
+"""The traced runs of a check: which operation first gave another result, and what else may have."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.advice import find_advice
+from ipytorchseed.determinism.switching import find_switch
+from ipytorchseed.reads.entropy import CLOCKS
+from ipytorchseed.session.ends import find_differences
+from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.verdict import Culprit, Entry, Suspect
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import FileRead
+    from ipytorchseed.session.check import Check, Runner
+    from ipytorchseed.session.ends import Ends
+    from ipytorchseed.trace.divergence import Divergence, Point
+    from ipytorchseed.trace.probe import Probe
+    from ipytorchseed.trace.recording import Recording, Tables
+
+_ATTEMPTS = 4
+"""Traced runs that are compared with the first one, until one differs."""
+
+_FILE_SECONDS = 2.0
+"""Seconds to read the files that a run read."""
+
+
+@dataclass(slots=True)
+class Traced:
+    """What the traced runs tell; the fields are those of ``Checked``."""
+
+    culprit: Culprit | None = None
+    entry: Entry | None = None
+    suspects: list[Suspect] = field(default_factory=list)
+    operations: int = 0
+    first_only: bool = False
+    unproven: list[Culprit] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One traced run: what it made, its operations, the files that it read."""
+
+    ends: Ends
+    recording: Recording | None
+    files: dict[str, FileRead]
+
+
+class Tracing:
+    """Traces a cell whose runs differ.
+
+    Args:
+        check: The check under way.
+        run: Runs the cell.
+    """
+
+    def __init__(self, check: Check, run: Runner) -> None:
+        self._check = check
+        self._run = run
+        self._tables: Tables | None = None
+
+    def trace(self, second: Ends) -> Traced:
+        """Find the origin of the difference.
+
+        Args:
+            second: What the first run on copies made.
+        """
+        from ipytorchseed.trace.divergence import Divergence, compare
+
+        found = Traced()
+        first = self._traced("a traced run")
+        last, divergence = first, Divergence()
+        runs = [first]
+        for attempt in range(1, _ATTEMPTS + 1):
+            last = self._traced(f"a traced run to compare, {attempt} of at most {_ATTEMPTS}")
+            runs.append(last)
+            if first.recording is not None and last.recording is not None:
+                divergence = compare(first.recording, last.recording)
+            if divergence.found or find_differences(first.ends, last.ends):
+                break
+        found.first_only = not any(find_differences(second, each.ends) for each in runs)
+        if last.recording is not None:
+            found.operations = last.recording.count
+            found.notes += last.recording.notes
+            self._judge(found, divergence, last.recording)
+        if found.culprit is None or divergence.outside_first:
+            self._suspect(found, first, last)
+        found.notes += self._unseen(found)
+        return found
+
+    # -- runs --------------------------------------------------------------------------------------
+
+    def _traced(self, what: str, probe: Probe | None = None) -> _Run:
+        check = self._check
+        check.progress(what)
+        watch = FileWatch()
+        torch: Any = sys.modules.get("torch")
+        if not hasattr(torch, "nn"):
+            watch.start()
+            ends = check.again(self._run)
+            return _Run(ends, None, self._files(watch))
+        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
+
+        self._tables = self._tables or Tables()
+        recorder = Recorder(
+            self._tables,
+            check.lines,
+            check.namespace,
+            draws=Draws(check.namespace, count=False),
+            probe=probe,
+            progress=lambda count: check.progress(f"{what}: {count:,} operations"),
+        )
+        watch.start()
+        ends = check.again(self._run, recorder)
+        return _Run(ends, recorder.recording, self._files(watch))
+
+    @staticmethod
+    def _files(watch: FileWatch) -> dict[str, FileRead]:
+        watch.stop()
+        return {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
+
+    # -- operations --------------------------------------------------------------------------------
+
+    def _judge(self, found: Traced, divergence: Divergence, recording: Recording) -> None:
+        """Look closer at what the comparison named."""
+        from ipytorchseed.trace.probe import Probe
+
+        operation, entered = divergence.operation, divergence.entered
+        if divergence.outside_first and entered is not None:
+            probe = Probe(entered.number, entered.place_number, None, entered.count)
+            self._traced("a traced run to look closer", probe)
+            if probe.unwritten is not None:
+                found.culprit = self._unwritten(probe.unwritten, recording, entered)
+                return
+            found.entry = Entry(
+                entered.operation.name,
+                entered.place.line or None,
+                self._check.line(entered.place.line),
+                draws=entered.draws,
+                thread=entered.thread > 0,
+            )
+        if operation is not None:
+            probe = Probe(operation.number, operation.place_number, operation.inputs)
+            self._traced("a traced run to look closer", probe)
+            found.culprit = self._culprit(operation, probe)
+        elif entered is None and not found.first_only:
+            probe = Probe()
+            self._traced("a traced run to look closer", probe)
+            probe.finish()
+            self._name_unproven(found, probe, recording)
+
+    def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
+        short = point.operation.name.rpartition("::")[2]
+        advice, switch = find_advice(short), find_switch(short)
+        known = "switches" if switch is not None else "raises" if advice is not None else ""
+        return Culprit(
+            operation=point.operation.name,
+            line=point.place.line or None,
+            code=self._check.line(point.place.line),
+            index=point.index,
+            module=point.place.module,
+            backward=point.place.backward,
+            runs=0 if probe is None else probe.runs,
+            results=0 if probe is None else probe.results,
+            apart=None if probe is None else probe.apart,
+            instead="" if advice is None else advice.instead,
+            known=known,
+        )
+
+    def _unwritten(
+        self, source: tuple[int, int], recording: Recording, reader: Point | None
+    ) -> Culprit:
+        """Name the operation whose memory was read before it was written."""
+        from ipytorchseed.trace.divergence import find_point
+
+        number, place = source
+        tables = recording.tables
+        point = find_point(recording, number, place)
+        line = tables.places.all[place].line
+        read_by = None if reader is None else (reader.operation.name, reader.place.line)
+        return Culprit(
+            operation=tables.operations[number].name,
+            line=line or None,
+            code=self._check.line(line),
+            index=0 if point is None else point.index,
+            module=tables.places.all[place].module,
+            unwritten=True,
+            read_by=read_by,
+            instead="torch.zeros, or write all of it before it is read",
+            known="switches",
+        )
+
+    def _name_unproven(self, found: Traced, probe: Probe, recording: Recording) -> None:
+        """Name operations that may not repeat, as none was caught at it."""
+        from ipytorchseed.trace.divergence import find_point
+
+        if probe.left:
+            found.unproven += [self._unwritten(each, recording, None) for each in probe.left[:3]]
+        elif probe.read is not None:
+            found.unproven.append(self._unwritten(probe.read[2:], recording, None))
+        for number, operation in enumerate(recording.tables.operations):
+            short = operation.name.rpartition("::")[2]
+            if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
+                point = find_point(recording, number)
+                if point is not None:
+                    found.unproven.append(self._culprit(point))
+
+    # -- what is not torch's -----------------------------------------------------------------------
+
+    def _suspect(self, found: Traced, first: _Run, last: _Run) -> None:
+        """Name what can account for a difference that no operation made."""
+        check, suspects = self._check, found.suspects
+        reached = check.reached
+        for name in sorted(reached.asks - reached.timing):
+            kind = "clock" if name in CLOCKS else "entropy"
+            what = "reads the clock" if kind == "clock" else "asks the system for entropy"
+            message = f"the cell calls {name}, which {what}: it answers differently each time"
+            suspects.append(Suspect(kind, name, message))
+        for path, file in last.files.items():
+            before = first.files.get(path)
+            if before is None or before.digest != file.digest:
+                message = (
+                    f"{path} had other content when the cell read it again: files are not put back"
+                )
+                suspects.append(Suspect("file", path, message))
+        threads = 0 if last.recording is None else len(last.recording.threads) - 1
+        uses = reached.uses & {"threading", "concurrent", "multiprocessing", "joblib", "asyncio"}
+        if threads > 0 or uses:
+            told = f"it computed in {threads} threads of its own" if threads > 0 else ""
+            told = told or f"it uses {', '.join(sorted(uses))}"
+            message = f"{told}: which comes first is another one each time"
+            suspects.append(Suspect("thread", ", ".join(sorted(uses)) or "threading", message))
+        if reached.hashes:
+            message = "the order of a set may be asked for; of objects it hangs on their addresses"
+            suspects.append(Suspect("hash", "set", message))
+        for each in find_differences(first.ends, last.ends):
+            if each.what == "source" and not suspects:
+                message = (
+                    f"{each.name} was left in another state: the runs drew differently from it"
+                )
+                suspects.append(Suspect("source", each.name, message))
+        for name in self._loaders():
+            message = f"{name} loads in worker processes, whose operations are not seen"
+            suspects.append(Suspect("worker", name, message))
+
+    def _loaders(self) -> list[str]:
+        """List the namespace's DataLoaders with worker processes."""
+        data: Any = sys.modules.get("torch.utils.data")
+        if data is None:
+            return []
+        return [
+            name
+            for name, value in list(self._check.namespace.items())
+            if name in self._check.world.names
+            and isinstance(value, data.DataLoader)
+            and value.num_workers > 0
+        ]
+
+    def _unseen(self, found: Traced) -> list[str]:
+        """Say what a trace cannot see in this cell."""
+        notes = []
+        if not found.first_only and self._compiles():
+            notes.append(
+                "operations inside torch.compile's regions are not seen, only what goes in and out"
+            )
+        return notes
+
+    def _compiles(self) -> bool:
+        """Tell whether the cell reaches something compiled."""
+        frames: Any = sys.modules.get("torch._dynamo.eval_frame")
+        if frames is None:
+            return False
+        if "torch.compile" in self._check.source:
+            return True
+        return any(
+            isinstance(value, frames.OptimizedModule)
+            or hasattr(value, "_torchdynamo_orig_callable")
+            for name, value in list(self._check.namespace.items())
+            if name in self._check.world.names
+        )

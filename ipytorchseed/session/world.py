@@ -1,0 +1,207 @@
+"""The process as a cell finds it: to be put back before each further run, and after the last."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.table import read_flags, restore_flags
+from ipytorchseed.reads.local import is_local_module
+from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
+from ipytorchseed.session.copies import Copier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, MutableMapping
+
+_OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
+
+
+@dataclass(slots=True)
+class Process:
+    """What belongs to the whole process.
+
+    Attributes:
+        sources: Every source's state.
+        flags: Every flag.
+        variables: The environment.
+        folder: The working folder.
+        filters: The filters of warnings.
+    """
+
+    sources: Snapshot
+    flags: dict[str, object] | None
+    variables: dict[str, str]
+    folder: str
+    filters: list[Any]
+
+    @classmethod
+    def now(cls) -> Process:
+        """Look."""
+        torch: Any = sys.modules.get("torch")
+        flags = read_flags() if hasattr(torch, "default_generator") else None
+        return cls(
+            snapshot(),
+            flags,
+            dict(os.environ),
+            os.getcwd(),  # noqa: PTH109 -- what `chdir` takes back
+            [*warnings.filters],
+        )
+
+    def put_back(self) -> None:
+        """Put all of it back."""
+        restore(self.sources)
+        if self.flags is not None:
+            restore_flags(self.flags)
+        if dict(os.environ) != self.variables:
+            for name in os.environ.keys() - self.variables.keys():
+                del os.environ[name]
+            os.environ.update(self.variables)
+        with suppress(OSError):  # the folder is gone
+            os.chdir(self.folder)
+        warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
+
+
+@dataclass(slots=True)
+class Holdings:
+    """Values by where they are held.
+
+    Attributes:
+        names: Of the namespace.
+        modules: Of local modules, by module and name.
+        classes: Attributes of the user's classes, by class and name.
+    """
+
+    names: dict[str, Any] = field(default_factory=dict)
+    modules: dict[tuple[str, str], Any] = field(default_factory=dict)
+    classes: dict[tuple[type, str], Any] = field(default_factory=dict)
+
+    def copy(self) -> tuple[Holdings, Copier]:
+        """Copy all of it, each object once."""
+        copier = Copier()
+        names = copier.copy_all(self.names)
+        modules = {
+            place: copier.named(".".join(place), value) for place, value in self.modules.items()
+        }
+        classes = {
+            (holder, name): copier.named(f"{holder.__name__}.{name}", value)
+            for (holder, name), value in self.classes.items()
+        }
+        return Holdings(names, modules, classes), copier
+
+
+class World:
+    """What a cell finds when it begins.
+
+    Args:
+        namespace: The user's.
+        names: Those of its names whose values the cell may reach.
+        places: Attributes of local modules that it may reach, by module and name.
+
+    Attributes:
+        shared: What could not be copied, by how one reaches it, and why.
+        cut: Tensors that were copied without the autograd graph behind them.
+    """
+
+    def __init__(
+        self,
+        namespace: MutableMapping[str, Any],
+        names: Iterable[str],
+        places: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        self._namespace = namespace
+        self._bindings = dict(namespace)
+        self._process = Process.now()
+        held = Holdings({name: namespace[name] for name in names if name in namespace})
+        for module, name in places:
+            values = vars(sys.modules[module]) if module in sys.modules else {}
+            if name in values:
+                held.modules[module, name] = values[name]
+        for holder in _classes(namespace):
+            for name, value in list(vars(holder).items()):
+                if name not in _OWN and _is_data(value):
+                    held.classes[holder, name] = value
+        self._held, copier = held.copy()
+        self.names = {*self._held.names}
+        self._include_aliases(copier)
+        self.shared = copier.shared
+        self.cut = copier.cut
+        self._after: tuple[dict[str, Any], Holdings, Process] | None = None
+
+    def _include_aliases(self, copier: Copier) -> None:
+        """Copy the namespace's other names for what was copied: a model behind its optimizer."""
+        for name, value in list(self._namespace.items()):
+            if name not in self.names and not name.startswith("_") and copier.knows(value):
+                self._held.names[name] = copier.named(name, value)
+                self.names.add(name)
+
+    def is_new(self, name: str) -> bool:
+        """Tell whether a name was made, bound anew, or may have been changed by a run."""
+        bound = self._bindings.get(name, self)
+        return name in self.names or bound is self or self._namespace[name] is not bound
+
+    def leave(self) -> None:
+        """Keep how the cell's own run left everything, for ``put_back``."""
+        held = Holdings(
+            modules={place: _value_at(place) for place in self._held.modules},
+            classes={(holder, name): vars(holder).get(name) for holder, name in self._held.classes},
+        )
+        self._after = dict(self._namespace), held, Process.now()
+
+    def enter(self) -> None:
+        """Put everything back as the cell found it, with a fresh copy of what it may reach."""
+        copies, _ = self._held.copy()
+        _rebind(self._namespace, self._bindings | copies.names)
+        self._hold(copies)
+        self._process.put_back()
+
+    def put_back(self) -> None:
+        """Put everything back as the cell's own run left it."""
+        if self._after is None:
+            return
+        names, held, process = self._after
+        _rebind(self._namespace, names)
+        self._hold(held)
+        process.put_back()
+
+    @staticmethod
+    def _hold(held: Holdings) -> None:
+        for (module, name), value in held.modules.items():
+            if module in sys.modules:
+                vars(sys.modules[module])[name] = value
+        for (holder, name), value in held.classes.items():
+            setattr(holder, name, value)
+
+
+def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
+    module, name = place
+    return vars(sys.modules[module]).get(name)
+
+
+def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Bind names as wanted; the dictionary stays, as functions look into it."""
+    for name in [name for name in namespace if name not in wanted]:
+        del namespace[name]
+    for name, value in wanted.items():
+        if name not in namespace or namespace[name] is not value:
+            namespace[name] = value
+
+
+def _classes(namespace: Mapping[str, Any]) -> list[type]:
+    """List the user's own classes that the namespace names."""
+    return [
+        value
+        for value in list(namespace.values())
+        if isinstance(value, type)
+        and (value.__module__ == "__main__" or is_local_module(value.__module__))
+    ]
+
+
+def _is_data(value: object) -> bool:
+    """Tell whether an attribute of a class holds data, rather than code."""
+    code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
+    return not isinstance(value, code) and not hasattr(type(value), "__get__")

@@ -1,0 +1,1 @@
+"""torch's operations as they run: who drew, and which first gave another result."""

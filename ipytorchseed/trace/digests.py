@@ -1,0 +1,155 @@
+"""Digests of what operations are given and give: of all the bits, at each operation."""
+
+from __future__ import annotations
+
+import marshal
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_intdigest
+
+from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
+from ipytorchseed.fingerprint.elements import bits, is_there
+from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MASK = 2**64 - 1
+UNSEEN = 1
+"""Stands for what cannot be seen: a tensor without memory, or one that wraps others."""
+
+
+@cache
+def digest_of_tensor() -> Callable[[Any], int]:
+    """Return the function that digests a tensor's dtype, shape and bits; UNSEEN if it has none.
+
+    Equal bits in another order of memory may be given another digest: where a tensor's strides
+    are not the usual ones, they are digested with its memory, so that nothing is copied.
+    """
+    at = native()
+    numel, size_of, address = at.numel, at.element_size, at.data_ptr
+    contiguous, shape, dtype, strides = at.is_contiguous, at.shape, at.dtype, at.stride
+    device, layout, strided = at.device, at.layout, at.strided
+    plain, conj, neg, quantized = at.plain, at.is_conj, at.is_neg, at.is_quantized
+    nested = at.is_nested
+    hashed = xxh3_64_intdigest
+
+    def digest(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- one for each kind, the usual last
+        if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
+            return UNSEEN
+        if (
+            layout(tensor) is not strided
+            or device(tensor).type != "cpu"
+            or conj(tensor)
+            or neg(tensor)
+            or quantized(tensor)
+            or nested(tensor)
+        ):
+            return _other(tensor)
+        count = numel(tensor)
+        sizes = shape(tensor)
+        if count == 0:
+            return hash((sizes, dtype(tensor), 0))
+        where = address(tensor)
+        if where == 0:
+            return UNSEEN
+        if contiguous(tensor):
+            head = hash((sizes, dtype(tensor)))
+            return hashed(memory(where, count * size_of(tensor)), head & MASK)
+        steps = strides(tensor)
+        span = 1
+        for length, step in zip(sizes, steps, strict=True):
+            span += (length - 1) * step
+        if span <= count:  # without gaps, in which there would be what is not the tensor's
+            head = hash((sizes, steps, dtype(tensor)))
+            return hashed(memory(where, span * size_of(tensor)), head & MASK)
+        return _copied(tensor)
+
+    return digest
+
+
+def _copied(tensor: Any) -> int:  # noqa: ANN401
+    """Digest a tensor whose elements lie apart."""
+    at = native()
+    if not is_there(tensor):
+        return UNSEEN
+    head = hash((at.shape(tensor), at.dtype(tensor))) & MASK
+    with Unseen():
+        copy = bits(tensor).cpu().contiguous()
+        return xxh3_64_intdigest(
+            memory(at.data_ptr(copy), at.numel(copy) * at.element_size(copy)), head
+        )
+
+
+def _other(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- as above
+    """Digest a tensor of another layout or device."""
+    at = native()
+    if at.device(tensor).type == "meta":
+        return hash((at.shape(tensor), at.dtype(tensor), "meta"))
+    with Unseen():
+        tensor = at.detach(tensor)
+        if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
+            return hash(tuple(map(digest_of_tensor(), _parts(tensor))))
+        if at.is_conj(tensor) or at.is_neg(tensor):
+            return digest_of_tensor()(tensor.resolve_conj().resolve_neg())
+        if at.numel(tensor) == 0:
+            return hash((at.shape(tensor), at.dtype(tensor), 0))
+        if not is_there(tensor):
+            return UNSEEN
+        if at.device(tensor).type not in DEVICES:
+            return _copied(tensor)
+        if _is_captured(tensor):
+            return UNSEEN
+        torch = sys.modules["torch"]
+        flat = bits(tensor).reshape(-1).view(torch.uint8)
+        return hash((at.shape(tensor), at.dtype(tensor), digest_on_device(flat, _free)))
+
+
+def _is_captured(tensor: Any) -> bool:  # noqa: ANN401
+    """Tell whether a CUDA graph is being recorded, which must not be waited for."""
+    torch: Any = sys.modules["torch"]
+    cuda = native().device(tensor).type == "cuda"
+    return cuda and bool(torch.cuda.is_current_stream_capturing())
+
+
+def _free(_: int) -> None:
+    """Charge nothing for what is read."""
+
+
+def _parts(tensor: Any) -> Iterable[Any]:  # noqa: ANN401
+    layout = str(native().layout(tensor))
+    if native().is_nested(tensor):
+        return (tensor._nested_tensor_size(), tensor.values())  # noqa: SLF001 -- no public way
+    if layout == "torch.sparse_coo":
+        return (tensor._indices(), tensor._values())  # noqa: SLF001 -- public: coalesced ones only
+    if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
+        return (tensor.crow_indices(), tensor.col_indices(), tensor.values())
+    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
+        return (tensor.ccol_indices(), tensor.row_indices(), tensor.values())
+    return (tensor.to_dense(),)
+
+
+def plain_digest(words: list[Any]) -> int:
+    """Digest arguments that are no tensors: equal ones alike within this process.
+
+    Their bytes are hashed, as ``hash(-1) == hash(-2)``. An object's address is left out.
+    """
+    try:
+        return hash(marshal.dumps(words, 2))
+    except ValueError:
+        return hash(tuple([_word(each) for each in words]))
+
+
+_NUMBERS = (int, float, complex, str, bool, type(None))
+
+
+def _word(value: Any) -> object:  # noqa: ANN401
+    if type(value) in _NUMBERS:
+        return marshal.dumps(value, 2)
+    torch = sys.modules["torch"]
+    if isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
+        return value
+    return type(value).__name__

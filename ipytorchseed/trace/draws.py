@@ -1,0 +1,146 @@
+"""Who drew: random numbers by operation, place and source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_intdigest
+
+from ipytorchseed.rng import mersenne, torch_random
+from ipytorchseed.rng.distance import draws_between
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.trace.recording import Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import FrameType
+
+    from ipytorchseed.trace.operations import Operation
+    from ipytorchseed.trace.places import Lines, Place
+
+_ASKERS = (
+    ("torch/utils/data/dataloader.py", "DataLoader"),
+    ("torch/utils/data/sampler.py", "DataLoader's sampler"),
+    ("torch/utils/data/dataset.py", "random_split"),
+    ("torch/nn/init.py", "torch.nn.init"),
+)
+"""Files of torch's that draw for the user, and what they are called."""
+
+
+class Draws:
+    """Notes what each drawing operation takes from which generator.
+
+    Args:
+        names: The user's namespace, in which generators have their names.
+        count: Whether to count the numbers, which takes some time for each draw.
+
+    Attributes:
+        all: What was drawn, in the order of the first draws.
+    """
+
+    def __init__(self, names: Mapping[str, Any], *, count: bool) -> None:
+        self._names = names
+        self._count = count
+        self._called: dict[int, tuple[Any, str]] = {}  # the generator too: it keeps its address
+        self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
+        self._generator: Any = None
+        self._before = b""
+
+    @property
+    def all(self) -> list[Drawn]:
+        """What was drawn."""
+        return [*self._drawn.values()]
+
+    def before(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> int:
+        """Look at the generator that an operation is about to draw from; return its digest."""
+        self._generator = _generator_of(args, given)
+        self._before = b"" if self._generator is None else torch_random.read(self._generator)
+        return xxh3_64_intdigest(self._before)
+
+    def after(self, operation: Operation, place: Place, lines: Lines, frame: FrameType) -> None:
+        """Note what it drew."""
+        if self._generator is None:
+            return
+        now = torch_random.read(self._generator)
+        if now == self._before:  # as dropout in evaluation
+            return
+        by = "" if place.module else _asker(lines.between(frame))
+        source = self._name(self._generator)
+        key = operation.name, place, source, by
+        drawn = self._drawn.get(key)
+        if drawn is None:
+            drawn = self._drawn[key] = Drawn(operation.name, place, source, by)
+        drawn.calls += 1
+        numbers = _distance(self._before, now) if self._count else None
+        known = drawn.numbers
+        drawn.numbers = None if numbers is None or known is None else known + numbers
+
+    def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
+        number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
+        known = self._called.get(number)
+        if known is None:
+            name = _source_of(generator) or next(
+                (
+                    found.name
+                    for found in find_generators(self._names)
+                    if getattr(found.object, "_cdata", None) == number
+                ),
+                "(torch.Generator)",
+            )
+            known = self._called[number] = generator, name
+        return known[1]
+
+
+def _distance(before: bytes, after: bytes) -> int | None:
+    """Count the numbers between two states, also very many."""
+    near = draws_between(before, after)
+    first, last = torch_random.twister(before), torch_random.twister(after)
+    if near is not None or first is None or last is None:
+        return near
+    return mersenne.distance(first, last)
+
+
+def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Find the generator that an operation draws from; None where its device has none."""
+    import torch
+
+    device: Any = None
+    for value in (*given.values(), *args):
+        if isinstance(value, torch.Generator):
+            return value
+        if device is None:
+            if isinstance(value, torch.Tensor):
+                device = value.device
+            elif isinstance(value, torch.device):
+                device = value
+    if device is None or device.type == "cpu":
+        return torch.default_generator
+    if device.type == "cuda" and torch.cuda.is_initialized():
+        index = torch.cuda.current_device() if device.index is None else device.index
+        return torch.cuda.default_generators[index]
+    return None
+
+
+def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
+    """Return the name of the source that a generator is; empty for one of the user's."""
+    import torch
+
+    number = generator._cdata  # noqa: SLF001 -- as above
+    cpu: Any = torch.default_generator
+    if number == cpu._cdata:  # noqa: SLF001 -- as above
+        return "torch.cpu"
+    if torch.cuda.is_initialized():
+        devices: Any = torch.cuda.default_generators
+        for index, each in enumerate(devices):
+            if number == each._cdata:  # noqa: SLF001 -- as above
+                return f"torch.cuda:{index}"
+    return ""
+
+
+def _asker(files: list[str]) -> str:
+    for file in files:
+        tail = file.replace("\\", "/")
+        for end, name in _ASKERS:
+            if tail.endswith(end):
+                return name
+    return ""

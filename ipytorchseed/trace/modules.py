@@ -1,0 +1,77 @@
+"""The paths of modules that are at work: ``model.layer2.conv1``."""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ModulePaths:
+    """Follows which module calls which, in every thread, while it is attached.
+
+    Args:
+        names: The user's namespace, in which the outermost modules have their names.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._paths: dict[int, tuple[Any, str]] = {}  # the module too: its number is not reused
+        self._stacks: dict[int, list[str]] = {}
+        self._handles: list[Any] = []
+
+    def attach(self) -> None:
+        """Begin to follow."""
+        from torch.nn.modules import module
+
+        self._handles = [
+            module.register_module_forward_pre_hook(self._enter),
+            module.register_module_forward_hook(self._leave, always_call=True),
+        ]
+
+    def detach(self) -> None:
+        """Stop; the modules are as they were."""
+        while self._handles:
+            self._handles.pop().remove()
+
+    def stack(self) -> list[str]:
+        """Return the paths of this thread's modules at work, innermost last; it stays current."""
+        return self._stacks.setdefault(get_ident(), [])
+
+    def _enter(self, module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+        stack = self._stacks.get(get_ident())
+        if stack is not None:
+            known = self._paths.get(id(module))
+            stack.append(known[1] if known is not None else self._find(module, stack))
+
+    def _leave(self, module: object, arguments: object, result: object) -> None:  # noqa: ARG002
+        stack = self._stacks.get(get_ident())
+        if stack:
+            stack.pop()
+
+    def _find(self, module: Any, stack: list[str]) -> str:  # noqa: ANN401
+        """Name a module that was not met before, and all that it holds."""
+        from torch.nn import Module
+
+        kind = type(module).__name__
+        if stack:
+            root, path = module, f"{stack[-1]}.{kind}"
+        else:
+            named = (
+                (name, value)
+                for name, value in list(self._names.items())
+                if isinstance(value, Module) and not name.startswith("_")
+            )
+            path, root = next(
+                (
+                    (name, value)
+                    for name, value in named
+                    if any(module is each for each in value.modules())
+                ),
+                (kind, module),
+            )
+        for inner, each in root.named_modules():
+            self._paths.setdefault(id(each), (each, f"{path}.{inner}" if inner else path))
+        return self._paths[id(module)][1]

@@ -1,0 +1,102 @@
+"""What is known of an operation from its schema: what it reads and writes, whether it draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_OVERWRITES = frozenset(
+    [
+        "copy_",
+        "fill_",
+        "zero_",
+        "uniform_",
+        "normal_",
+        "bernoulli_",
+        "exponential_",
+        "random_",
+        "cauchy_",
+        "geometric_",
+        "log_normal_",
+    ]
+)
+"""Operations that write all of their first argument without reading it."""
+
+_UNWRITTEN = frozenset(
+    [
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "empty_permuted",
+        "new_empty",
+        "new_empty_strided",
+        "_empty_affine_quantized",
+        "resize_",
+        "resize",
+    ]
+)
+"""Operations that give memory as they find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An overload.
+
+    Attributes:
+        name: As torch spells it, ``aten::index_put_``.
+        overload: With its overload, ``aten::index_put_.default``.
+        view: Whether it only looks at an argument's memory in another way.
+        unwritten: Whether the memory of what it returns is not written to.
+        draws: Whether it draws random numbers.
+        unread: Places of arguments that it writes without reading.
+        written: Places of arguments that it writes.
+        outs: Names of arguments that it writes without reading.
+        written_names: Names of further arguments that it writes.
+        returns: Whether it returns anything that is none of its arguments.
+    """
+
+    name: str
+    overload: str
+    view: bool
+    unwritten: bool
+    draws: bool
+    unread: frozenset[int]
+    written: tuple[int, ...]
+    outs: frozenset[str]
+    written_names: tuple[str, ...]
+    returns: bool
+
+
+@cache
+def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what acts like one
+    """Read an overload's schema."""
+    import torch
+
+    schema = getattr(func, "_schema", None)
+    if schema is None:  # a higher-order operator, which calls others
+        name = str(getattr(func, "name", lambda: func)())
+        return Operation(name, name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+    name = schema.name
+    short = name.rpartition("::")[2]
+    written = [
+        (place, argument)
+        for place, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    outs = frozenset(each.name for _, each in written if each.kwarg_only)
+    aliased = [each.alias_info for each in schema.returns]
+    view = not written and bool(aliased) and all(alias is not None for alias in aliased)
+    unread = {place for place, each in written if place == 0 and short in _OVERWRITES}
+    return Operation(
+        name=name,
+        overload=f"{name}.{schema.overload_name or 'default'}",
+        view=view or name.startswith("profiler::"),
+        unwritten=short in _UNWRITTEN,
+        draws=torch.Tag.nondeterministic_seeded in func.tags,
+        unread=frozenset(unread),
+        written=tuple(place for place, each in written if not each.kwarg_only),
+        outs=outs,
+        written_names=tuple(each.name for _, each in written),
+        returns=any(alias is None for alias in aliased),
+    )

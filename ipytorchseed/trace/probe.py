@@ -1,0 +1,211 @@
+"""A closer look at one operation of a run: does it repeat by itself, and how far is it apart?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.trace.digests import digest_of_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.trace.operations import Operation
+
+_AGAIN = 8
+"""How often the operation is run again on a copy of its input."""
+
+_LARGEST = 2**31
+"""Bytes of input above which it is not run again: the copies would be as large."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """Memory that an operation such as ``empty`` gave as it found it.
+
+    Attributes:
+        number: The operation's number.
+        place: Its place's number.
+        left: Bytes that nothing has written to.
+    """
+
+    number: int
+    place: int
+    left: int
+
+
+@dataclass(slots=True)
+class Probe:
+    """Follows unwritten memory, and repeats one operation.
+
+    Args:
+        number: The number of the operation to look at.
+        place: The number of its place.
+        inputs: The digest of its input; None for the ``count``-th of its kind at its place.
+        count: From 0.
+
+    Attributes:
+        runs: How often the operation was run on the same input.
+        results: How many different results that gave.
+        apart: The largest difference between two of its results; None where none is known.
+        unwritten: The number and place of the operation whose memory it read unwritten.
+        read: The first operation that read unwritten memory, with its place, and from where the
+            memory came: number, place, number, place.
+        left: Unwritten memory that was given and never written to: numbers and places.
+    """
+
+    number: int = -1
+    place: int = -1
+    inputs: int | None = None
+    count: int = 0
+    runs: int = 0
+    results: int = 0
+    apart: float | None = None
+    unwritten: tuple[int, int] | None = None
+    read: tuple[int, int, int, int] | None = None
+    left: list[tuple[int, int]] = field(default_factory=list)
+    _memory: dict[int, Memory] = field(default_factory=dict)
+    _here: bool = False
+    _met: int = 0
+    _view: bool = False
+
+    def before(  # noqa: PLR0913, PLR0917 -- what the dispatch mode has at hand
+        self,
+        func: Any,  # noqa: ANN401
+        number: int,
+        place: int,
+        inputs: int,
+        args: tuple[Any, ...],
+        given: Mapping[str, Any],
+    ) -> None:
+        """Look at an operation that is about to run."""
+        self._here = False
+        if number != self.number or place != self.place or self.runs:
+            return
+        if self.inputs is None:
+            self._met += 1
+            if self._met != self.count + 1:
+                return
+            self.runs = 1
+            self.unwritten = self._source([*args, *given.values()], frozenset())
+            return
+        if inputs == self.inputs:
+            self._repeat(func, args, given)
+
+    def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:  # noqa: ANN401
+        """Run the operation on copies of its input, and compare."""
+        at = native()
+        sizes = [
+            at.numel(each) * at.element_size(each) for each in _tensors([*args, *given.values()])
+        ]
+        if sum(sizes) > _LARGEST:
+            return
+        digest = digest_of_tensor()
+        seen: set[tuple[int, ...]] = set()
+        first: list[Any] = []
+        largest = 0.0
+        for _ in range(_AGAIN):
+            copies, named = _copy(list(args)), {name: _copy(each) for name, each in given.items()}
+            result = func(*copies, **named)
+            written = _tensors([result, *copies, *named.values()])
+            seen.add(tuple(map(digest, written)))
+            if first:
+                largest = max([largest, *map(_distance, first, written)])
+            else:
+                first = written
+        self.runs, self.results = _AGAIN, len(seen)
+        self.apart = largest if len(seen) > 1 else None
+
+    def after(  # noqa: PLR0913, PLR0917 -- as above
+        self,
+        operation: Operation,
+        number: int,
+        place: int,
+        args: tuple[Any, ...],
+        given: Mapping[str, Any],
+        result: Any,  # noqa: ANN401
+    ) -> None:
+        """Follow the memory that an operation gave or wrote."""
+        at = native()
+        if operation.unwritten:
+            for each in _tensors([result]):
+                if at.device(each).type != "meta" and at.layout(each) is at.strided:
+                    size = at.numel(each) * at.element_size(each)
+                    self._memory[_address(each)] = Memory(number, place, size)
+            return
+        if not self._memory or operation.view:
+            return
+        source = self._source([*args, *given.values()], operation.unread, operation.outs, given)
+        if source is not None and self.read is None:
+            self.read = (number, place, *source)
+        written = [args[index] for index in operation.written if index < len(args)]
+        written += [given[name] for name in operation.written_names if name in given]
+        for each in _tensors([*written, result]):
+            known = self._memory.get(_address(each))
+            if known is not None:
+                known.left -= at.numel(each) * at.element_size(each)
+                if known.left <= 0:
+                    del self._memory[_address(each)]
+
+    def finish(self) -> None:
+        """Note what is left unwritten."""
+        self.left = [(each.number, each.place) for each in self._memory.values()]
+
+    def _source(
+        self,
+        values: list[Any],
+        unread: frozenset[int],
+        outs: frozenset[str] = frozenset(),
+        given: Mapping[str, Any] | None = None,
+    ) -> tuple[int, int] | None:
+        """Tell whose unwritten memory is read."""
+        skipped = [(given or {}).get(name) for name in outs]
+        for index, value in enumerate(values):
+            if index in unread or any(value is each for each in skipped):
+                continue
+            for each in _tensors([value]):
+                known = self._memory.get(_address(each))
+                if known is not None:
+                    return known.number, known.place
+        return None
+
+
+def _address(tensor: Any) -> int:  # noqa: ANN401
+    with Unseen():
+        at = native()
+        return 0 if at.layout(tensor) is not at.strided else int(at.storage(tensor).data_ptr())
+
+
+def _tensors(values: list[Any]) -> list[Any]:
+    import torch
+
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += _tensors([*value])
+    return found
+
+
+def _copy(value: Any) -> Any:  # noqa: ANN401
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)([_copy(each) for each in value])
+    return value
+
+
+def _distance(one: Any, other: Any) -> float:  # noqa: ANN401
+    """Return the largest difference between two tensors."""
+    import torch
+
+    if one.shape != other.shape or not one.numel():
+        return 0.0
+    if one.is_complex():
+        one, other = torch.view_as_real(one), torch.view_as_real(other)
+    apart = (one.double() - other.double()).abs()
+    return float(apart.nan_to_num(nan=0.0, posinf=0.0).max())

@@ -1,0 +1,336 @@
+"""Records a run operation by operation: a TorchDispatchMode in each of its threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
+from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
+from ipytorchseed.trace.modules import ModulePaths
+from ipytorchseed.trace.operations import describe
+from ipytorchseed.trace.places import Sequence
+from ipytorchseed.trace.recording import (
+    DRAWS,
+    PLAIN,
+    UNSEEN,
+    UNWRITTEN,
+    VIEW,
+    Recording,
+    Tables,
+    Thread,
+)
+from ipytorchseed.trace.threads import StartedThreads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import FrameType
+
+    from typing_extensions import Self
+
+    from ipytorchseed.trace.draws import Draws
+    from ipytorchseed.trace.operations import Operation
+    from ipytorchseed.trace.places import Lines, Place
+    from ipytorchseed.trace.probe import Probe
+
+_TICK = 1024
+"""Operations between two calls of ``progress``."""
+
+
+class Recorder:
+    """Records every operation of torch's, forward and backward, while it is entered.
+
+    Args:
+        tables: Shared with the recordings that this one is to be compared with.
+        lines: Finds the line of the cell.
+        names: The user's namespace, for the names of modules and generators.
+        digests: Whether to digest what operations are given and give.
+        draws: Told of each operation that draws.
+        probe: Looks closer at one operation.
+        progress: Called now and then with the number of operations so far.
+        keep: Whether to keep a record of each operation, or only know the last one's place.
+
+    Attributes:
+        recording: What was recorded so far.
+        place: Where the last operation came from.
+    """
+
+    def __init__(  # noqa: PLR0913 -- each by name
+        self,
+        tables: Tables,
+        lines: Lines,
+        names: Mapping[str, Any],
+        *,
+        digests: bool = True,
+        draws: Draws | None = None,
+        probe: Probe | None = None,
+        progress: Callable[[int], None] | None = None,
+        keep: bool = True,
+    ) -> None:
+        self.keep = keep
+        self.place: Place | None = None
+        self.recording = Recording(tables)
+        self.lines = lines
+        self.modules = ModulePaths(names)
+        self.digests = digests
+        self.draws = draws
+        self.probe = probe
+        self.active = False
+        self._progress = progress
+        self._process = os.getpid()
+        self._modes: list[Any] = []
+        self._threads = StartedThreads(self._watch_thread)
+
+    def __enter__(self) -> Self:
+        self.active = True
+        self.modules.attach()
+        self._threads.attach()
+        mode = self.watch()
+        mode.__enter__()
+        self._modes.append(mode)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.active = False
+        while self._modes:
+            self._modes.pop().__exit__(None, None, None)
+        self._threads.detach()
+        self.modules.detach()
+        if self.draws is not None:
+            self.recording.drawn = self.draws.all
+
+    def watch(self) -> Any:  # noqa: ANN401 -- a TorchDispatchMode
+        """Make the mode for a further thread, whose operations are listed by themselves."""
+        thread = Thread()
+        self.recording.threads.append(thread)
+        return _mode()(self, thread)
+
+    def _watch_thread(self) -> Any:  # noqa: ANN401 -- as above
+        return self.watch() if self.active else None
+
+    def fail(self, error: Exception) -> None:
+        """Stop recording, as something of ours went wrong: the user's code goes on."""
+        self.active = False
+        told = f"recording stopped after {self.recording.count:,} operations: "
+        self.recording.notes.append(f"{told}{type(error).__name__}: {error}")
+
+    def tick(self) -> None:
+        """Tell how far it is."""
+        if self._progress is not None:
+            self._progress(self.recording.count)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether this is another process, such as a DataLoader's worker made by fork."""
+        return os.getpid() != self._process
+
+
+@cache
+def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by the microsecond
+    """Make the class once torch is there."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    current_node: Callable[[], Any] = torch._C._current_autograd_node  # noqa: SLF001 -- no public way
+    newest: Callable[[], int] = torch._C._autograd._get_sequence_nr  # noqa: SLF001 -- as above
+    here: Callable[[int], FrameType] = sys._getframe  # noqa: SLF001 -- the documented way to it
+    tensor_type = torch.Tensor
+
+    class Watch(TorchDispatchMode):
+        """Sees the operations of one thread, and of the backward passes that it begins."""
+
+        supports_higher_order_operators = True
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            """Leave compiled regions compiled: what runs inside is not seen, as without us."""
+            return True
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
+            return False
+
+        def __init__(self, recorder: Recorder, thread: Thread) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self._recorder = recorder
+            self._thread = thread
+            self._tables = recorder.recording.tables
+            self._places = self._tables.places
+            self._sequence = Sequence(newest())
+            self._stack = recorder.modules.stack()
+            self._known: dict[Any, tuple[Operation, int, int]] = {}
+            self._here: dict[tuple[int, str], int] = {}
+            self._digest = digest_of_tensor()
+
+        def begin(self) -> None:
+            """Begin in the thread that is watched."""
+            self._stack = self._recorder.modules.stack()
+            self._sequence = Sequence(newest())
+
+        def __torch_dispatch__(  # noqa: C901 -- as above
+            self,
+            func: Any,  # noqa: ANN401
+            types: Any,  # noqa: ANN401
+            args: tuple[Any, ...] = (),
+            kwargs: dict[str, Any] | None = None,
+        ) -> Any:  # noqa: ANN401
+            __tracebackhide__ = True  # an error of the user's shows the user's frames
+            recorder, given = self._recorder, kwargs or {}
+            if not recorder.active:
+                return func(*args, **given)
+            try:
+                known = self._known.get(func) or self._meet(func)
+                operation, number, marks = known
+                node = current_node()
+                place = self._forward() if node is None else self._backward(node)
+                recorder.place = self._places.all[place]
+                began = 0
+                if recorder.digests and marks != VIEW:
+                    began = self._given(operation, args, given)
+                    if began == 0:
+                        marks |= UNSEEN
+                if operation.draws and recorder.draws is not None:
+                    state = recorder.draws.before(args, given)
+                    began = hash((began, state))
+                if recorder.probe is not None:
+                    recorder.probe.before(func, number, place, began, args, given)
+            except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
+                recorder.fail(error)
+                return func(*args, **given)
+            result = func(*args, **given)
+            if not (recorder.keep and recorder.active):  # another thread may have ended it
+                return result
+            try:
+                ended = 0
+                if recorder.digests and marks != VIEW:
+                    ended = self._made(operation, args, given, result)
+                if operation.draws and recorder.draws is not None:
+                    recorder.draws.after(
+                        operation, self._places.all[place], recorder.lines, here(1)
+                    )
+                if recorder.probe is not None:
+                    recorder.probe.after(operation, number, place, args, given, result)
+                thread = self._thread
+                thread.operations.append(number)
+                thread.places.append(place)
+                thread.inputs.append(began)
+                thread.outputs.append(ended)
+                thread.marks.append(marks)
+                if not len(thread.marks) % _TICK:
+                    recorder.tick()
+            except Exception as error:  # noqa: BLE001 -- as above
+                recorder.fail(error)
+            return result
+
+        def _meet(self, func: Any) -> tuple[Operation, int, int]:  # noqa: ANN401
+            """Describe an operation that is met for the first time."""
+            if self._recorder.elsewhere:
+                self._recorder.active = False
+            operation = describe(func)
+            marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
+            marks |= DRAWS if operation.draws else PLAIN
+            found = self._known[func] = operation, self._tables.number(operation), marks
+            return found
+
+        def _forward(self) -> int:
+            """Tell the place of an operation outside of backward passes."""
+            stack = self._stack
+            module = stack[-1] if stack else ""
+            key = self._recorder.lines.find(here(2)), module
+            place = self._here.get(key)
+            if place is None:
+                place = self._here[key] = self._places.number(*key, False)  # noqa: FBT003
+            number = newest()
+            if number != self._sequence.end:
+                self._sequence.note(number, place)
+            return place
+
+        def _backward(self, node: Any) -> int:  # noqa: ANN401
+            """Tell the place of an operation of a backward pass: that of its forward.
+
+            Code of the user's own in a backward pass has a place of its own.
+            """
+            line = self._recorder.lines.find_inside(here(2))
+            if line:
+                return self._places.number(line, "", True)  # noqa: FBT003
+            place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
+            if place is None:
+                line = self._recorder.lines.find(here(2))
+                return self._places.number(line, "", True)  # noqa: FBT003
+            return self._places.backward(place)
+
+        def _given(  # noqa: C901, PLR0912 -- as above
+            self, operation: Operation, args: tuple[Any, ...], given: dict[str, Any]
+        ) -> int:
+            """Digest what an operation reads; 0 where some of it cannot be seen."""
+            found: list[int] = []
+            words: list[Any] = []
+            digest, unread = self._digest, operation.unread
+            place = 0  # by hand: `enumerate` takes longer
+            for value in args:
+                if isinstance(value, tensor_type):
+                    if place not in unread:
+                        found.append(digest(value))
+                elif type(value) is list or type(value) is tuple:
+                    self._list(value, found, words)
+                else:
+                    words.append(value)
+                place += 1  # noqa: SIM113 -- as above
+            if given:
+                outs = operation.outs
+                for name, value in given.items():
+                    if name in outs:
+                        continue
+                    if isinstance(value, tensor_type):
+                        found.append(digest(value))
+                    elif type(value) is list or type(value) is tuple:
+                        self._list(value, found, words)
+                    else:
+                        words.append(value)
+            if NOT_SEEN in found:
+                return 0
+            if words:
+                found.append(plain_digest(words))
+            return hash(tuple(found)) or 2
+
+        def _made(
+            self,
+            operation: Operation,
+            args: tuple[Any, ...],
+            given: dict[str, Any],
+            result: Any,  # noqa: ANN401
+        ) -> int:
+            """Digest what an operation returned or wrote."""
+            found: list[int] = []
+            words: list[Any] = []
+            digest = self._digest
+            if operation.written_names:
+                for place in operation.written:
+                    if place < len(args):
+                        self._list((args[place],), found, words)
+                for name in operation.written_names:
+                    if name in given:
+                        self._list((given[name],), found, words)
+            if operation.returns:
+                if isinstance(result, tensor_type):
+                    found.append(digest(result))
+                else:
+                    self._list((result,), found, words)
+            if words:
+                found.append(plain_digest(words))
+            return hash(tuple(found))
+
+        def _list(self, values: Any, found: list[int], words: list[Any]) -> None:  # noqa: ANN401
+            for value in values:
+                if isinstance(value, tensor_type):
+                    found.append(self._digest(value))
+                elif type(value) is list or type(value) is tuple:
+                    words.append(len(value))
+                    self._list(value, found, words)
+                else:
+                    words.append(value)
+
+    return Watch

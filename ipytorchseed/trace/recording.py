@@ -1,0 +1,98 @@
+"""What is kept of a traced run: 23 bytes for each operation, and names once each."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ipytorchseed.trace.places import Places
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.operations import Operation
+    from ipytorchseed.trace.places import Place
+
+PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
+"""Marks: what is told apart where two recordings are compared. They add up."""
+
+
+class Tables:
+    """Numbers for operations and places, the same in all recordings that are to be compared."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.places = Places()
+        self._numbers: dict[Operation, int] = {}
+
+    def number(self, operation: Operation) -> int:
+        """Return the number of an operation."""
+        found = self._numbers.get(operation)
+        if found is None:
+            found = self._numbers[operation] = len(self.operations)
+            self.operations.append(operation)
+        return found
+
+
+@dataclass(slots=True)
+class Thread:
+    """The operations of one thread, in their order. The columns are of one length.
+
+    Attributes:
+        operations: Numbers of operations.
+        places: Numbers of places.
+        inputs: Digests of what was given, 64 bits.
+        outputs: Digests of what was returned or written.
+        marks: As above.
+    """
+
+    operations: array[int] = field(default_factory=lambda: array("H"))
+    places: array[int] = field(default_factory=lambda: array("I"))
+    inputs: array[int] = field(default_factory=lambda: array("q"))
+    outputs: array[int] = field(default_factory=lambda: array("q"))
+    marks: array[int] = field(default_factory=lambda: array("B"))
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+
+@dataclass(slots=True)
+class Drawn:
+    """What one operation at one place drew from one source.
+
+    Attributes:
+        operation: As torch spells it, ``aten::bernoulli_``.
+        place: Where it stands.
+        source: The source or generator.
+        by: The part of torch that asked where it was no module of the user's: ``DataLoader``.
+        calls: How often.
+        numbers: How many raw numbers, all together; None where they cannot be counted.
+    """
+
+    operation: str
+    place: Place
+    source: str
+    by: str = ""
+    calls: int = 0
+    numbers: int | None = 0
+
+
+@dataclass(slots=True)
+class Recording:
+    """A traced run.
+
+    Attributes:
+        tables: What its numbers stand for.
+        threads: The threads in which operations were seen, that of the cell first.
+        drawn: What was drawn, in the order of the first draws.
+        notes: What could not be seen, in words.
+    """
+
+    tables: Tables
+    threads: list[Thread] = field(default_factory=list)
+    drawn: list[Drawn] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many operations were seen."""
+        return sum(map(len, self.threads))

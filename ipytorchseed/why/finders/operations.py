@@ -1,0 +1,64 @@
+"""An operation was seen not to repeat, by ``--check`` or by torch's own alert."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Operation, Run
+    from ipytorchseed.why.case import Case
+
+_STRICT = re.compile(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
+"""The first line of a cell that ran under deterministic flags."""
+
+
+def find_operations(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name operations that were seen not to repeat in this cell.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found. An alert says only that an operation may not
+            repeat; it is then not named. What a check caught is.
+    """
+    causes: dict[str, Cause] = {}
+    cleared: dict[str, Cleared] = {}
+    strict = all(_STRICT.match(run.source) for run in (case.run, case.against))
+    for run, seen in case.operations:
+        name = seen.operation
+        if name in causes:
+            continue
+        if strict and (seen.mends or seen.how == "alert"):
+            cleared[name] = Cleared("operation", name, "repeats under deterministic flags")
+        elif others and seen.how == "alert":
+            cleared[name] = Cleared("operation", name, "other causes account for the change")
+        else:
+            causes[name] = _cause(case, run, seen)
+    return [*causes.values()], [each for each in cleared.values() if each.name not in causes]
+
+
+def _cause(case: Case, run: Run, seen: Operation) -> Cause:
+    where = "" if seen.line is None else f" on line {seen.line}"
+    if seen.backward and seen.line is not None:
+        where = f", in the backward pass of line {seen.line},"
+    if seen.how == "check":
+        message = (
+            f"{seen.operation}{where} does not repeat: %%deterministic --check caught it in"
+            f" {case.name(run)}"
+        )
+    else:
+        message = (
+            f"{seen.operation}{where} has no deterministic algorithm, as torch said in"
+            f" {case.name(run)}"
+        )
+    how = "does not repeat" if seen.how == "check" else "may not repeat"
+    return Cause(
+        kind="operation",
+        name=seen.operation,
+        message=message,
+        proof=seen.code,
+        fix="put %%deterministic on top of the cell" if seen.mends else "",
+        blame=(Blame(run, how),),
+    )

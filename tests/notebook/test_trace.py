@@ -1,0 +1,83 @@
+"""``%%deterministic --trace`` and ``%rng who``: who drew how much, on which line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+SETUP = """
+from torch import nn
+dropout = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
+g = torch.Generator().manual_seed(1)
+loader = torch.utils.data.DataLoader([*range(6)], batch_size=3, shuffle=True, generator=g)
+""".strip()
+
+CELL = """
+%%deterministic 42 --trace
+random.random()
+np.random.rand(3)
+for batch in loader:
+    dropout(torch.ones(2, 4))
+torch.rand(5)
+""".strip()
+
+
+@pytest.fixture(scope="module")
+def traced(loaded):
+    """A traced run; its number."""
+    loaded.run(SETUP)
+    return loaded.run(CELL, "traced").execution_count
+
+
+def _rows(text):
+    rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
+    return [row for row in rows if len(row) > 4 and row[0] != "Source"]
+
+
+def test_who_lists_operation_line_module_and_numbers(kernel, traced):
+    """Of python and numpy too; the loader's base seed among them."""
+    (shown,) = kernel.run(f"%rng who {traced}").displays
+    rows = _rows(shown["text/plain"])
+    assert ["python", "2", "1", "python's own", "2"] in rows
+    assert ["numpy", "6", "1", "numpy's own", "3"] in rows
+    assert ["torch.cpu", "5", "1", "aten::rand", "6"] in rows
+    assert ["torch.cpu", "32", "2", "aten::bernoulli_", "5", "dropout.1"] in rows
+    assert ["g", "2", "1", "aten::random_", "4", "DataLoader"] in rows
+    assert "not known on which line" not in shown["text/plain"]
+    assert "<table>" in shown["text/html"]
+
+
+def test_a_traced_run_gives_the_same_numbers(kernel):
+    """And leaves nothing behind."""
+    plain = kernel.run("%%deterministic 42\ntorch.rand(3)")
+    traced = kernel.run("%%deterministic 42 --trace\ntorch.rand(3)")
+    assert plain.shown == traced.shown
+    assert kernel.value("__import__('sys').gettrace() is None") is True
+
+
+def test_a_run_that_was_not_traced_is_told_how_to_be(kernel):
+    """By number, in one line."""
+    number = kernel.run("torch.rand(1)").execution_count
+    said = kernel.run(f"%rng who {number}").stderr
+    assert f"In[{number}] was not traced; put %%deterministic --trace on top" in said
+
+
+def test_a_traced_cell_that_fails_is_listed_up_to_there(kernel):
+    """The trace ends with the run."""
+    reply = kernel.run("%%deterministic --trace\ntorch.rand(2)\n1 / 0")
+    assert reply.error.ename == "ZeroDivisionError"
+    (shown,) = kernel.run(f"%rng who {reply.execution_count}").displays
+    assert ["torch.cpu", "2", "1", "aten::rand", "2"] in _rows(shown["text/plain"])
+    assert kernel.run("torch.rand(1)").error is None
+
+
+def test_traces_outlive_the_kernel(loaded, traced):
+    """They are in the ledger with their run."""
+    (number,) = [run.id for run in loaded.runs() if run.execution_count == traced]
+    loaded.restart()
+    loaded.run(
+        "%load_ext ipytorchseed\nimport asyncio, random, time, warnings\nimport numpy as np\nimport torch"
+    )
+    shown = loaded.run(f"%rng who #{number}").displays[0]["text/plain"]
+    assert "aten::bernoulli_" in shown

@@ -1,0 +1,55 @@
+"""A check of code in a namespace of its own, without a shell."""
+
+from __future__ import annotations
+
+import linecache
+from contextlib import nullcontext
+from typing import Any
+
+from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.reach import reach
+from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.trace.places import Lines
+
+FILE = "<a cell that is checked>"
+
+
+class Cell:
+    """Runs a cell's code, as a shell does; ``print`` is heard."""
+
+    def __init__(self, source: str, names: dict[str, Any]) -> None:
+        self.source = source
+        self.names = names
+        self.runs = 0
+        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
+
+    def __call__(self, around) -> Shown:
+        """Run it once more."""
+        outputs = Outputs()
+        self.runs += 1
+        self.names["print"] = lambda *words: outputs.printed(f"{' '.join(map(str, words))}\n")
+        error = None
+        try:
+            with around:
+                exec(compile(self.source, FILE, "exec"), self.names)  # noqa: S102 -- a cell's code
+        except Exception as raised:  # noqa: BLE001 -- as a shell would
+            error = raised
+        return Shown(outputs.stdout(), error=error)
+
+
+def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
+    """Check a cell; return what was found, and the cell."""
+    names["__name__"] = "__main__"
+    cell = Cell(source, names)
+    names["print"] = print
+    reached = reach(
+        flow_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
+    )
+    made = Check(
+        names, reached, runs=runs, lines=Lines(FILE, names), source=source,
+        hidden=frozenset({"print", "__builtins__"}), **options,
+    )  # fmt: skip
+    shown = cell(nullcontext())
+    made.first(shown)
+    return made.finish(cell), cell

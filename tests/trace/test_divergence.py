@@ -1,0 +1,163 @@
+"""Of two runs, the first operation that made a difference is found; others are not accused."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from ipytorchseed.trace.divergence import compare
+from ipytorchseed.trace.probe import Probe
+from ipytorchseed.trace.recording import Tables
+from tests.trace.recorded import drift, record
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+
+def _twice(source, *given, seed=0):
+    """Record a source twice, from the same state; return the divergence and the tables."""
+    tables = Tables()
+    recordings = []
+    for names in given or ({}, {}):
+        torch.manual_seed(seed)
+        recordings.append(record(source, {"torch": torch, "drift": drift, **names}, tables))
+    return compare(*recordings), tables
+
+
+def test_equal_runs_have_none():
+    """With draws, training and views."""
+    source = """\
+x = torch.rand(4, 3, requires_grad=True)
+y = torch.nn.functional.dropout(x.t(), 0.5).exp()
+y.sum().backward()
+"""
+    assert not _twice(source)[0].found
+
+
+def test_the_first_operation_that_differs_is_named():
+    """With its line and its number in the run; what follows from it is not."""
+    found, _ = _twice("x = torch.ones(2)\ny = x * 2\nz = drift(y)\nw = z.exp()\nv = drift(w)")
+    assert found.operation.operation.name == "ipytorchseed_tests::drift"
+    assert (found.operation.place.line, found.operation.index) == (3, 2)
+    assert not found.outside_first
+
+
+def test_runs_of_unequal_length_are_aligned():
+    """A line that only one run comes to hides nothing, and is not accused."""
+    source = "for _ in range(n):\n    torch.ones(2).sin()\nz = drift(torch.ones(3))"
+    found, _ = _twice(source, {"n": 1}, {"n": 5})
+    assert (found.operation.operation.name, found.operation.place.line) == (
+        "ipytorchseed_tests::drift",
+        3,
+    )
+
+
+def test_a_value_from_outside_is_told_from_an_operation():
+    """The operation that is given another number is not the one to blame."""
+    found, _ = _twice("x = torch.ones(2)\ny = x * n\nz = y.exp()", {"n": 2.0}, {"n": 3.0})
+    assert found.operation is None
+    assert (found.entered.operation.name, found.entered.place.line) == ("aten::mul", 2)
+
+
+def test_both_are_told_where_both_are():
+    """The earlier one first."""
+    source = "x = torch.ones(2) * n\ny = drift(torch.ones(3))"
+    found, _ = _twice(source, {"n": 2.0}, {"n": 3.0})
+    assert found.operation.place.line == 2
+    assert found.entered.place.line == 1
+    assert found.outside_first
+
+
+def test_a_draw_from_another_place_in_the_stream_comes_from_outside():
+    """The generator is part of what a draw is given."""
+    generators = [{"g": torch.Generator().manual_seed(seed)} for seed in (1, 2)]
+    found, _ = _twice("torch.rand(2, generator=g)", *generators)
+    assert found.operation is None
+    assert found.entered.draws
+
+
+def test_threads_may_come_in_any_order():
+    """Work that another thread does is the same work."""
+    source = """\
+import threading
+def work(k):
+    torch.full((2,), float(k)).exp()
+for k in order:
+    thread = threading.Thread(target=work, args=(k,)); thread.start(); thread.join()
+"""
+    assert not _twice(source, {"order": (1, 2)}, {"order": (2, 1)})[0].found
+
+
+def test_memory_that_is_written_before_it_is_read_is_no_difference():
+    """As every layer's parameters are made."""
+    source = "x = torch.empty(1000)\nx.uniform_()\ny = torch.empty(10)\ny.copy_(torch.ones(10))\nz = x + 1"
+    assert not _twice(source)[0].found
+
+
+UNWRITTEN = "old = torch.full((100_003,), value); del old\nx = torch.empty(100_003)\ny = x + 1"
+
+
+def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
+    """``empty`` itself has no input and is compared with nothing; its reader leads to it."""
+    found, tables = _twice(UNWRITTEN, {"value": 1.0}, {"value": 2.0})
+    reader = found.entered
+    assert found.outside_first
+    probe = Probe(reader.number, reader.place_number, None, reader.count)
+    record(UNWRITTEN, {"torch": torch, "value": 3.0}, tables, probe=probe)
+    if reader.place.line == 3:  # else the memory happened to be another's, and was equal
+        number, place = probe.unwritten
+        assert tables.operations[number].name == "aten::empty"
+        assert tables.places.all[place].line == 2
+
+
+def test_a_probe_follows_unwritten_memory_without_a_difference():
+    """It is told who read it, and whose memory was never written to."""
+    probe = Probe()
+    source = "a = torch.empty(4)\nb = a.exp()\nc = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
+    tables = Tables()
+    record(source, {"torch": torch}, tables, probe=probe)
+    probe.finish()
+    assert tables.operations[probe.read[0]].name == "aten::exp"
+    assert [tables.places.all[place].line for _, place in probe.left] == [1, 3]
+
+
+def test_a_probe_runs_an_operation_again_on_the_same_input():
+    """How many results it gives, and how far they are apart."""
+    source = "x = torch.ones(2)\ny = drift(x)\nz = x * 3"
+    found, tables = _twice(source)
+    point = found.operation
+    probe = Probe(point.number, point.place_number, point.inputs)
+    record(source, {"torch": torch, "drift": drift}, tables, probe=probe)
+    assert (probe.runs, probe.results) == (8, 8)
+    assert probe.apart == 7
+
+
+def test_a_probe_of_an_operation_in_place_leaves_its_argument_alone():
+    """It works on copies."""
+    tables, names = Tables(), {"torch": torch, "x": torch.ones(2)}
+    first = record("x.add_(1)", dict(names, x=torch.ones(2)), tables)
+    thread = first.threads[0]
+    probe = Probe(thread.operations[0], thread.places[0], thread.inputs[0])
+    record("x.add_(1)", names, tables, probe=probe)
+    assert (probe.runs, probe.results, probe.apart) == (8, 1, None)
+    assert torch.equal(names["x"], torch.full((2,), 2.0))
+
+
+@pytest.fixture
+def many_threads():
+    """More threads than cores, so that they take turns in another order each time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(8)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["index_put_", "put_"])
+def test_a_real_operation_that_adds_in_any_order_is_found(name, many_threads):
+    """Threads add to the same places; many times, as a busy machine may run them in turn."""
+    arguments = "(index,), value" if name == "index_put_" else "index, value"
+    source = f"for _ in range(40):\n    torch.zeros(500).{name}({arguments}, accumulate=True)"
+    torch.manual_seed(0)
+    given = {"index": torch.randint(0, 500, (1_000_000,)), "value": torch.randn(1_000_000)}
+    found, _ = _twice(source, given, given)
+    assert found.operation.operation.name == f"aten::{name}"
+    assert found.operation.place.line == 2

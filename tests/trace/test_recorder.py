@@ -1,0 +1,255 @@
+"""Every operation is seen, with its line, its module and its pass, and nothing is disturbed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+from ipytorchseed.trace.recording import DRAWS, PLAIN, UNSEEN, VIEW
+from tests.trace.recorded import Seen, record, seen
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+
+class Deep(nn.Module):
+    """A network of networks, as a notebook has it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU())])
+
+    def forward(self, x):
+        """Go through all."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def _names(**given):
+    return {"torch": torch, "nn": nn, **given}
+
+
+def test_a_line_is_that_of_the_cell_however_deep_the_operation_lies():
+    """In a helper of another file, in a function of the cell, in a comprehension."""
+    helper = {"torch": torch}
+    exec(compile("def far(x):\n\n\n\n    return x.exp()", "<elsewhere>", "exec"), helper)  # noqa: S102 -- code that stands for a cell
+    source = "x = torch.ones(2)\ndef near(x):\n    return x.sin()\n\nnear(x)\n[far(x) for _ in 'a']"
+    operations = seen(record(source, _names(far=helper["far"])))
+    assert [(each.operation, each.line) for each in operations] == [
+        ("ones", 1),
+        ("sin", 3),
+        ("exp", 6),
+    ]
+
+
+def test_a_backward_operation_has_the_line_and_the_module_of_its_forward():
+    """Whatever line calls ``backward``."""
+    source = "x = torch.ones(2, 3)\ny = model(x)\nz = y.exp()\n\nz.sum().backward()"
+    operations = seen(record(source, _names(model=Deep())))
+    back = {each.operation: each for each in operations if each.backward}
+    assert back["mul"] == Seen("mul", 3, "", True)
+    assert back["threshold_backward"] == Seen("threshold_backward", 2, "model.layers.1.1", True)
+    assert {each.module for each in operations if each.operation == "mm"} == {
+        "model.layers.0",
+        "model.layers.1.0",
+    }
+
+
+def test_a_backward_of_the_users_own_has_its_own_lines():
+    """The code stands in the cell: its line is named."""
+    source = """\
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.exp()
+x = torch.ones(2, requires_grad=True)
+Twice.apply(x).sum().backward()
+"""
+    operations = {each.operation: each for each in seen(record(source))}
+    assert operations["mul"] == Seen("mul", 4, "", False)
+    assert operations["exp"] == Seen("exp", 7, "", True)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_what_a_checkpoint_runs_again_belongs_to_the_backward_pass(reentrant):
+    """With the line of the code that runs again."""
+    source = f"""\
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(2, requires_grad=True)
+def part(x):
+    return x.sin().exp()
+checkpoint(part, x, use_reentrant={reentrant}).sum().backward()
+"""
+    sines = [each for each in seen(record(source)) if each.operation == "sin"]
+    assert [(each.line, each.backward) for each in sines] == [(4, False), (4, True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("model", "model"), ("model.layers[1]", "model.layers.1")]
+)
+def test_a_module_is_named_as_one_reaches_it(name, path):
+    """Also where only a part of the model is called."""
+    source = f"part = {name}\nmodel.layers[0](torch.ones(3))\npart(torch.ones(1, 3))"
+    operations = seen(record(source, _names(model=Deep())))
+    modules = {each.module for each in operations if each.line == 3 and each.operation == "addmm"}
+    assert modules
+    assert all(each == path or each.startswith(f"{path}.") for each in modules)
+
+
+def test_a_module_made_inside_a_function_goes_by_its_class():
+    """No variable names it."""
+    source = "def f():\n    return nn.Sequential(nn.ReLU())(torch.ones(2))\nf()"
+    modules = {each.operation: each.module for each in seen(record(source, _names()))}
+    assert modules["relu"] == "Sequential.0"
+
+
+def test_threads_of_the_cell_are_seen_each_by_itself():
+    """In the order in which they were started."""
+    source = """\
+import threading
+def work(name):
+    getattr(torch.ones(2), name)()
+threads = [threading.Thread(target=work, args=(name,)) for name in ("sin", "cos")]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+torch.ones(2).exp()
+"""
+    recording = record(source)
+    found = [[each.operation for each in seen(recording, n)] for n in range(3)]
+    assert found == [["ones", "exp"], ["ones", "sin"], ["ones", "cos"]]
+    assert {each.line for each in seen(recording, 1)} == {3}
+
+
+def test_other_ways_of_torchs_are_seen():
+    """autocast, inference mode, torch.func."""
+    source = """\
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    torch.ones(2, 2) @ torch.ones(2, 2)
+with torch.inference_mode():
+    torch.ones(2).sin()
+torch.func.vmap(torch.func.grad(lambda x: x.cos()))(torch.ones(3))
+"""
+    operations = {(each.operation, each.line) for each in seen(record(source))}
+    assert {("_to_copy", 2), ("mm", 2), ("sin", 4), ("cos", 5)} <= operations
+
+
+def test_results_and_sources_are_those_without_a_recorder():
+    """Bit by bit."""
+    source = (
+        "torch.manual_seed(0)\ny = model(torch.rand(4, 3)).sum()\ny.backward()\nz = torch.rand(2)"
+    )
+    model = Deep()
+    plain, traced = _names(model=model), _names(model=model)
+    state = torch.get_rng_state()
+    exec(source, plain)  # noqa: S102 -- code that stands for a cell
+    grads = [each.grad.clone() for each in model.parameters()]
+    model.zero_grad()
+    record(source, traced, count=True)
+    torch.set_rng_state(state)
+    assert torch.equal(plain["z"], traced["z"])
+    assert torch.equal(plain["y"], traced["y"])
+    assert all(map(torch.equal, grads, (each.grad for each in model.parameters())))
+
+
+def test_an_error_of_the_users_comes_through_and_all_is_taken_away():
+    """Modes, hooks of modules, and what watches threads."""
+    import threading
+
+    from torch.nn.modules import module
+
+    before = (
+        [*_get_current_dispatch_mode_stack()],
+        len(module._global_forward_hooks),
+        threading.Thread.start,
+    )
+    with pytest.raises(RuntimeError, match="must match"):
+        record("torch.ones(2) + torch.ones(3)")
+    with pytest.raises(ZeroDivisionError):
+        record("1 / 0")
+    after = (
+        [*_get_current_dispatch_mode_stack()],
+        len(module._global_forward_hooks),
+        threading.Thread.start,
+    )
+    assert before == after
+
+
+def test_a_module_that_raises_is_left_behind():
+    """What is caught in the cell does not put later operations into that module."""
+    source = "try:\n    model(torch.ones(5))\nexcept RuntimeError:\n    pass\ntorch.ones(2).sin()"
+    last = seen(record(source, _names(model=Deep())))[-1]
+    assert last == Seen("sin", 5, "", False)
+
+
+def test_an_error_of_ours_ends_the_recording_not_the_cell(monkeypatch):
+    """It is told in a note."""
+    from ipytorchseed.trace import places
+
+    def fail(*_):
+        raise KeyError("gone")
+
+    monkeypatch.setattr(places.Lines, "find", fail)
+    names = {"torch": torch}
+    recording = record("x = torch.ones(2) + 1", names)
+    assert torch.equal(names["x"], torch.full((2,), 2.0))
+    assert recording.notes == ["recording stopped after 0 operations: KeyError: 'gone'"]
+
+
+class Wrapper(torch.Tensor):
+    """A tensor without memory of its own, as those of other libraries are."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        """Wrap a tensor."""
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        """Work on what is wrapped."""
+        plain = [each.inner if isinstance(each, Wrapper) else each for each in args]
+        return cls(func(*plain, **(kwargs or {})))
+
+
+def test_marks_tell_views_and_draws_and_what_cannot_be_seen():
+    """A view reads nothing; a draw depends on its source; another's tensor may hold anything."""
+    source = "x = torch.rand(4)\ny = x.view(2, 2)\nz = torch.add(wrapped, 1)\nu = x + 1"
+    recording = record(source, {"torch": torch, "wrapped": Wrapper(torch.ones(2))})
+    assert [*recording.threads[0].marks] == [DRAWS, VIEW, UNSEEN, PLAIN]
+
+
+def test_records_are_small():
+    """23 bytes for each operation: a million stay far under 200 MB."""
+    thread = record("x = torch.ones(2)\nfor _ in range(500):\n    x = x + 1").threads[0]
+    columns = (thread.operations, thread.places, thread.inputs, thread.outputs, thread.marks)
+    assert sum(column.itemsize for column in columns) == 2 + 4 + 8 + 8 + 1
+    assert len(thread) == 501
+
+
+def test_a_worker_process_made_by_fork_records_nothing():
+    """A DataLoader's worker inherits the mode; it stays quiet, and its data arrive."""
+    source = """\
+from torch.utils.data import DataLoader
+loader = DataLoader(list(range(8)), batch_size=4, num_workers=1)
+got = [batch.tolist() for batch in loader]
+"""
+    names = {"torch": torch}
+    state = torch.get_rng_state()
+    recording = record(source, names)
+    torch.set_rng_state(state)
+    assert names["got"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert recording.notes == []
+
+
+def test_progress_is_told_now_and_then():
+    """With the number of operations so far."""
+    told = []
+    record("x = torch.ones(1)\nfor _ in range(3000):\n    x = x + 1", progress=told.append)
+    assert told == [1024, 2048]

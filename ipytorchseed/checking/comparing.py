@@ -49,12 +49,12 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
         for other in others:
             pair = _Pair(records[first.ledger], records[other.ledger], counts)
             for cell in notebook.cells:
-                known = verdicts.get(cell.index)
+                known = verdicts.get(cell.place)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
                     if found is not None:
-                        verdicts[cell.index] = replace(found, line=notebook.line(cell))
-    return [verdicts[index] for index in sorted(verdicts)]
+                        verdicts[cell.place] = replace(found, line=notebook.line(cell))
+    return [verdicts[place] for place in sorted(verdicts)]
 
 
 class _Pair:
@@ -79,11 +79,11 @@ class _Pair:
         """Compare what came of a cell; None where only one pass reached it."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
-        if cell.index not in first.outputs or cell.index not in other.outputs:
+        if cell.place not in first.outputs or cell.place not in other.outputs:
             return None
         if self._one_kernel and only_asks(cell.source):
             return CellVerdict(cell, Found.SAME, Found.SAME)  # about the past, which has grown
-        shown = compare_outputs(first.outputs[cell.index], other.outputs[cell.index])
+        shown = compare_outputs(first.outputs[cell.place], other.outputs[cell.place])
         outputs = Found.DIFFERENT if shown else Found.SAME
         expected = VARIES in cell.tags
         runs = self._runs(cell)

@@ -125,7 +125,7 @@ class FreshKernel:
         assert self._client is not None  # noqa: S101 -- started
         self._cell = cell.id
         try:
-            await self._client.async_execute_cell(node.cells[cell.index], cell.index)
+            await self._client.async_execute_cell(node.cells[cell.place], cell.place)
         except CellTimeoutError:
             msg = f"{cell.name} took longer than {self._choices.timeout:g} s (--timeout)"
             raise UncheckableError(msg) from None

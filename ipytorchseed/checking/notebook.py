@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SKIP, RAISES, VARIES = "skip-execution", "raises-exception", "ipytorchseed-varies"
 """Tags of cells: not run; allowed to raise; expected to differ. The first two are nbclient's."""
 
+_INJECTED = "injected-parameters"
+"""papermill's tag for the cell that it adds."""
+
 _OLDEST = 4
 
 
@@ -29,7 +32,8 @@ class Cell:
     """A code cell.
 
     Attributes:
-        index: Its place among all cells of the notebook, counted from 0.
+        index: Its place among all cells of the notebook's file, counted from 0.
+        place: Its place among the cells that are run, which may hold one with parameters more.
         id: What it is known by, in the notebook's file or, where that has none, by its text.
         source: Its text.
         tags: The tags that it carries.
@@ -37,6 +41,7 @@ class Cell:
     """
 
     index: int
+    place: int
     id: str
     source: str
     tags: frozenset[str] = frozenset()
@@ -87,10 +92,11 @@ def read(path: Path, parameters: Mapping[str, Any] | None = None) -> Notebook:
     """
     text = _text(path)
     node = _parse(text)
+    length = len(node.cells)
     if parameters:
         node = _with_parameters(node, parameters)
     _name_cells(node)
-    return Notebook(path, node, _code_cells(node), text)
+    return Notebook(path, node, _code_cells(node, added=len(node.cells) > length), text)
 
 
 def _text(path: Path) -> str:
@@ -136,7 +142,16 @@ def _parse(text: str) -> NotebookNode:
 def _with_parameters(node: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
     from papermill.parameterize import parameterize_notebook
 
-    return cast("NotebookNode", parameterize_notebook(node, dict(parameters)))
+    node.metadata.setdefault("papermill", {})  # what papermill itself adds when it reads a file
+    for cell in node.cells:
+        cell.metadata.setdefault("tags", [])
+    made = parameterize_notebook(
+        node, dict(parameters), kernel_name="python3", language="python", comment="Parameters"
+    )
+    for cell in made.cells:
+        if _INJECTED in cell.metadata.tags:
+            cell["id"] = _INJECTED  # papermill names it at random
+    return cast("NotebookNode", made)
 
 
 def _name_cells(node: NotebookNode) -> None:
@@ -153,14 +168,22 @@ def _name_cells(node: NotebookNode) -> None:
         seen.add(name)
 
 
-def _code_cells(node: NotebookNode) -> list[Cell]:
+def _code_cells(node: NotebookNode, *, added: bool) -> list[Cell]:
+    """List the code cells.
+
+    Args:
+        node: Where.
+        added: Whether one with parameters stands there that the file does not have.
+    """
     cells = []
-    count = 0
-    for index, cell in enumerate(node.cells):
+    count = shift = 0
+    for place, cell in enumerate(node.cells):
+        shift += added and cell["id"] == _INJECTED
         if cell.cell_type != "code":
             continue
         tags = frozenset(cell.metadata.get("tags", ()))
         runs = bool(cell.source.strip()) and SKIP not in tags
         count += runs
-        cells.append(Cell(index, cell["id"], cell.source, tags, count if runs else None))
+        number = count if runs else None
+        cells.append(Cell(place - shift, place, cell["id"], cell.source, tags, number))
     return cells

@@ -25,7 +25,7 @@ class Pass:
     """What came of the cells of a notebook that were run one after the other.
 
     Attributes:
-        outputs: What each cell showed, by its index, of those that ran.
+        outputs: What each cell showed, by its place, of those that ran.
         ledger: The file in which the runs are recorded.
         failed: The cell that raised without being tagged for it, and its error in a line.
         fault: Why it did not come to its end, in a line.
@@ -62,7 +62,7 @@ async def run_through(notebook: Notebook, choices: Choices, folder: Path, step: 
         await kernel.start(node)
         for cell in _run(notebook):
             error = await kernel.run(cell, node)
-            first.outputs[cell.index] = copy.deepcopy(node.cells[cell.index].outputs)
+            first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
             step()
             if error is not None:
                 first.failed = cell, error
@@ -70,12 +70,12 @@ async def run_through(notebook: Notebook, choices: Choices, folder: Path, step: 
         if choices.rerun:
             passes.append(again := Pass(kernel.ledger))
             for cell in reversed(_run(notebook)):
-                if cell.index in first.outputs:
+                if cell.place in first.outputs:
                     await kernel.run(cell, node)
-                    again.outputs[cell.index] = node.cells[cell.index].outputs
+                    again.outputs[cell.place] = node.cells[cell.place].outputs
                 step()
         else:
-            first.outputs = {index: node.cells[index].outputs for index in first.outputs}
+            first.outputs = {place: node.cells[place].outputs for place in first.outputs}
         calm = True
     except UncheckableError as error:
         passes[-1].fault = str(error)

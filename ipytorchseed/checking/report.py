@@ -81,7 +81,7 @@ def _parts(verdict: Verdict) -> Iterator[str]:
     if verdict.note:
         yield wrap(f"{verdict.path}: {verdict.note}", first="")
     if verdict.fault is not None:
-        yield wrap(f"{verdict.path} {verdict.fault}", first="✗ ")
+        yield f"✗ {verdict.path} {verdict.fault}"  # one line, as a log is searched by lines
     if verdict.first is None:
         return
     if verdict.rerun:

@@ -103,11 +103,11 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        msg = "there is no such file"
+        msg = "no such file"
     except UnicodeDecodeError:
-        msg = "is not a notebook: it is no text in UTF-8"
+        msg = "not a notebook: it is no text in UTF-8"
     except OSError as error:
-        msg = f"cannot be read: {error.strerror}"
+        msg = f"it cannot be read: {error.strerror}"
     raise UncheckableError(msg)
 
 
@@ -117,15 +117,15 @@ def _parse(text: str) -> NotebookNode:
     try:
         raw = json.loads(text)
     except ValueError as error:
-        msg = f"is not a notebook: invalid JSON, {error}"
+        msg = f"not a notebook: invalid JSON, {error}"
         raise UncheckableError(msg) from None
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
-        msg = "is not a notebook: its JSON says no nbformat"
+        msg = "not a notebook: its JSON says no nbformat"
         raise UncheckableError(msg)
     if major < _OLDEST:
         msg = (
-            f"is of notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
+            f"in notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
             f" format {_OLDEST}"
         )
         raise UncheckableError(msg)
@@ -135,7 +135,7 @@ def _parse(text: str) -> NotebookNode:
             return cast("NotebookNode", nbformat.reads(text, as_version=_OLDEST))  # type: ignore[no-untyped-call]
     except Exception as error:  # noqa: BLE001 -- nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
-        msg = f"is not a notebook: {said or type(error).__name__}"
+        msg = f"not a notebook: {said or type(error).__name__}"
         raise UncheckableError(msg) from None
 
 

@@ -81,33 +81,34 @@ def _parts(verdict: Verdict) -> Iterator[str]:
     if verdict.note:
         yield wrap(f"{verdict.path}: {verdict.note}", first="")
     if verdict.fault is not None:
-        yield f"✗ {verdict.path} {verdict.fault}"  # one line, as a log is searched by lines
+        yield f"✗ {verdict.path}: {verdict.fault}"  # one line, as a log is searched by lines
     if verdict.first is None:
         return
     if verdict.rerun:
         yield wrap(f"{verdict.path}: not every cell is safe to run again", first="✗ ")
         for each in verdict.differing:
-            yield from _cell(each, "")
+            yield from _cell(each)
         return
     yield wrap(f"{verdict.path}: {verdict.first.cell.name} is the first to differ", first="✗ ")
-    yield from _cell(verdict.first, "")
+    yield from _cell(verdict.first)
     yield from _others(verdict)
 
 
-def _cell(verdict: CellVerdict, indent: str) -> Iterator[str]:
-    label = label_of(verdict.cell.source, _LABEL)
-    later = "   shows the same, and will differ later" if verdict.later else ""
-    yield f"{indent}  {verdict.cell.name}  {label}{later}".rstrip()
-    for cause in verdict.causes:
-        yield wrap(cause.message, first=f"{indent}    ▲ ")
-        yield from (f"{indent}      {line}" for line in cause.fix.splitlines())
-    if verdict.does_not_repeat:
-        yield wrap(next_step(), first=f"{indent}    ▲ ")
+def _cell(verdict: CellVerdict) -> Iterator[str]:
+    """Say of a cell in what it differs, why, and what mends it."""
+    yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, _LABEL)}"
+    if verdict.later:
+        yield "    shows the same, and will differ later"
     for change in verdict.changes[:_MOST_CHANGES]:
-        yield wrap(_change(change), first=f"{indent}      ")
+        yield wrap(_change(change), first="    ")
     more = len(verdict.changes) - _MOST_CHANGES
     if more > 0:
-        yield f"{indent}      and {more} more"
+        yield f"    and {more} more"
+    for cause in verdict.causes:
+        yield wrap(cause.message, first="  ▲ ")
+        yield from (f"    try: {line}" for line in cause.fix.splitlines())
+    if verdict.does_not_repeat:
+        yield wrap(next_step(), first="  ▲ ")
 
 
 def next_step() -> str:
@@ -127,6 +128,8 @@ def _others(verdict: Verdict) -> Iterator[str]:
     others = verdict.differing[1:]
     shown = [each.cell.name for each in others if not each.later]
     later = [each.cell.name for each in others if each.later]
+    if shown or later:
+        yield ""
     if shown:
         yield wrap(f"differ too: {', '.join(shown)}", first="  ")
     if later:
@@ -148,6 +151,7 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         else {
             "index": first.cell.index,
             "id": first.cell.id,
+            "message": summary(verdict),
             "causes": [cause_json(cause) for cause in first.causes],
         },
         "cells": [

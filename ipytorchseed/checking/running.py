@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.choices import Choices
     from ipytorchseed.checking.notebook import Notebook
 
-_INTERRUPTED = "was interrupted"
+_INTERRUPTED = "interrupted"
 
 
 class Watcher(Protocol):
@@ -138,9 +138,7 @@ async def _run(
             verdict = _judge(notebook, [each for passes in results for each in passes], choices)
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
-        verdict = Verdict(
-            notebook.path, fault=f"has no room for its records: {error.strerror}{place}"
-        )
+        verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
     seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
     return replace(verdict, seconds=seconds, rerun=choices.rerun)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import nbformat
-import papermill.parameterize  # noqa: F401 -- its first import adds to the warnings' filters
 import pytest
 
 from tests.checking.books import book, causes, found, look

@@ -44,18 +44,18 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         path.write_bytes(content)
         said[path] = words
 
-    said[tmp_path / "none.ipynb"] = "there is no such file"
+    said[tmp_path / "none.ipynb"] = "no such file"
     file("invalid JSON", "torn.ipynb", b'{"cells": [')
     file("no text in UTF-8", "binary.ipynb", b"\xff\xfe\x00")
     file("no nbformat", "other.ipynb", b'{"a": 1}')
     file("no nbformat", "list.ipynb", b"[]")
     file(
-        "is of notebook format 3",
+        "in notebook format 3",
         "old.ipynb",
         json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}).encode(),
     )
     file(
-        "is not a notebook",
+        "not a notebook",
         "empty.ipynb",
         json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode(),
     )
@@ -161,5 +161,5 @@ def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert err == ""
-    assert out.count("was interrupted") == 2
+    assert out.count(".ipynb: interrupted") == 2
     assert gone(mark) == []

@@ -1,4 +1,4 @@
-"""The causes of ``%why`` as they are told of two fresh kernels, where nothing can be rewound."""
+"""The causes of ``%why`` as a check tells them: what mends the notebook, not the kernel."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ _OURS = "%seed 42"
 _PAST = ("%seed rewind", "%rerun", "%recall")
 _SEEDED = ("reseeded", "made", "moved")
 """How the blame begins of a run that put a source where no draws from its beginning lead."""
+
+
+def told_again(cause: Cause) -> Cause:
+    """Return a cause as it is told of a cell that is not safe to run again.
+
+    Args:
+        cause: As ``%why`` tells it.
+    """
+    if cause.kind == "rng":
+        return replace(cause, fix="%%deterministic 42")  # it then begins at the same place always
+    return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
 
 
 def told(cause: Cause, unseeded: Container[str]) -> Cause:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ipytorchseed.checking.causes import told
+from ipytorchseed.checking.causes import told, told_again
 from ipytorchseed.checking.clocks import Clocks
 from ipytorchseed.checking.differences import moved_apart, variables_apart
 from ipytorchseed.checking.notebook import VARIES
@@ -127,7 +127,7 @@ class _Pair:
         )
         said = explain(run, against, history, states)
         if self._one_kernel:
-            return said.causes
+            return tuple(map(told_again, said.causes))
         return tuple(told(cause, self._unseeded) for cause in said.causes)
 
     def _numbered(self, run: Run) -> Run:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import Run, Value
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.case import States
 
@@ -93,8 +93,16 @@ class EitherKernel:
             states for kernel in kernels if (states := kernel.states(run)) is not None
         ]
 
-    def maker(self, name: str, digest: str) -> Run | None:  # noqa: ARG002 -- as ``States`` has it
-        """Return None: no run of a kernel that is gone can be run again."""
+    def makers(self, name: str, digest: str) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+        """Return nothing: no run of a kernel that is gone can be run again."""
+        return ()
+
+    def last(self, name: str) -> Value | None:  # noqa: ARG002 -- as above
+        """Return None: there is no kernel any more."""
+        return None
+
+    def here(self, run: Run) -> Run | None:  # noqa: ARG002 -- as above
+        """Return None, as above."""
         return None
 
     def position(self, name: str, digest: str) -> Position | None:

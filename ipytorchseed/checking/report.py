@@ -78,18 +78,19 @@ def explanation(verdict: Verdict) -> str:
 
 
 def _parts(verdict: Verdict) -> Iterator[str]:
+    """Yield lines; those that name the notebook are not broken, as logs are searched by lines."""
     if verdict.note:
-        yield wrap(f"{verdict.path}: {verdict.note}", first="")
+        yield f"{verdict.path}: {verdict.note}"
     if verdict.fault is not None:
-        yield f"✗ {verdict.path}: {verdict.fault}"  # one line, as a log is searched by lines
+        yield f"✗ {verdict.path}: {verdict.fault}"
     if verdict.first is None:
         return
     if verdict.rerun:
-        yield wrap(f"{verdict.path}: not every cell is safe to run again", first="✗ ")
+        yield f"✗ {verdict.path}: not every cell is safe to run again"
         for each in verdict.differing:
             yield from _cell(each)
         return
-    yield wrap(f"{verdict.path}: {verdict.first.cell.name} is the first to differ", first="✗ ")
+    yield f"✗ {verdict.path}: {verdict.first.cell.name} is the first to differ"
     yield from _cell(verdict.first)
     yield from _others(verdict)
 

@@ -155,8 +155,8 @@ FLAGS: tuple[Flag, ...] = (
     _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS, _threads),
     _variable(
         "MKL_CBWR",
-        "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; AUTO, for"
-        " one machine, keeps products from hanging on where numpy put an array in memory.",
+        "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
+        " machine, AUTO keeps products from hanging on where numpy put an array in memory.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
         _mkl_auto,

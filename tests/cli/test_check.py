@@ -71,7 +71,7 @@ def test_rerun(folder):
     done = run(folder / "deep" / "draws.ipynb", "--rerun")
     assert done.exit_code == 1
     assert "not safe to run again" in done.stdout
-    assert "%seed rewind 1" in done.stdout
+    assert "%%deterministic 42" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
+from ipytorchseed.ledger.store import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,9 @@ class FreshKernel:
     Attributes:
         ledger: The file in which its runs are recorded.
     """
+
+    arguments: tuple[str, ...] = ("--ext=ipytorchseed", f"--IPyTorchSeed.budget={_BUDGET}")
+    """Further words on its command line."""
 
     def __init__(self, notebook: Notebook, choices: Choices, folder: Path) -> None:
         from jupyter_client.manager import AsyncKernelManager
@@ -92,7 +96,7 @@ class FreshKernel:
             km=manager,
             timeout=timeout,
             startup_timeout=_START,
-            extra_arguments=["--ext=ipytorchseed", f"--IPyTorchSeed.budget={_BUDGET}"],
+            extra_arguments=[*self.arguments],
             resources={"metadata": {"path": str(self._notebook.path.absolute().parent)}},
             allow_errors=False,
         )
@@ -101,11 +105,12 @@ class FreshKernel:
         try:
             with self._errors.open("wb") as errors:
                 await client.async_start_new_kernel(env=self._environment(), stderr=errors)
+            Ledger.open(self.ledger).close()  # made here while the kernel is still starting there
             await client.async_start_new_kernel_client()
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
         client.kc.execute = self._execute  # type: ignore[union-attr,method-assign]
-        await self._prepare()
+        await self.prepare()
 
     async def run(self, cell: Cell, node: NotebookNode) -> str | None:
         """Run a cell; its outputs are then in ``node``.
@@ -189,7 +194,7 @@ class FreshKernel:
         kc.shell_channel.send(message)
         return str(message["header"]["msg_id"])
 
-    async def _prepare(self) -> None:
+    async def prepare(self) -> None:
         """Make sure that the extension is there; seed. No event of a cell is fired for it."""
         seed = self._choices.seed
         code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Change
 
 _MOST_CHANGES = 4
-_LABEL = 56
+_LABEL = 68
 
 
 def text(verdicts: Sequence[Verdict]) -> str:

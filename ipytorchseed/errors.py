@@ -8,7 +8,8 @@
     ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
     ├── StateError (ValueError)    a state does not fit the source it is given to
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
-    └── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
+    ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
+    └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
 Each message says what happened, to which thing, and what to do.
 """
@@ -40,3 +41,7 @@ class LedgerError(IPyTorchSeedError, RuntimeError):
 
 class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken
     """A run, name or path that was asked for is not there; the message names what is."""
+
+
+class UncheckableError(IPyTorchSeedError, RuntimeError):
+    """A notebook cannot be read, or not be run to its end; the message is one line."""

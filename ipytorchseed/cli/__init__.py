@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 
 from ipytorchseed import __version__
+from ipytorchseed.cli.check import check
+from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
 
-COMMANDS = (ledger, report)
+COMMANDS = (check, kernel, ledger, report)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -78,7 +78,19 @@ def _at_start(_: Machine) -> str:
     return "read when the process starts"
 
 
-def _variable(name: str, why: str, source: str) -> Flag:
+def _threads(_: Machine, count: int) -> str:
+    return str(count)
+
+
+def _mkl_auto(_: Machine, __: int) -> object:
+    import torch
+
+    return "AUTO" if torch.backends.mkl.is_available() else ANY
+
+
+def _variable(
+    name: str, why: str, source: str, begin: Callable[[Machine, int], object] | None = None
+) -> Flag:
     """A row that is only watched: any value serves, if it is the same in each run."""
     return Flag(
         name=name,
@@ -87,6 +99,7 @@ def _variable(name: str, why: str, source: str) -> Flag:
         late=_at_start,
         why=why,
         source=source,
+        begin=begin,
     )
 
 
@@ -138,13 +151,14 @@ FLAGS: tuple[Flag, ...] = (
         " changes results.",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
     ),
-    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS),
+    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS, _threads),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS, _threads),
     _variable(
         "MKL_CBWR",
         "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
-        " machine runs repeat without it.",
+        " machine, AUTO keeps products from hanging on where numpy put an array in memory.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
+        _mkl_auto,
     ),
 )

@@ -64,6 +64,8 @@ class Flag:
         mend: What to do about it where ``%deterministic on`` cannot.
         fits: Tells whether a value serves a wish; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.
+        begin: What an environment variable is to be when a process starts that shall repeat, on a
+            machine and with a number of threads: what is wanted, unless said otherwise.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Flag:
     mend: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
+    begin: Callable[[Machine, int], object] | None = None
 
     def read(self) -> object:
         """Return the present value, or ``Unreadable`` where torch raises at the question."""

@@ -30,6 +30,14 @@ def wrap(words: str, first: str) -> str:
     )
 
 
+def import_rich() -> None:
+    """Import rich, which draws a number from python's generator, and put that back."""
+    if _STYLE not in sys.modules:
+        state = random.getstate()
+        importlib.import_module(_STYLE)
+        random.setstate(state)
+
+
 def draw_table(
     title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
 ) -> str:
@@ -43,10 +51,7 @@ def draw_table(
     Returns:
         Lines of at most 80 columns, without trailing blanks or a final newline.
     """
-    if _STYLE not in sys.modules:  # importing it draws a number from python's generator
-        state = random.getstate()
-        importlib.import_module(_STYLE)
-        random.setstate(state)
+    import_rich()
     from rich import box
     from rich.console import Console
     from rich.table import Table

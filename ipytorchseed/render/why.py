@@ -131,22 +131,7 @@ class WhyView(View):
                     {"what": change.what, "name": change.name, "detail": change.detail}
                     for change in said.changed
                 ],
-                "causes": [
-                    {
-                        "kind": cause.kind,
-                        "name": cause.name,
-                        "blame": [
-                            {
-                                "execution_count": each.run and each.run.execution_count,
-                                "how": each.how,
-                            }
-                            for each in cause.blame
-                        ],
-                        "message": cause.message,
-                        "fix": cause.fix,
-                    }
-                    for cause in said.causes
-                ],
+                "causes": [cause_json(cause) for cause in said.causes],
                 "mend": {
                     "commands": said.mend.commands,
                     "complete": said.mend.complete,
@@ -167,6 +152,20 @@ def _own_mend(cause: Cause) -> str:
 def _suspect(it: Cause | Cleared) -> str:
     """Name a cause or what is none: a cell goes by an id, which nobody knows."""
     return "the cell's text" if it.kind == "code" else it.name
+
+
+def cause_json(cause: Cause) -> dict[str, object]:
+    """Return a cause as other programs read it."""
+    return {
+        "kind": cause.kind,
+        "name": cause.name,
+        "blame": [
+            {"execution_count": each.run and each.run.execution_count, "how": each.how}
+            for each in cause.blame
+        ],
+        "message": cause.message,
+        "fix": cause.fix,
+    }
 
 
 def _name(change: Change) -> str:

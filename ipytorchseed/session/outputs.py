@@ -24,6 +24,8 @@ _CHANGES_EACH_RUN = (
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
     (re.compile(r"\bat 0x\b"), "at"),
     (re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    # the file that ipykernel names in a warning: its process, and the cell's text
+    (re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (re.compile(r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)"), "["),
     # %time, %timeit

@@ -1,0 +1,53 @@
+"""The causes of ``%why`` as a check tells them: what mends the notebook, not the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from ipytorchseed.why.explanation import Cause
+
+_SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
+_OURS = "%seed 42"
+_PAST = ("%seed rewind", "%rerun", "%recall")
+_SEEDED = ("reseeded", "made", "moved")
+"""How the blame begins of a run that put a source where no draws from its beginning lead."""
+
+
+def told_again(cause: Cause) -> Cause:
+    """Return a cause as it is told of a cell that is not safe to run again.
+
+    Args:
+        cause: As ``%why`` tells it.
+    """
+    if cause.kind == "rng":
+        return replace(cause, fix="%%deterministic 42")  # it then begins at the same place always
+    return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
+
+
+def told(cause: Cause, unseeded: Container[str]) -> Cause:
+    """Return a cause as it is told of two kernels.
+
+    Args:
+        cause: As ``%why`` tells it.
+        unseeded: The sources that the two kernels had in other states from the beginning.
+    """
+    if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
+        return replace(
+            cause,
+            message="the order of a set hangs on string hashes, which are random in each kernel",
+            fix="ipytorchseed kernel install",
+        )
+    if cause.kind == "rng" and cause.name in unseeded:
+        seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
+        if not seeded:
+            message = (
+                f"{cause.name} is not seeded before this cell: each kernel begins it in another"
+                " state"
+            )
+            fix = "torch.manual_seed(42)" if cause.name.startswith("torch.") else _OURS
+            return replace(cause, message=message, fix=_SEED.get(cause.name, fix), blame=())
+    return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause

@@ -1,0 +1,32 @@
+"""What is asked of a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How to run notebooks.
+
+    Attributes:
+        runs: Fresh kernels for each notebook, two or more; ignored with ``rerun``.
+        seed: What every source is seeded with before the first cell; None to leave them alone.
+        rerun: One kernel for each notebook, in which every cell runs a second time.
+        timeout: Seconds for one cell; None for no limit.
+        kernel: The kernelspec to use; None for the one that the notebook names.
+        jobs: Kernels at the same time.
+        parameters: Values for papermill's parameters, by name.
+    """
+
+    runs: int = 2
+    seed: int | None = None
+    rerun: bool = False
+    timeout: float | None = None
+    kernel: str | None = None
+    jobs: int = 1
+    parameters: Mapping[str, Any] = field(default_factory=dict)

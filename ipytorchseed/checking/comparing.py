@@ -1,0 +1,145 @@
+"""Two passes in, what is to be said of each cell out."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ipytorchseed.checking.causes import told, told_again
+from ipytorchseed.checking.clocks import Clocks
+from ipytorchseed.checking.differences import moved_apart, variables_apart
+from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.outputs import compare_outputs
+from ipytorchseed.checking.records import EitherKernel, Records
+from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.ledger.records import Value
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.explain import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.passes import Pass
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.case import States
+    from ipytorchseed.why.explanation import Cause, Change
+
+
+def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
+    """Hold every pass against the first.
+
+    Args:
+        notebook: Whose.
+        passes: Two or more. Those with one ledger happened in one kernel.
+
+    Returns:
+        A verdict for each code cell that all passes reached, or that only some did because another
+        cell raised.
+    """
+    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
+    first, *others = passes
+    verdicts: dict[int, CellVerdict] = {}
+    with ExitStack() as stack:
+        records = {
+            path: stack.enter_context(Records(path, counts))
+            for path in {each.ledger for each in passes}
+        }
+        for other in others:
+            pair = _Pair(records[first.ledger], records[other.ledger], counts)
+            for cell in notebook.cells:
+                known = verdicts.get(cell.place)
+                if known is None or not known.differs:
+                    found = pair.judge(cell, first, other)
+                    if found is not None:
+                        verdicts[cell.place] = replace(found, line=notebook.line(cell))
+    return [verdicts[place] for place in sorted(verdicts)]
+
+
+class _Pair:
+    """Two passes, cell by cell.
+
+    Args:
+        before: The records of the first one's kernel.
+        after: Those of the other's; the same where one kernel ran both.
+        counts: The number of each cell in ``In[...]``, by its id.
+    """
+
+    def __init__(self, before: Records, after: Records, counts: dict[str, int]) -> None:
+        self._before, self._after = before, after
+        self._counts = counts
+        self._clocks = Clocks()
+        begins = before.begins(), after.begins()
+        self._unseeded = {
+            name for name, state in begins[1].items() if begins[0].get(name, state) != state
+        }
+
+    def judge(self, cell: Cell, first: Pass, other: Pass) -> CellVerdict | None:
+        """Compare what came of a cell; None where only one pass reached it."""
+        if cell.count is None:
+            return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
+        if cell.place not in first.outputs or cell.place not in other.outputs:
+            return None
+        if self._one_kernel and only_asks(cell.source):
+            return CellVerdict(cell, Found.SAME, Found.SAME)  # about the past, which has grown
+        shown = compare_outputs(first.outputs[cell.place], other.outputs[cell.place])
+        outputs = Found.DIFFERENT if shown else Found.SAME
+        expected = VARIES in cell.tags
+        runs = self._runs(cell)
+        if runs is None:
+            return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
+        against, run = runs
+        states = self._states(run)
+        kept = variables_apart(against, run, shown) + moved_apart(against, run, states)
+        causes = self._causes(against, run, states) if shown or kept else ()
+        seeded = {change.name for change in kept if change.what == "source"}
+        causes = _without(causes, seeded)
+        if not shown and self._clocks.only_read(kept, run, causes):
+            kept, causes = (), ()
+        state = Found.DIFFERENT if kept else Found.SAME
+        return CellVerdict(cell, outputs, state, _all(shown, kept), causes, expected)
+
+    @property
+    def _one_kernel(self) -> bool:
+        return self._before is self._after
+
+    def _runs(self, cell: Cell) -> tuple[Run, Run] | None:
+        """Return the runs of a cell in both passes, or None where they were not recorded."""
+        before, after = self._before.of(cell.id), self._after.of(cell.id)
+        if not before or not after or (self._one_kernel and len(before) < 2):  # noqa: PLR2004
+            return None
+        return before[0], after[-1]
+
+    def _states(self, run: Run) -> States:
+        states = self._after.states(run) if self._one_kernel else None
+        return EitherKernel(run, self._before, self._after) if states is None else states
+
+    def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
+        """Ask ``%why``; runs are named as they would be after *Run All*."""
+        since = against if self._one_kernel else None
+        history = [self._numbered(each) for each in self._after.before(run, since)]
+        # What it showed is judged here, and not by the record: that has no pixels, for instance.
+        differs = Value(f"{against.id}", "display"), Value(f"{run.id} again", "display")
+        against, run = (
+            replace(self._numbered(each), displays=(*each.displays, mark))
+            for each, mark in zip((against, run), differs, strict=True)
+        )
+        said = explain(run, against, history, states)
+        if self._one_kernel:
+            return tuple(map(told_again, said.causes))
+        return tuple(told(cause, self._unseeded) for cause in said.causes)
+
+    def _numbered(self, run: Run) -> Run:
+        return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
+
+
+def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
+    """Leave out where sources began that the cell seeds itself, if there is more to say."""
+    rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
+    return rest or causes
+
+
+def _all(shown: tuple[Change, ...], kept: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Join the differences of outputs and states, outputs first."""
+    return (*shown, *kept)

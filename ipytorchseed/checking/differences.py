@@ -1,0 +1,57 @@
+"""In what two runs of a cell left the kernel apart, though they may have shown the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.explanation import Change
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.case import States
+
+
+def variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Return the variables that differ, and a result that differs in more than is shown of it.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        shown: In what the outputs differ.
+    """
+    kinds = {"variable"} if shown else {"variable", "result"}
+    return tuple(change for change in find_changes(against, run) if change.what in kinds)
+
+
+def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
+    """Return the sources that the cell itself brought apart.
+
+    A source that began in other states and was only drawn from is not this cell's doing: what it
+    drew shows in variables and outputs, if it matters.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        states: Where they stand.
+    """
+    changes = []
+    for name, ended in run.after.items():
+        began, was = run.before.get(name), against.before.get(name)
+        end_before = against.after.get(name)
+        if end_before in (None, ended) or ended == began or began is None:
+            continue
+        if began == was or _reseeded(name, began, ended, states):
+            places = [states.position(name, digest) for digest in (end_before or "", ended)]
+            stands = [
+                str(place) if place is not None and place.seed is not None else digest[:8]
+                for place, digest in zip(places, (end_before or "", ended), strict=True)
+            ]
+            changes.append(Change("source", name, " → ".join(stands)))
+    return tuple(changes)
+
+
+def _reseeded(name: str, began: str, ended: str, states: States) -> bool:
+    """Tell whether a source was put where no draws lead, so far as that can be known."""
+    last = states.position(name, ended)
+    return last is not None and states.draws(name, began, ended) is None

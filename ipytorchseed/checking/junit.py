@@ -1,0 +1,58 @@
+"""Verdicts as JUnit XML: a test case for each notebook."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from ipytorchseed.checking.report import explanation, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.checking.verdict import Verdict
+
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(verdicts: Sequence[Verdict]) -> str:
+    """Write verdicts as JUnit XML.
+
+    A notebook that differs is a failure, one that could not be checked an error.
+
+    Args:
+        verdicts: In the order in which the notebooks were named.
+    """
+    broken = [each for each in verdicts if each.fault is not None]
+    failed = [each for each in verdicts if each.fault is None and not each.reproducible]
+    suite = ET.Element(
+        "testsuite",
+        name="ipytorchseed check",
+        tests=str(len(verdicts)),
+        failures=str(len(failed)),
+        errors=str(len(broken)),
+        time=f"{sum(each.seconds for each in verdicts):.3f}",
+    )
+    for verdict in verdicts:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=".".join(verdict.path.parent.parts) or ".",
+            name=verdict.path.name,
+            file=str(verdict.path),
+            time=f"{verdict.seconds:.3f}",
+        )
+        if verdict.exit_code:
+            kind = "failure" if verdict.fault is None else "error"
+            told = ET.SubElement(case, kind, message=_clean(summary(verdict)))
+            told.text = _clean(explanation(verdict))
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _clean(text: str) -> str:
+    """Take out what XML does not allow, such as the colours of an error."""
+    return _NOT_XML.sub("", text)

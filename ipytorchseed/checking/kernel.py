@@ -1,0 +1,250 @@
+"""A fresh kernel for one notebook: the extension loaded from outside, its records kept apart."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import UncheckableError
+from ipytorchseed.ledger.place import ENVIRONMENT, NAME
+from ipytorchseed.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from jupyter_client.asynchronous.client import AsyncKernelClient
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbformat import NotebookNode
+
+    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.notebook import Cell, Notebook
+
+_START = 120
+"""Seconds for a kernel to answer; a machine's first one reads its libraries from a cold disk."""
+
+_BUDGET = 2.0
+"""Seconds to look at a cell's values: what is only sampled cannot be compared."""
+
+_GONE = 0.5
+"""Seconds to wait until killed processes are gone; some machines keep their names for longer."""
+
+_ASK = "'seed' in get_ipython().magics_manager.magics['line']"
+
+
+class FreshKernel:
+    """One kernel, from its start to the last of its processes.
+
+    Args:
+        notebook: Whose cells it will run.
+        choices: How.
+        folder: Where it keeps its records and sockets: of its own, and empty.
+
+    Attributes:
+        ledger: The file in which its runs are recorded.
+    """
+
+    arguments: tuple[str, ...] = ("--ext=ipytorchseed", f"--IPyTorchSeed.budget={_BUDGET}")
+    """Further words on its command line."""
+
+    def __init__(self, notebook: Notebook, choices: Choices, folder: Path) -> None:
+        from jupyter_client.manager import AsyncKernelManager
+
+        self._notebook = notebook
+        self._choices = choices
+        self._folder = folder
+        self._name = choices.kernel or notebook.kernel
+        self._errors = folder / "stderr"
+        self._cell = ""
+        self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
+        self._client: NotebookClient | None = None
+        self.ledger = folder / NAME
+
+    async def start(self, node: NotebookNode) -> None:
+        """Start it, load the extension, and seed if that was asked for.
+
+        Args:
+            node: The notebook whose cells will take the outputs.
+
+        Raises:
+            UncheckableError: It does not start, or has no extension.
+        """
+        import nbclient
+        from jupyter_client.kernelspec import NoSuchKernel
+
+        manager = self._manager
+        if os.name == "posix":  # of TCP ports, two that start at once may be given the same one
+            manager.transport, manager.ip = "ipc", str(self._folder / "k")
+        manager.connection_file = str(self._folder / "connection.json")
+        try:
+            spec = manager.kernel_spec
+        except NoSuchKernel:
+            spec = None
+        if spec is None:
+            raise UncheckableError(self._missing())
+        if spec.language.lower() != "python":
+            msg = f"its kernel {self._name!r} runs {spec.language}, not Python"
+            raise UncheckableError(msg)
+        timeout = self._choices.timeout
+        client = nbclient.NotebookClient(
+            node,
+            km=manager,
+            timeout=timeout,
+            startup_timeout=_START,
+            extra_arguments=[*self.arguments],
+            resources={"metadata": {"path": str(self._notebook.path.absolute().parent)}},
+            allow_errors=False,
+        )
+        client.log.setLevel(logging.CRITICAL)  # what it logs is told in our words
+        self._client = client
+        try:
+            with self._errors.open("wb") as errors:
+                await client.async_start_new_kernel(env=self._environment(), stderr=errors)
+            Ledger.open(self.ledger).close()  # made here while the kernel is still starting there
+            await client.async_start_new_kernel_client()
+        except Exception as error:
+            raise UncheckableError(self._not_started(error)) from error
+        client.kc.execute = self._execute  # type: ignore[union-attr,method-assign]
+        await self.prepare()
+
+    async def run(self, cell: Cell, node: NotebookNode) -> str | None:
+        """Run a cell; its outputs are then in ``node``.
+
+        Args:
+            cell: Which.
+            node: The notebook that was given to ``start``.
+
+        Returns:
+            The error that ended it, in a line, where it may not raise; else None.
+
+        Raises:
+            UncheckableError: It did not come to its end.
+        """
+        from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+        assert self._client is not None  # noqa: S101 -- started
+        self._cell = cell.id
+        try:
+            await self._client.async_execute_cell(node.cells[cell.place], cell.place)
+        except CellTimeoutError:
+            msg = f"{cell.name} took longer than {self._choices.timeout:g} s (--timeout)"
+            raise UncheckableError(msg) from None
+        except DeadKernelError:
+            msg = f"the kernel died in {cell.name}{self._last_words()}"
+            raise UncheckableError(msg) from None
+        except CellExecutionError as error:
+            if error.ename == "StdinNotImplementedError":
+                msg = (
+                    f"{cell.name} asks for input, which nobody gives here; the tag skip-execution"
+                    " leaves it out"
+                )
+                raise UncheckableError(msg) from None
+            return f"{error.ename}: {error.evalue}".partition("\n")[0].strip().removesuffix(":")
+        return None
+
+    async def stop(self, *, now: bool) -> None:
+        """End it, and every process that it began.
+
+        Args:
+            now: Without a word to it, as after an error.
+        """
+        manager = self._manager
+        if not manager.has_kernel:
+            return
+        group = getattr(manager.provisioner, "pgid", None)
+        if self._client is not None and self._client.kc is not None:
+            self._client.kc.stop_channels()
+        try:
+            await manager.shutdown_kernel(now=now)
+        finally:
+            await _end_group(group)
+
+    def _environment(self) -> Mapping[str, str]:
+        path = self._notebook.path.absolute()
+        return {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
+
+    def _execute(self, code: str, *, store_history: bool = True, **_: object) -> str:
+        """Send a cell as a front end does, with its id; nbclient sends none."""
+        return self._send(code, {"cellId": self._cell}, store_history=store_history)
+
+    def _send(
+        self,
+        code: str,
+        metadata: Mapping[str, object],
+        *,
+        store_history: bool = False,
+        silent: bool = False,
+        expressions: Mapping[str, str] | None = None,
+    ) -> str:
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": store_history,
+            "user_expressions": dict(expressions or {}),
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
+        message = kc.session.msg("execute_request", content, metadata=dict(metadata))
+        kc.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
+
+    async def prepare(self) -> None:
+        """Make sure that the extension is there; seed. No event of a cell is fired for it."""
+        seed = self._choices.seed
+        code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"
+        ident = self._send(code, {}, silent=True, expressions={"loaded": _ASK})
+        try:
+            reply: dict[str, Any] | None = await self._client.async_wait_for_reply(ident)  # type: ignore[union-attr]
+        except Exception as error:
+            raise UncheckableError(self._not_started(error)) from error
+        told = (reply or {}).get("content", {}).get("user_expressions", {}).get("loaded", {})
+        if told.get("data", {}).get("text/plain") != "True":
+            msg = (
+                f"its kernel {self._name!r} cannot load ipytorchseed; install it in that kernel's"
+                " environment, or choose another with --kernel"
+            )
+            raise UncheckableError(msg)
+
+    def _missing(self) -> str:
+        from jupyter_client.kernelspec import KernelSpecManager
+
+        known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
+        return (
+            f"its kernel {self._name!r} is not installed; --kernel chooses another, there are:"
+            f" {known}"
+        )
+
+    def _not_started(self, error: Exception) -> str:
+        said = str(error).partition("\n")[0] or type(error).__name__
+        return (
+            f"its kernel {self._name!r} does not start: {self._last_words().lstrip(': ') or said}"
+        )
+
+    def _last_words(self) -> str:
+        """Return the last line that the process wrote to standard error, after a colon."""
+        with suppress(OSError):
+            lines = self._errors.read_text(errors="replace").split("\n")
+            written = [line.strip() for line in lines if line.strip()]
+            return f": {written[-1]}" if written else ""
+        return ""
+
+
+async def _end_group(group: int | None) -> None:
+    """End what a kernel's processes left behind, and wait until they are gone."""
+    if group is None or os.name != "posix":
+        return
+    import signal
+
+    until = time.monotonic() + _GONE
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # macOS says the latter of zombies
+            return
+        await asyncio.sleep(0.01)

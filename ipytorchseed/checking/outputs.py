@@ -1,0 +1,163 @@
+"""Whether a cell showed the same twice, and if not, in what."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.session.outputs import text_value, without_noise
+from ipytorchseed.why.changes import how_far
+from ipytorchseed.why.explanation import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Outputs = Sequence[Mapping[str, Any]]
+
+_ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
+_DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
+_BARS = re.compile(r"^.*\d+%\|.*\|.*$|^.*\d+it \[.*$", re.MULTILINE)
+_CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+
+_WIDGET = "application/vnd.jupyter.widget-"
+_STREAMS = ("stdout", "stderr")
+
+
+def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
+    """Hold the outputs of two runs of a cell against each other.
+
+    Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
+    of ``%time`` make no difference; nor does how printed text was cut into pieces.
+
+    Args:
+        before: The outputs of the earlier run, as nbformat has them.
+        after: Those of the later one.
+
+    Returns:
+        In what they differ; nothing where they show the same.
+    """
+    changes = []
+    for name in _STREAMS:
+        texts = [_stream(outputs, name) for outputs in (before, after)]
+        if texts[0] != texts[1]:
+            changes.append(Change(name, "", _text_detail(*texts)))
+    shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
+    if len(shown[0]) != len(shown[1]):
+        changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
+    else:
+        for earlier, later in zip(*shown, strict=True):
+            change = _compare_bundles(earlier, later)
+            changes += [change] if change is not None else []
+    errors = [_error(outputs) for outputs in (before, after)]
+    if errors[0] != errors[1]:
+        detail = " → ".join(error or "no error" for error in errors)
+        changes.append(Change("error", "", detail))
+    return tuple(changes)
+
+
+def _stream(outputs: Outputs, name: str) -> str:
+    text = "".join(
+        _joined(each["text"])
+        for each in outputs
+        if each["output_type"] == "stream" and each["name"] == name
+    )
+    if name == "stderr":
+        text = _STAMP.sub("", text)  # when a line was logged
+    if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
+        text = _BARS.sub("", _CURSOR.sub("", text.replace("\r", "\n")))
+        text = re.sub(r"\n\s*(?=\n)", "", text).strip()
+    return without_noise(_COLOUR.sub("", text))
+
+
+def _error(outputs: Outputs) -> str:
+    """Return the error that was shown, without the traceback: its numbers count runs."""
+    said = [
+        f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
+    ]
+    return without_noise("\n".join(said))
+
+
+def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Change | None:
+    """Compare two displays, or two results: each MIME type by its own way."""
+    pairs = [
+        {kind: data for kind, data in each["data"].items() if not kind.startswith(_WIDGET)}
+        for each in (before, after)
+    ]
+    what = "result" if after["output_type"] == "execute_result" else "display"
+    if pairs[0].keys() != pairs[1].keys():
+        detail = " → ".join(", ".join(sorted(pair)) or "nothing" for pair in pairs)
+        return Change(what, "", detail)
+    for kind in sorted(pairs[1]):
+        clean = _cleaner(kind)
+        data = [clean(pair[kind]) for pair in pairs]
+        if data[0] != data[1]:
+            return Change(what, kind, _detail(kind, *data))
+    return None
+
+
+def _cleaner(kind: str) -> Callable[[Any], Any]:
+    if kind.startswith("image/") and kind != "image/svg+xml":
+        return _pixels
+    if kind == "text/html" or kind.endswith(("+xml", "/xml")):
+        return _markup
+    if kind.startswith("text/"):
+        return lambda data: without_noise(_joined(data))
+    return lambda data: without_noise(
+        data if isinstance(data, str) else json.dumps(data, sort_keys=True)
+    )
+
+
+def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
+    """Return HTML or SVG with its elements numbered instead of named at random."""
+    text = _DATE.sub("", without_noise(_joined(data)))
+    names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
+    if not names:
+        return text
+    number = {name: f"id-{count}" for count, name in enumerate(names)}
+    longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
+    every = re.compile("|".join(map(re.escape, longest)))
+    return every.sub(lambda found: number[found.group()], text)
+
+
+def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines
+    """Return what an image shows, whatever its file says besides; its bytes where it is none."""
+    from PIL import Image
+
+    try:
+        content = base64.b64decode(_joined(data))
+    except (binascii.Error, ValueError):
+        return _joined(data)
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            return image.size, image.convert("RGBA").tobytes()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return content
+
+
+def _detail(kind: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- as the cleaner made them
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        if before[0] != after[0]:
+            sizes = [f"{width} x {height}" for (width, height), _ in (before, after)]
+            return f"{kind}: {' → '.join(sizes)} pixels"
+        old, new = before[1], after[1]
+        moved = sum(old[at : at + 4] != new[at : at + 4] for at in range(0, len(new), 4))
+        return f"{kind}: {moved:,} of {len(new) // 4:,} pixels differ"
+    if kind == "text/plain":
+        return _text_detail(before, after)
+    return f"{kind} with other content"
+
+
+def _text_detail(before: str, after: str) -> str:
+    if not before or not after:
+        return "nothing → something" if after else "something → nothing"
+    return how_far(text_value(before), text_value(after))
+
+
+def _joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
+    return data if isinstance(data, str) else "".join(map(str, data))

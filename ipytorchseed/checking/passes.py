@@ -1,0 +1,89 @@
+"""One way through a notebook, and what came of each cell."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.checking.kernel import FreshKernel
+from ipytorchseed.errors import UncheckableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.notebook import Cell, Notebook
+
+    Outputs = Sequence[Mapping[str, Any]]
+    Step = Callable[[], None]
+
+
+@dataclass(slots=True)
+class Pass:
+    """What came of the cells of a notebook that were run one after the other.
+
+    Attributes:
+        outputs: What each cell showed, by its place, of those that ran.
+        ledger: The file in which the runs are recorded.
+        failed: The cell that raised without being tagged for it, and its error in a line.
+        fault: Why it did not come to its end, in a line.
+    """
+
+    ledger: Path
+    outputs: dict[int, Outputs] = field(default_factory=dict)
+    failed: tuple[Cell, str] | None = None
+    fault: str | None = None
+
+
+async def run_through(notebook: Notebook, choices: Choices, folder: Path, step: Step) -> list[Pass]:
+    """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
+
+    The second time goes from the last cell back to the first: each cell then finds what it changed
+    itself and what the cells after it changed, before the cells that make its inputs make them
+    anew.
+
+    Args:
+        notebook: Which.
+        choices: How.
+        folder: Where its records and sockets go: of its own, and empty.
+        step: Called after each cell.
+
+    Returns:
+        One pass; with ``rerun`` two.
+    """
+    kernel = FreshKernel(notebook, choices, folder)
+    node = copy.deepcopy(notebook.node)
+    first = Pass(kernel.ledger)
+    passes = [first]
+    calm = False
+    try:
+        await kernel.start(node)
+        for cell in _run(notebook):
+            error = await kernel.run(cell, node)
+            first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
+            step()
+            if error is not None:
+                first.failed = cell, error
+                break
+        if choices.rerun:
+            passes.append(again := Pass(kernel.ledger))
+            for cell in reversed(_run(notebook)):
+                if cell.place in first.outputs:
+                    await kernel.run(cell, node)
+                    again.outputs[cell.place] = node.cells[cell.place].outputs
+                step()
+        else:
+            first.outputs = {place: node.cells[place].outputs for place in first.outputs}
+        calm = True
+    except UncheckableError as error:
+        passes[-1].fault = str(error)
+    finally:
+        await kernel.stop(now=not calm)
+    return passes
+
+
+def _run(notebook: Notebook) -> list[Cell]:
+    """Return the cells that are run, in their order."""
+    return [cell for cell in notebook.cells if cell.count is not None]

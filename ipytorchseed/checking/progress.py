@@ -1,0 +1,78 @@
+"""How far a check is: a bar for each notebook, or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.checking.report import headline
+from ipytorchseed.render.text import import_rich
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from ipytorchseed.checking.verdict import Verdict
+
+
+class Silence:
+    """Says nothing."""
+
+    def begin(self, path: Path, steps: int) -> None:
+        """Learn that a notebook will take so many runs of cells."""
+
+    def step(self, path: Path) -> None:
+        """Learn that a cell of it has run."""
+
+    def end(self, verdict: Verdict) -> None:
+        """Learn what was found."""
+
+
+class Bars:
+    """Draws a bar for each notebook.
+
+    Args:
+        console: Where; None for standard error.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        import_rich()
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        self._tasks: dict[Path, TaskID] = {}
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[found]}", markup=False),
+            console=console or Console(stderr=True),
+            transient=True,  # the table that follows says it all
+        )
+
+    def __enter__(self) -> Bars:  # noqa: PYI034 -- typing.Self is of Python 3.11
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, path: Path, steps: int) -> None:
+        """Draw an empty bar."""
+        self._tasks[path] = self._progress.add_task(str(path), total=steps, found="")
+
+    def step(self, path: Path) -> None:
+        """Fill it by one run of a cell."""
+        self._progress.advance(self._tasks[path])
+
+    def end(self, verdict: Verdict) -> None:
+        """Say beside it what was found."""
+        if verdict.path in self._tasks:
+            self._progress.update(self._tasks[verdict.path], found=headline(verdict))

@@ -1,0 +1,168 @@
+"""Several notebooks in several kernels, so many at a time, each told as soon as it is known."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ipytorchseed.checking.comparing import compare
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.passes import Pass, run_through
+from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.errors import UncheckableError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator, Sequence
+    from typing import Any
+
+    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.notebook import Notebook
+
+_INTERRUPTED = "interrupted"
+
+
+class Watcher(Protocol):
+    """Is told how far the checks are."""
+
+    def begin(self, path: Path, steps: int) -> None:
+        """Learn that a notebook will take so many runs of cells."""
+
+    def step(self, path: Path) -> None:
+        """Learn that a cell of it has run."""
+
+    def end(self, verdict: Verdict) -> None:
+        """Learn what was found."""
+
+
+def check(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Verdict]:
+    """Check notebooks. Their files are not written; no kernel outlives this call.
+
+    An interrupt ends all of them; those that are not done are then told as interrupted.
+
+    Args:
+        paths: The notebooks.
+        choices: How.
+        watcher: Is told how far it is.
+
+    Returns:
+        A verdict for each, in the order of ``paths``.
+    """
+    return asyncio.run(_check_all(paths, choices, watcher))
+
+
+async def _check_all(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Verdict]:
+    places = asyncio.Semaphore(choices.jobs)
+    tasks = [asyncio.ensure_future(_check(path, choices, places, watcher)) for path in paths]
+    with _interrupts_end(tasks):
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+    verdicts = []
+    for path, result in zip(paths, done, strict=True):
+        if isinstance(result, asyncio.CancelledError):
+            result = Verdict(path, fault=_INTERRUPTED)  # noqa: PLW2901 -- what became of it
+        if isinstance(result, BaseException):
+            raise result
+        verdicts.append(result)
+    return verdicts
+
+
+@contextmanager
+def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
+    """Let Ctrl-C, and a request to terminate, end the tasks; each then ends its kernels."""
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        for task in tasks:
+            task.cancel()
+
+    caught = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no such handlers, and threads have none: asyncio ends the tasks there.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, end)
+            caught.append(number)
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+async def _check(
+    path: Path, choices: Choices, places: asyncio.Semaphore, watcher: Watcher
+) -> Verdict:
+    try:
+        notebook = read(path, choices.parameters)
+    except UncheckableError as error:
+        verdict = Verdict(path, fault=str(error))
+    else:
+        if any(cell.count is not None for cell in notebook.cells):
+            verdict = await _run(notebook, choices, places, watcher)
+        else:
+            verdict = Verdict(path, note="no code cells: there is nothing to run")
+    watcher.end(verdict)
+    return verdict
+
+
+async def _run(
+    notebook: Notebook, choices: Choices, places: asyncio.Semaphore, watcher: Watcher
+) -> Verdict:
+    times = 1 if choices.rerun else choices.runs
+    passes_each = 2 if choices.rerun else 1
+    cells = sum(cell.count is not None for cell in notebook.cells)
+    watcher.begin(notebook.path, cells * times * passes_each)
+    spans: list[tuple[float, float]] = []
+    broken: list[Pass] = []
+
+    async def one(number: int, folder: Path) -> list[Pass]:
+        async with places:
+            if broken:  # it would break again
+                return []
+            begin = time.monotonic()
+            (folder / str(number)).mkdir()
+            passes = await run_through(
+                notebook, choices, folder / str(number), lambda: watcher.step(notebook.path)
+            )
+            spans.append((begin, time.monotonic()))
+            broken.extend(each for each in passes if each.fault is not None)
+            return passes
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="its-") as folder:
+            results = await _together([one(number, Path(folder)) for number in range(times)])
+            verdict = _judge(notebook, [each for passes in results for each in passes], choices)
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
+    seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
+    return replace(verdict, seconds=seconds, rerun=choices.rerun)
+
+
+async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
+    """Run coroutines at once; where one is ended, end the others, and wait for them."""
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _judge(notebook: Notebook, passes: Sequence[Pass], choices: Choices) -> Verdict:
+    verdict = Verdict(notebook.path, compare(notebook, passes) if len(passes) > 1 else ())
+    fault = next((each.fault for each in passes if each.fault is not None), None)
+    if fault is not None:
+        return replace(verdict, fault=fault)
+    firsts = passes[:1] if choices.rerun else passes
+    failed = [each.failed for each in firsts if each.failed is not None]
+    if failed and verdict.first is None:
+        cell, error = failed[0]
+        fault = f"{cell.name} raises {error}; the tag raises-exception says that it may"
+        return replace(verdict, fault=fault, line=notebook.line(cell))
+    return verdict

@@ -1,0 +1,108 @@
+"""What a check found: of each cell, and of the notebook."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ipytorchseed.checking.notebook import Cell
+    from ipytorchseed.why.explanation import Cause, Change
+
+
+class Found(enum.Enum):
+    """What came of one comparison; the words stand in the JSON."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    SKIPPED = "skipped"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CellVerdict:
+    """What a check found of a cell.
+
+    Attributes:
+        cell: Which.
+        outputs: Whether it showed the same each time.
+        state: Whether it left the same each time: variables, and the sources that it moved.
+        changes: In what it differs: outputs first, then states.
+        causes: What can account for it; none where the cell itself does not repeat.
+        expected: Whether its tag says that it differs.
+        line: The line of the file that names it.
+    """
+
+    cell: Cell
+    outputs: Found
+    state: Found
+    changes: tuple[Change, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    expected: bool = False
+    line: int = 1
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs, and was not expected to."""
+        return not self.expected and Found.DIFFERENT in (self.outputs, self.state)
+
+    @property
+    def later(self) -> bool:
+        """Whether it shows the same, and leaves something else to the cells after it."""
+        return self.differs and self.outputs is not Found.DIFFERENT
+
+    @property
+    def does_not_repeat(self) -> bool:
+        """Whether nothing that was recorded accounts for the difference: it is the cell's own."""
+        return self.differs and not self.causes
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check found of a notebook.
+
+    Attributes:
+        path: The notebook, as the user named it.
+        cells: Its code cells, as far as they were compared.
+        fault: Why it could not be checked to its end, in a line; None where it could.
+        note: What else is to be said, in a line.
+        line: The line of the file that the fault is about.
+        rerun: Whether the second runs happened in the same kernel.
+        seconds: How long all of it took.
+    """
+
+    path: Path
+    cells: Sequence[CellVerdict] = ()
+    fault: str | None = None
+    note: str = ""
+    line: int = 1
+    rerun: bool = False
+    seconds: float = 0.0
+
+    @property
+    def differing(self) -> list[CellVerdict]:
+        """The cells that differ, in the order of the notebook."""
+        return [each for each in self.cells if each.differs]
+
+    @property
+    def first(self) -> CellVerdict | None:
+        """The first cell that differs, or None."""
+        return next(iter(self.differing), None)
+
+    @property
+    def reproducible(self) -> bool | None:
+        """Whether it repeats; None where that is not known."""
+        if self.differing:
+            return False
+        return True if self.fault is None else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 where it repeats, 1 where it differs, 2 where it could not be checked."""
+        if self.fault is not None:
+            return 2
+        return 0 if self.reproducible else 1

@@ -1,0 +1,188 @@
+"""``ipytorchseed check``: is this notebook reproducible, and if not, which cell and why."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ipytorchseed.checking.running import Watcher
+
+_LARGEST_SEED = 2**32 - 1
+
+_HIDDEN = ".ipynb_checkpoints"
+
+
+@click.command()
+@click.argument(
+    "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--runs",
+    metavar="N",
+    type=click.IntRange(min=2),
+    default=2,
+    show_default=True,
+    help="Fresh kernels for each notebook.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, _LARGEST_SEED),
+    help="Seed python, numpy and torch with N before the first cell.",
+)
+@click.option(
+    "--rerun",
+    is_flag=True,
+    help="One kernel, every cell a second time, from the last one back: is each safe to run again?",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@click.option(
+    "--junit",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write it as JUnit XML, as CI systems read it.",
+)
+@click.option(
+    "--timeout",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds that a cell may take; no limit where none is given.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Kernels at the same time. They share the notebook's folder, and files written there.",
+)
+@click.option(
+    "--kernel", metavar="NAME", help="The kernel to use instead of the one a notebook names."
+)
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Set a parameter, in notebooks with papermill's tag `parameters`.",
+)
+@click.pass_context
+def check(  # noqa: PLR0913 -- click passes each option by its name
+    ctx: click.Context,
+    *,
+    notebooks: Sequence[Path],
+    runs: int,
+    seed: int | None,
+    rerun: bool,
+    as_json: bool,
+    junit: Path | None,
+    timeout: float | None,
+    jobs: int,
+    kernel: str | None,
+    parameters: Sequence[tuple[str, str]],
+) -> None:
+    """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
+
+    A folder stands for the notebooks in it. The files are not written. Exits 0 where every notebook
+    repeats, 1 where one differs, 2 where one could not be checked.
+    """
+    from ipytorchseed.checking import report
+    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.running import check as run
+
+    choices = Choices(
+        runs=runs,
+        seed=seed,
+        rerun=rerun,
+        timeout=timeout,
+        kernel=kernel,
+        jobs=jobs,
+        parameters=_values(parameters),
+    )
+    _writable(junit)
+    with _progress() as watcher:
+        verdicts = run(_found(notebooks), choices, watcher)
+    if as_json:
+        click.echo(report.as_json(verdicts))
+    else:
+        click.echo(report.text(verdicts))
+    if junit is not None:
+        from ipytorchseed.checking.junit import as_junit
+
+        junit.write_text(as_junit(verdicts), encoding="utf-8")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        from ipytorchseed.checking.annotations import annotate
+
+        for line in annotate(verdicts):
+            click.echo(line, err=as_json)
+    ctx.exit(max(each.exit_code for each in verdicts))
+
+
+def _found(named: Sequence[Path]) -> list[Path]:
+    """Return the notebooks that are named, and those in folders that are named, each once."""
+    paths: dict[Path, None] = {}
+    for path in named:
+        if not path.is_dir():
+            paths[path] = None
+            continue
+        inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
+        if not inside:
+            msg = f"there is no notebook in the folder {path}"
+            raise click.UsageError(msg)
+        paths.update(dict.fromkeys(inside))
+    return list(paths)
+
+
+def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return parameters as Python values, read as papermill reads them.
+
+    Raises:
+        UsageError: papermill is not installed.
+    """
+    if not parameters:
+        return {}
+    try:
+        from papermill.cli import _resolve_type
+    except ImportError:
+        msg = "-p needs papermill: pip install papermill"
+        raise click.UsageError(msg) from None
+    return {name: _resolve_type(value) for name, value in parameters}
+
+
+def _writable(junit: Path | None) -> None:
+    """Make sure that a file can be written before hours of work end without it.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    if junit is None:
+        return
+    try:
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        junit.touch()
+    except OSError as error:
+        msg = f"--junit: {junit} cannot be written: {error.strerror}"
+        raise click.UsageError(msg) from None
+
+
+@contextmanager
+def _progress() -> Iterator[Watcher]:
+    """Draw a bar for each notebook under way, where a person looks on."""
+    from ipytorchseed.checking.progress import Bars, Silence
+
+    if not sys.stderr.isatty():
+        yield Silence()
+        return
+    with Bars() as bars:
+        yield bars

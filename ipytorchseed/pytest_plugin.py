@@ -1,0 +1,115 @@
+"""``pytest --ipytorchseed notebooks/``: a test for each notebook, the explanation as its failure.
+
+pytest loads this file whenever it starts: everything but pytest is imported on first use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ipytorchseed.checking.verdict import Verdict
+
+_CHECKPOINTS = ".ipynb_checkpoints"
+
+
+class NotRepeatingError(Exception):
+    """A notebook differs, or could not be checked; its message is the explanation."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that collects notebooks, and those that say how they are checked."""
+    group = parser.getgroup("ipytorchseed", "notebooks that repeat")
+    group.addoption(
+        "--ipytorchseed",
+        action="store_true",
+        help="Run each notebook in two fresh kernels, and fail where a cell differs.",
+    )
+    group.addoption(
+        "--ipytorchseed-rerun",
+        action="store_true",
+        help="One kernel, every cell a second time: is each safe to run again?",
+    )
+    group.addoption(
+        "--ipytorchseed-seed",
+        type=int,
+        metavar="N",
+        help="Seed every source before the first cell.",
+    )
+    group.addoption(
+        "--ipytorchseed-timeout", type=float, metavar="S", help="Seconds that a cell may take."
+    )
+    group.addoption(
+        "--ipytorchseed-kernel", metavar="NAME", help="The kernel to use instead of the notebook's."
+    )
+
+
+def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFile | None:
+    """Collect notebooks, but for the copies that Jupyter keeps."""
+    wanted = parent.config.getoption("--ipytorchseed")
+    if wanted and file_path.suffix == ".ipynb" and _CHECKPOINTS not in file_path.parts:
+        return NotebookFile.from_parent(parent, path=file_path)
+    return None
+
+
+class NotebookFile(pytest.File):
+    """A notebook: one test."""
+
+    def collect(self) -> Iterator[NotebookItem]:
+        """Give the test."""
+        yield NotebookItem.from_parent(self, name="repeats")
+
+
+class NotebookItem(pytest.Item):
+    """The test that a notebook repeats."""
+
+    def runtest(self) -> None:
+        """Check the notebook.
+
+        Raises:
+            NotRepeatingError: A cell differs, or the notebook cannot be run to its end.
+        """
+        from ipytorchseed.checking.progress import Silence
+        from ipytorchseed.checking.running import check
+
+        (verdict,) = check([self.path], self._choices(), Silence())
+        if verdict.exit_code:
+            raise NotRepeatingError(self._explain(verdict))
+
+    def repr_failure(
+        self,
+        excinfo: pytest.ExceptionInfo[BaseException],
+        style: Any = None,  # noqa: ANN401 -- pytest's own
+    ) -> Any:  # noqa: ANN401 -- as above
+        """Show the explanation, and no traceback of ours."""
+        if isinstance(excinfo.value, NotRepeatingError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Say where the test is."""
+        return self.path, 0, f"{self.path.name} repeats"
+
+    def _choices(self) -> Any:  # noqa: ANN401 -- Choices, which is not imported yet
+        from ipytorchseed.checking.choices import Choices
+
+        ask = self.config.getoption
+        return Choices(
+            rerun=ask("--ipytorchseed-rerun"),
+            seed=ask("--ipytorchseed-seed"),
+            timeout=ask("--ipytorchseed-timeout"),
+            kernel=ask("--ipytorchseed-kernel"),
+        )
+
+    def _explain(self, verdict: Verdict) -> str:
+        from ipytorchseed.checking.report import explanation
+
+        here = self.config.invocation_params.dir
+        short = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+        return explanation(replace(verdict, path=short))

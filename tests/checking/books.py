@@ -1,0 +1,77 @@
+"""Notebooks for the tests, written as a front end writes them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import nbformat
+import papermill.parameterize  # noqa: F401 -- its first import adds to the warnings' filters
+import psutil
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from ipytorchseed.checking.choices import Choices
+from ipytorchseed.checking.progress import Silence
+from ipytorchseed.checking.running import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ipytorchseed.checking.verdict import Verdict
+
+SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def book(
+    path: Path, *cells: str, tags: dict[int, str] | None = None, spec: str = "python3"
+) -> Path:
+    """Write a notebook.
+
+    Args:
+        path: Where; the suffix is added.
+        *cells: The text of each code cell; one that begins with ``#md`` is Markdown.
+        tags: Tags by the cell's index.
+        spec: The kernel that it names.
+    """
+    made = [
+        new_markdown_cell(text.removeprefix("#md").strip(), id=f"cell-{index}")
+        if text.startswith("#md")
+        else new_code_cell(
+            text,
+            id=f"cell-{index}",
+            metadata={"tags": [tags[index]]} if tags and index in tags else {},
+        )
+        for index, text in enumerate(cells)
+    ]
+    node = new_notebook(cells=made, metadata={"kernelspec": {**SPEC, "name": spec}})
+    path = path.with_suffix(".ipynb")
+    nbformat.write(node, path)
+    return path
+
+
+def look(*paths: Path, **choices: object) -> list[Verdict]:
+    """Check notebooks in this process, two kernels at a time."""
+    return check(paths, Choices(**{"jobs": 2, **choices}), Silence())
+
+
+def causes(verdict: Verdict) -> list[tuple[str, str]]:
+    """Return kind and name of each cause of the first divergence."""
+    assert verdict.first is not None, verdict
+    return [(cause.kind, cause.name) for cause in verdict.first.causes]
+
+
+def found(verdict: Verdict) -> list[tuple[str, str]]:
+    """Return what was found of outputs and states, for each cell."""
+    return [(cell.outputs.value, cell.state.value) for cell in verdict.cells]
+
+
+def alive(mark: str) -> list[str]:
+    """Return the command lines of processes whose environment holds a mark, but for this one."""
+    left = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and process.environ().get("BOOK_MARK") == mark:
+                left.append(" ".join(process.cmdline()))
+        except psutil.Error:  # it ended, or is somebody else's
+            continue
+    return [line for line in left if line]  # a zombie has none

@@ -1,0 +1,243 @@
+"""Notebooks in real kernels: what repeats, what does not, and why."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+
+from tests.checking.books import book, causes, found, look
+
+SAME, LATER, SHOWN = ("same", "same"), ("same", "different"), ("different", "same")
+BOTH = ("different", "different")
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """The verdicts on several notebooks, by their names: checked together."""
+    folder = tmp_path_factory.mktemp("books")
+    (folder / "lines.txt").write_text("one\ntwo\n")
+    (folder / "helper.py").write_text("def double(x):\n    return 2 * x\n")
+    paths = [
+        book(
+            folder / "repeats",
+            "#md # A title",
+            "import torch\nimport helper\ntorch.manual_seed(0)",
+            "x = helper.double(torch.rand(3))\nx",
+            "print(open('lines.txt').read())",
+            "import time\nbegan = time.time()",
+            "took = time.time() - began",
+            "%time len('timed')",
+            "import numpy as np, random",
+            "import torch.nn as nn\nmodel = nn.Linear(3, 3)\nloss = model(x).sum()\nloss.backward()",
+            "class Thing: pass\nthing = Thing()\nthing, {1, 2}, lambda: 0",
+        ),
+        book(
+            folder / "unseeded",
+            "import torch",
+            "x = torch.rand(3)",
+            "x",
+            "1 + 1",
+        ),
+        book(folder / "hashes", "names = {'ada', 'bob', 'cleo', 'dan'}\nprint(*names)"),
+        book(
+            folder / "entropy", "import numpy as np\nrng = np.random.default_rng()", "rng.random()"
+        ),
+        book(
+            folder / "clock",
+            "import random, time\nstart = time.time_ns()",
+            "random.seed(start)",
+            "random.random()",
+        ),
+        book(
+            folder / "alone",
+            "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(2)\n"
+            "index, ones = torch.randint(0, 10, (1_000_000,)), torch.rand(1_000_000)",
+            "torch.zeros(10).index_put_((index,), ones, accumulate=True)[0].item()",
+        ),
+        book(
+            folder / "tagged",
+            "import torch",
+            "print(torch.rand(1))",
+            "raise ValueError('as said')",
+            "input()",
+            "2 + 2",
+            tags={1: "ipytorchseed-varies", 2: "raises-exception", 3: "skip-execution"},
+        ),
+        book(
+            folder / "files",
+            "from pathlib import Path\nlog = Path('made.log')\n"
+            "log.write_text(log.read_text() + 'x' if log.exists() else 'x')",
+            "open('made.log').read()",
+        ),
+    ]
+    kept = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
+    verdicts = {verdict.path.stem: verdict for verdict in look(*paths)}
+    assert kept == {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
+    return verdicts
+
+
+def test_a_notebook_that_repeats(books):
+    """Seeded draws, files, times kept in variables, models, objects: no cell differs."""
+    verdict = books["repeats"]
+    assert (verdict.reproducible, verdict.fault, verdict.first) == (True, None, None)
+    assert found(verdict) == [SAME] * 9
+    assert [cell.cell.index for cell in verdict.cells] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert verdict.exit_code == 0
+
+
+def test_a_cell_that_shows_the_same_and_differs_later(books):
+    """The draw is named, not the cell that prints it; its message says what is missing."""
+    verdict = books["unseeded"]
+    assert found(verdict) == [SAME, LATER, SHOWN, SAME]
+    assert verdict.first.cell.id == "cell-1"
+    assert verdict.first.later
+    assert causes(verdict) == [("rng", "torch.cpu")]
+    assert "not seeded" in verdict.first.causes[0].message
+    assert verdict.first.causes[0].fix == "torch.manual_seed(42)"
+    assert [(cause.kind, cause.name) for cause in verdict.cells[2].causes] == [("input", "x")]
+    assert (verdict.reproducible, verdict.exit_code) == (False, 1)
+
+
+def test_hash_order(books):
+    """Kernels hash strings in ways of their own, as those of users do."""
+    assert causes(books["hashes"]) == [("environment", "PYTHONHASHSEED")]
+
+
+def test_a_generator_made_without_a_seed(books):
+    """Named where it is made, before anything is drawn from it."""
+    verdict = books["entropy"]
+    assert found(verdict) == [LATER, BOTH]
+    assert causes(verdict) == [("entropy", "numpy.random.default_rng")]
+
+
+def test_a_seed_taken_from_the_clock(books):
+    """A time in a variable is no difference; what is seeded with it is."""
+    verdict = books["clock"]
+    assert found(verdict) == [SAME, LATER, SHOWN]
+    assert causes(verdict) == [("input", "start")]
+
+
+def test_a_cell_that_does_not_repeat_by_itself(books):
+    """Nothing recorded differs: no cause is named, and the next step is."""
+    verdict = books["alone"]
+    assert verdict.first.cell.id == "cell-1"
+    assert causes(verdict) == []
+    assert verdict.first.does_not_repeat
+
+
+def test_tags(books):
+    """A cell may vary, raise, or be left out, and says so itself."""
+    verdict = books["tagged"]
+    assert (verdict.reproducible, verdict.fault) == (True, None)
+    assert found(verdict) == [SAME, SHOWN, SAME, ("skipped", "skipped"), SAME]
+    assert verdict.cells[1].expected
+
+
+def test_a_file_that_the_first_run_left_behind(books):
+    """The second kernel finds it: that is a difference, and the file is named."""
+    verdict = books["files"]
+    assert verdict.first is not None
+    assert [(kind, name.rpartition("/")[2]) for kind, name in causes(verdict)] == [
+        ("file", "made.log")
+    ]
+
+
+def test_a_seed_for_the_whole_notebook(tmp_path):
+    """``--seed`` seeds before the first cell, and draws nothing away from it."""
+    path = book(
+        tmp_path / "draws",
+        "import random, torch\nimport numpy as np",
+        "random.random(), np.random.rand(), torch.rand(1).item()",
+    )
+    verdict = look(path, seed=42)[0]
+    assert (verdict.reproducible, verdict.fault) == (True, None)
+
+
+def test_rerun_tells_which_cells_are_not_safe_to_run_again(tmp_path):
+    """What a cell changed itself, what a later one changed, where a source went on."""
+    path = book(
+        tmp_path / "again",
+        "import torch\ntorch.manual_seed(0)\nitems, scale = [1, 2], 2",
+        "items.append(3)\nlen(items)",
+        "torch.rand(1)",
+        "scale * 10",
+        "scale = 3",
+        "torch.manual_seed(1)\ntorch.rand(1)",
+        "import time\nprint('fine')",
+    )
+    verdict = look(path, rerun=True)[0]
+    unsafe = {
+        cell.cell.index: [(cause.kind, cause.name) for cause in cell.causes]
+        for cell in verdict.differing
+    }
+    assert unsafe == {
+        1: [("input", "items")],
+        2: [("rng", "torch.cpu")],
+        3: [("input", "scale")],
+    }
+    assert verdict.cells[1].causes[0].blame[0].run.execution_count == 2
+    assert verdict.cells[3].causes[0].blame[0].run.execution_count == 5
+
+
+def test_more_runs_than_two(tmp_path):
+    """A cell that differs in the third run only is found in the third run."""
+    path = book(
+        tmp_path / "third",
+        "from pathlib import Path\ncount = Path('count')\n"
+        "count.write_text(count.read_text() + 'x' if count.exists() else '')\n"
+        "print(len(count.read_text()) > 1)",
+    )
+    text = path.read_text()
+    assert look(path)[0].cells[0].outputs.value == "same"
+    (tmp_path / "count").unlink()
+    assert look(path, runs=3, jobs=1)[0].cells[0].outputs.value == "different"
+    assert path.read_text() == text
+
+
+def test_cells_of_old_notebooks_are_known_by_place_and_text(tmp_path):
+    """Format 4.4 has no ids: they are made in memory, the same ones each time."""
+    path = book(tmp_path / "old", "import torch", "torch.rand(1)")
+    raw = json.loads(path.read_text())
+    raw["nbformat_minor"] = 4
+    for cell in raw["cells"]:
+        del cell["id"]
+    path.write_text(json.dumps(raw))
+    first, second = (look(path)[0] for _ in range(2))
+    assert [cell.cell.id for cell in first.cells] == [cell.cell.id for cell in second.cells]
+    assert causes(first) == [("rng", "torch.cpu")]
+    assert json.loads(path.read_text()) == raw
+
+
+def test_the_kernel_is_told_cell_ids_notebook_and_folder(tmp_path):
+    """As JupyterLab tells them: seeds that follow from the cell are the same ones there."""
+    path = book(
+        tmp_path / "told",
+        "import os\nos.environ['JPY_SESSION_NAME'], os.getcwd(), get_ipython().parent_header['metadata']",
+    )
+    node = nbformat.read(path, as_version=4)
+    node.cells[
+        0
+    ].source += "\nraise SystemError(_ := (os.environ['JPY_SESSION_NAME'], os.getcwd(), get_ipython().parent_header['metadata'].get('cellId')))"
+    nbformat.write(node, path)
+    fault = look(path)[0].fault
+    assert str(path) in fault
+    assert f"'{tmp_path}'" in fault
+    assert "'cell-0'" in fault
+
+
+def test_parameters_are_papermills(tmp_path):
+    """A cell tagged ``parameters`` is followed by the values that were given."""
+    path = book(
+        tmp_path / "given",
+        "seed = None",
+        "import torch\nif seed: torch.manual_seed(seed)",
+        "torch.rand(1)",
+        tags={0: "parameters"},
+    )
+    assert look(path)[0].reproducible is False
+    verdict = look(path, parameters={"seed": 7})[0]
+    assert verdict.reproducible is True
+    ids = [(cell.cell.index, cell.cell.id) for cell in verdict.cells]
+    assert ids == [(0, "cell-0"), (0, "injected-parameters"), (1, "cell-1"), (2, "cell-2")]

@@ -1,0 +1,165 @@
+"""What can go wrong: told in one line for each notebook, the others go on, no process stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+
+from tests.checking.books import alive, book, look
+from tests.kernel import ROOT
+
+
+@pytest.fixture
+def mark(monkeypatch):
+    """A word in the environment of every process that the test starts."""
+    word = uuid.uuid4().hex
+    monkeypatch.setenv("BOOK_MARK", word)
+    return word
+
+
+def gone(mark):
+    """Wait a moment for processes to end; return those that did not."""
+    until = time.monotonic() + 10
+    while alive(mark) and time.monotonic() < until:
+        time.sleep(0.1)
+    return alive(mark)
+
+
+def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
+    """Files that are no notebooks, kernels that are missing, die or hang, and one sound notebook."""
+    said = {}
+
+    def case(words, name, *cells, **more):
+        said[book(tmp_path / name, *cells, **more)] = words
+
+    def file(words, name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        said[path] = words
+
+    said[tmp_path / "none.ipynb"] = "no such file"
+    file("invalid JSON", "torn.ipynb", b'{"cells": [')
+    file("no text in UTF-8", "binary.ipynb", b"\xff\xfe\x00")
+    file("no nbformat", "other.ipynb", b'{"a": 1}')
+    file("no nbformat", "list.ipynb", b"[]")
+    file(
+        "in notebook format 3",
+        "old.ipynb",
+        json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}).encode(),
+    )
+    file(
+        "not a notebook",
+        "empty.ipynb",
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode(),
+    )
+    case(
+        "kernel 'nowhere' is not installed; --kernel chooses another, there are: python3",
+        "missing",
+        "1",
+        spec="nowhere",
+    )
+    case("the kernel died in In[2]", "dies", "1", "import os; os._exit(1)")
+    case(
+        "In[1] took longer than 3 s (--timeout)",
+        "hangs",
+        "import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\ntime.sleep(600)",
+    )
+    case("In[1] asks for input", "asks", "name = input()")
+    case(
+        "In[2] raises ZeroDivisionError: division by zero; the tag raises-exception",
+        "raises",
+        "1",
+        "1 / 0",
+        "3",
+    )
+    case(None, "sound", "1")
+    verdicts = look(*said, timeout=3)
+    assert [verdict.path for verdict in verdicts] == [*said]
+    for verdict in verdicts:
+        words = said[verdict.path]
+        if words is None:
+            assert (verdict.reproducible, verdict.exit_code) == (True, 0)
+            continue
+        assert words in verdict.fault
+        assert "\n" not in verdict.fault
+        assert (verdict.reproducible, verdict.exit_code) == (None, 2)
+    assert gone(mark) == []
+
+
+def test_a_notebook_without_code_repeats(tmp_path):
+    """There is nothing to run, and that is said."""
+    verdict = look(book(tmp_path / "prose", "#md Words."))[0]
+    assert (verdict.reproducible, verdict.fault) == (True, None)
+    assert "no code cells" in verdict.note
+
+
+def test_a_kernel_without_the_extension_is_told(tmp_path, monkeypatch):
+    """Its environment lacks the package: the line says where to install it."""
+    spec = tmp_path / "jupyter" / "kernels" / "bare"
+    spec.mkdir(parents=True)
+    hide = "import sys; sys.modules['ipytorchseed'] = None; from ipykernel import kernelapp; kernelapp.launch_new_instance()"
+    argv = [sys.executable, "-c", hide, "-f", "{connection_file}"]
+    (spec / "kernel.json").write_text(
+        json.dumps({"argv": argv, "display_name": "", "language": "python"})
+    )
+    other = spec.parent / "other"
+    other.mkdir()
+    (other / "kernel.json").write_text(
+        json.dumps({"argv": ["R"], "display_name": "", "language": "R"})
+    )
+    broken = spec.parent / "broken"
+    broken.mkdir()
+    (broken / "kernel.json").write_text(
+        json.dumps(
+            {
+                "argv": [sys.executable, "-c", "raise SystemExit('no such thing')"],
+                "display_name": "",
+                "language": "python",
+            }
+        )
+    )
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    path = book(tmp_path / "any", "1")
+    assert "'bare' cannot load ipytorchseed; install it" in look(path, kernel="bare")[0].fault
+    assert "'other' runs R, not Python" in look(path, kernel="other")[0].fault
+    assert "'broken' does not start: no such thing" in look(path, kernel="broken")[0].fault
+
+
+def test_no_room_for_records(tmp_path, monkeypatch):
+    """An unwritable temporary folder is told like any other fault."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
+    fault = look(book(tmp_path / "any", "1"))[0].fault
+    assert "no room for its records" in fault
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
+    """Ctrl-C: what is not done is told as interrupted; exit code 2; nothing is left running."""
+    waits = "import pathlib, time\npathlib.Path('{0}').touch()\ntime.sleep(600)"
+    paths = [book(tmp_path / name, waits.format(name)) for name in ("a", "b")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ipytorchseed", "check", "-j", "2", *map(str, paths)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 100
+    while not (tmp_path / "a").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert (tmp_path / "a").exists()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err == ""
+    assert out.count(".ipynb: interrupted") == 2
+    assert gone(mark) == []

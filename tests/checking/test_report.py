@@ -1,0 +1,145 @@
+"""What was found, as text, JSON, JUnit XML and annotations."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from ipytorchseed.checking import report
+from ipytorchseed.checking.annotations import annotate
+from ipytorchseed.checking.junit import as_junit
+from ipytorchseed.checking.progress import Bars
+from tests.checking.verdicts import (
+    BROKEN,
+    DIED,
+    DIFFERS,
+    DOES_NOT_REPEAT,
+    EACH,
+    PROSE,
+    REPEATS,
+    SAFE,
+    UNSAFE,
+)
+
+
+def test_the_text_is_that_of_the_golden_file(golden):
+    """A table of all, then what there is to say of each."""
+    golden("check", report.text(EACH))
+
+
+def test_each_exit_code():
+    """0 where it repeats, 1 where it differs, 2 where it could not be checked to its end."""
+    codes = {each.path.stem: each.exit_code for each in EACH}
+    assert codes == {
+        "sound": 0,
+        "train": 1,
+        "atomics": 1,
+        "again": 1,
+        "again, safely": 0,
+        "torn": 2,
+        "dies": 2,
+        "prose": 0,
+    }
+
+
+def test_the_json_has_the_shape_that_other_programs_rely_on():
+    """Path, whether it repeats, the first divergence with causes, and every cell."""
+    told = json.loads(report.as_json([REPEATS, DIFFERS]))
+    assert told["schema"] == 1
+    sound, train = told["notebooks"]
+    assert sound["path"] == "notebooks/sound.ipynb"
+    assert (sound["reproducible"], sound["first_divergence"]) == (True, None)
+    assert sound["cells"] == [
+        {"index": 1, "id": "a0", "outputs": "same", "state": "same", "causes": []},
+        {"index": 6, "id": "a4", "outputs": "skipped", "state": "skipped", "causes": []},
+    ]
+    first = train["first_divergence"]
+    assert (train["reproducible"], first["index"], first["id"]) == (False, 2, "a1")
+    assert first["causes"] == train["cells"][1]["causes"]
+    assert [(cause["kind"], cause["name"]) for cause in first["causes"]] == [("rng", "torch.cpu")]
+    assert [(cell["outputs"], cell["state"]) for cell in train["cells"]] == [
+        ("same", "same"),
+        ("same", "different"),
+        ("different", "same"),
+        ("different", "same"),
+    ]
+
+
+def test_a_fault_in_json():
+    """Whether it repeats is unknown, and the error says why; what was found before it stays."""
+    broken, died = json.loads(report.as_json([BROKEN, DIED]))["notebooks"]
+    assert (broken["reproducible"], broken["error"]) == (None, BROKEN.fault)
+    assert (died["reproducible"], died["error"]) == (False, DIED.fault)
+    assert died["first_divergence"]["id"] == "a1"
+
+
+def test_the_json_is_one_line():
+    """As for every command."""
+    assert "\n" not in report.as_json(EACH)
+
+
+def test_junit_has_a_test_case_for_each_notebook():
+    """Differing is a failure, a fault an error; the explanation is the text of both."""
+    root = ET.fromstring(as_junit(EACH))
+    suite = root.find("testsuite")
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "8",
+        "failures": "3",
+        "errors": "2",
+    }
+    cases = {case.get("name"): case for case in suite}
+    assert cases["sound.ipynb"].get("classname") == "notebooks"
+    assert len(cases["sound.ipynb"]) == 0
+    failure = cases["train.ipynb"].find("failure")
+    assert failure.get("message") == "In[2] differs: rng torch.cpu"
+    assert "not seeded before this cell" in failure.text
+    assert cases["atomics.ipynb"].find("failure").get("message").endswith("does not repeat")
+    assert cases["torn.ipynb"].find("error").get("message") == BROKEN.fault
+
+
+def test_junit_holds_no_letter_that_xml_forbids():
+    """An error may have been in colour."""
+    coloured = replace(BROKEN, fault="\x1b[31mno\x1b[0m \x00 <tag> & more")
+    told = ET.fromstring(as_junit([coloured])).find(".//error")
+    assert told.get("message") == "[31mno[0m  <tag> & more"
+
+
+@pytest.mark.parametrize("verdict", [REPEATS, SAFE, PROSE])
+def test_no_annotation_where_all_is_well(verdict):
+    """A notebook that repeats is not commented on."""
+    assert list(annotate([verdict])) == []
+
+
+@pytest.mark.parametrize("verdict", [DIFFERS, UNSAFE, DOES_NOT_REPEAT, BROKEN, DIED])
+def test_an_annotation_stands_beside_the_cell(verdict):
+    """One line each, with file, line and a title; what it says is escaped as GitHub asks."""
+    (line,) = annotate([verdict])
+    assert "\n" not in line
+    place, _, said = line.removeprefix("::error ").partition("::")
+    fields = dict(field.split("=", 1) for field in place.split(","))
+    assert fields["file"] == str(verdict.path)
+    assert fields["line"] == str(verdict.first.line if verdict.first else 1)
+    assert fields["title"].startswith(f"{verdict.path.name}%3A ")
+    assert said.replace("%0A", "\n").replace("%25", "%") == report.explanation(verdict)
+
+
+def test_a_bar_fills_cell_by_cell():
+    """It tells the notebook, how many cells have run, and what was found."""
+    out = io.StringIO()
+    bars = Bars(Console(file=out, force_terminal=True, width=100))
+    with bars:
+        bars.begin(DIFFERS.path, 2)
+        bars.step(DIFFERS.path)
+        bars._progress.refresh()
+        bars.step(DIFFERS.path)
+        bars.end(DIFFERS)
+        bars.end(BROKEN)  # which never began
+        bars._progress.refresh()
+    assert "train.ipynb" in out.getvalue()
+    assert "1/2" in out.getvalue()
+    assert "2/2 differs" in "".join(out.getvalue().split("\x1b[0m")).replace("\x1b[32m", "")

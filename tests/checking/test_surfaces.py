@@ -1,0 +1,85 @@
+"""A check from pytest and from pre-commit."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.checking.books import book
+from tests.kernel import ROOT
+
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run pytest as a user does, in a process of its own; only our plugin is loaded."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return lambda *words: pytester.runpytest_subprocess(
+        "-p", "ipytorchseed.pytest_plugin", "-p", "no:cacheprovider", *words
+    )
+
+
+def test_one_test_for_each_notebook(pytester, run):
+    """The one that differs fails, with the explanation and no traceback."""
+    folder = pytester.mkdir("notebooks")
+    book(folder / "sound", "1 + 1")
+    book(folder / "draws", "import random\nrandom.random()")
+    (folder / ".ipynb_checkpoints").mkdir()
+    book(folder / ".ipynb_checkpoints" / "draws-checkpoint", "1 / 0")
+    result = run("--ipytorchseed", "notebooks", "-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*sound.ipynb::repeats PASSED*",
+            "*In?1? is the first to differ*",
+            "*try: random.seed(42)*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+    assert result.ret == 1
+
+
+def test_options_say_how(pytester, run):
+    """Seeded it repeats; a missing kernel is a failure of the test that needs it."""
+    book(pytester.path / "draws", "import random\nrandom.random()")
+    run("--ipytorchseed", "--ipytorchseed-seed", "1").assert_outcomes(passed=1)
+    result = run("--ipytorchseed", "--ipytorchseed-kernel", "nowhere")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*its kernel 'nowhere' is not installed*"])
+    result = run("--ipytorchseed", "--ipytorchseed-rerun")
+    result.stdout.fnmatch_lines(["*not every cell is safe to run again*"])
+
+
+def test_without_the_option_no_notebook_is_collected(pytester, run):
+    """Installing the package changes no test run, and costs none."""
+    book(pytester.path / "draws", "1")
+    pytester.makepyfile(
+        "import sys\n\ndef test():\n    assert not {'nbclient', 'torch', 'click'} & {*sys.modules}"
+    )
+    run().assert_outcomes(passed=1)
+
+
+def test_the_plugin_is_announced_to_pytest():
+    """By an entry point, so that nobody has to name it."""
+    project = (ROOT / "pyproject.toml").read_text()
+    said = re.search(
+        r'^\[project.entry-points.pytest11\]\nipytorchseed = "(\S+)"$', project, re.MULTILINE
+    )
+    assert said is not None
+    __import__(said[1])
+
+
+def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
+    """It is called with the notebooks that changed, and fails where one differs."""
+    entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
+    for code, cell in ((0, "1 + 1"), (1, "import random\nrandom.random()")):
+        words = [sys.executable, *shlex.split(entry), str(book(tmp_path / "changed", cell))]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (code, "")

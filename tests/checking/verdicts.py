@@ -1,0 +1,53 @@
+"""Verdicts made by hand, one of each sort."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ipytorchseed.checking.notebook import Cell
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.why.explanation import Cause, Change
+
+IMPORTS = Cell(1, 1, "a0", "import torch", count=1)
+DRAW = Cell(2, 2, "a1", "noise = torch.randn(3)\nnoise += 1", count=2)
+SHOW = Cell(4, 4, "a2", "print(noise)", count=3)
+PUT = Cell(5, 5, "a3", "total.index_put_((where,), ones, accumulate=True)", count=4)
+LEFT_OUT = Cell(6, 6, "a4", "train_for_a_week()", frozenset({"skip-execution"}))
+
+UNSEEDED = Cause(
+    "rng",
+    "torch.cpu",
+    "torch.cpu is not seeded before this cell: each kernel begins it in another state",
+    fix="torch.manual_seed(42)",
+)
+INPUT = Cause(
+    "input", "noise", "noise is not what it was: 3 of 3 numbers differ; In[2] made it anew"
+)
+
+SOUND = CellVerdict(IMPORTS, Found.SAME, Found.SAME)
+LATER = CellVerdict(
+    DRAW,
+    Found.SAME,
+    Found.DIFFERENT,
+    (Change("variable", "noise", "3 of 3 numbers differ, the first at index 0: 0.1 → 0.2"),),
+    (UNSEEDED,),
+    line=31,
+)
+SHOWN = CellVerdict(
+    SHOW, Found.DIFFERENT, Found.SAME, (Change("stdout", "", "0.1 → 0.2"),), (INPUT,), line=40
+)
+ALONE = CellVerdict(PUT, Found.DIFFERENT, Found.SAME, (Change("result", "text/plain", "7 → 8"),))
+SKIPPED = CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED)
+
+REPEATS = Verdict(Path("notebooks/sound.ipynb"), (SOUND, SKIPPED), seconds=4.2)
+DIFFERS = Verdict(Path("train.ipynb"), (SOUND, LATER, SHOWN, ALONE), seconds=61.04)
+DOES_NOT_REPEAT = Verdict(Path("atomics.ipynb"), (SOUND, ALONE), seconds=5)
+UNSAFE = Verdict(Path("again.ipynb"), (SOUND, LATER, SHOWN), rerun=True, seconds=3)
+SAFE = Verdict(Path("again, safely.ipynb"), (SOUND,), rerun=True, seconds=3)
+BROKEN = Verdict(Path("torn.ipynb"), fault="not a notebook: invalid JSON, Expecting value: line 1")
+DIED = Verdict(
+    Path("dies.ipynb"), (SOUND, LATER), fault="the kernel died in In[3]: Killed", seconds=9
+)
+PROSE = Verdict(Path("prose.ipynb"), note="no code cells: there is nothing to run")
+
+EACH = (REPEATS, DIFFERS, DOES_NOT_REPEAT, UNSAFE, SAFE, BROKEN, DIED, PROSE)

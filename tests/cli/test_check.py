@@ -1,0 +1,119 @@
+"""``ipytorchseed check``: words, options, exit codes, files written beside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from ipytorchseed.cli import main
+from tests.checking.books import book
+
+
+def run(*words, **environment):
+    """Run the command; return its result."""
+    env = {"GITHUB_ACTIONS": None, **environment}
+    done = CliRunner().invoke(main, ["check", *map(str, words)], env=env)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder of two notebooks, one of which differs."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    book(folder / "sound", "1 + 1")
+    (folder / "deep").mkdir()
+    book(folder / "deep" / "draws", "import random\nrandom.random()")
+    (folder / ".ipynb_checkpoints").mkdir()
+    book(folder / ".ipynb_checkpoints" / "sound-checkpoint", "1 / 0")
+    return folder
+
+
+def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path):
+    """But for the copies that Jupyter keeps; the table, JUnit and annotations tell the same."""
+    junit = tmp_path / "reports" / "junit.xml"
+    done = run(folder, "-j", 2, "--junit", junit, GITHUB_ACTIONS="true")
+    assert done.exit_code == 1
+    assert "sound.ipynb" in done.stdout
+    assert "random.seed(42)" in done.stdout
+    assert "checkpoint" not in done.stdout
+    assert [case.get("name") for case in ET.parse(junit).getroot().iter("testcase")] == [
+        "draws.ipynb",
+        "sound.ipynb",
+    ]
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"::error file={folder / 'deep' / 'draws.ipynb'},line=")
+    assert done.stderr == ""
+
+
+def test_json_is_all_that_is_printed(folder):
+    """One line on standard output, whatever else is asked for; annotations go beside it."""
+    done = run(folder / "deep" / "draws.ipynb", "--json", GITHUB_ACTIONS="true")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert told["notebooks"][0]["first_divergence"]["causes"][0]["name"] == "python"
+    assert done.stderr.startswith("::error ")
+
+
+def test_a_seed_makes_it_repeat(folder):
+    """``--seed``."""
+    done = run(folder / "deep" / "draws.ipynb", "--seed", 42)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "repeats" in done.stdout
+
+
+def test_rerun(folder):
+    """``--rerun``: the words are about running again."""
+    done = run(folder / "deep" / "draws.ipynb", "--rerun")
+    assert done.exit_code == 1
+    assert "not safe to run again" in done.stdout
+    assert "%%deterministic 42" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Missing argument 'NOTEBOOK...'"),
+        (["--runs", "1", "x.ipynb"], "Invalid value for '--runs'"),
+        (["--seed", str(2**32), "x.ipynb"], "0<=x<=4294967295"),
+        (["--timeout", "0", "x.ipynb"], "Invalid value for '--timeout'"),
+        (["-j", "0", "x.ipynb"], "Invalid value for '-j'"),
+        (["{empty}"], "there is no notebook in the folder"),
+        (["--junit", "{file}/junit.xml", "x.ipynb"], "cannot be written"),
+    ],
+)
+def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
+    """Exit code 2 before any kernel is started, and one line that says which word."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    places = {"empty": tmp_path / "empty", "file": tmp_path / "file"}
+    done = run(*(word.format(**places) for word in words))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in " ".join(done.stderr.split())
+
+
+def test_parameters_need_papermill(monkeypatch):
+    """Where it is missing, the line says what to install."""
+    monkeypatch.setitem(sys.modules, "papermill", None)
+    monkeypatch.setitem(sys.modules, "papermill.cli", None)
+    done = run("-p", "seed", "1", "x.ipynb")
+    assert done.exit_code == 2
+    assert "pip install papermill" in done.stderr
+
+
+def test_parameters_are_read_as_papermill_reads_them(tmp_path):
+    """A number is a number."""
+    path = book(tmp_path / "given", "n = 'none'", "n + 1", tags={0: "parameters"})
+    done = run("-p", "n", "1", path)
+    assert done.exit_code == 0, done.stdout
+
+
+def test_a_notebook_that_is_not_there(tmp_path):
+    """Exit code 2, and a line of its own."""
+    done = run(tmp_path / "none.ipynb")
+    assert done.exit_code == 2
+    assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout

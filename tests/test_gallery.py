@@ -1,0 +1,131 @@
+"""The gallery deceives as it says, ``%why`` tells it, and so does a check."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.checking.books import look
+
+GALLERY = Path(__file__).parents[1] / "notebooks" / "gallery"
+NOTEBOOKS = sorted(GALLERY.glob("*.ipynb"))
+
+FRESH = {"hash_order": ("environment", "PYTHONHASHSEED"), "atomics": None}
+"""What makes two kernels differ; None where the cell itself does not repeat. The others repeat."""
+
+AGAIN = {
+    "dropout": ("rng", "torch.cpu"),
+    "data_order": ("rng", "torch.cpu"),
+    "loader_draws": ("rng", "torch.cpu"),
+    "batchnorm": ("input", "model"),
+    "mutated_inputs": ("input", "temperature"),
+    "threads": ("flag", "torch.num_threads"),
+}
+"""What makes a cell differ that is run again in the same kernel."""
+
+NUMBER = re.compile(r"-?\d[\d.,]*(?:e[-+]?\d+)?")
+HEX = re.compile(r"\b[0-9a-f]{8}\b")
+CURVE = re.compile("[▁▂▃▄▅▆▇█]+")
+SOME = re.compile(r"changed [\w, ]+ and \d+ more")
+
+
+def words(text):
+    """Leave out numbers, curves and names, which may be others on another machine or by chance.
+
+    What is left is not held against its line breaks: a longer number moves them.
+    """
+    for noise in (SOME, CURVE, HEX, NUMBER):
+        text = noise.sub("N", text)
+    return text.split()
+
+
+def told(node):
+    """Return the text of each code cell's outputs, by its id."""
+    return {
+        cell.id: "".join(
+            output.get("text") or output.get("data", {}).get("text/plain", "")
+            for output in cell.outputs
+        )
+        for cell in node.cells
+        if cell.cell_type == "code"
+    }
+
+
+def execute(path, folder, monkeypatch):
+    """Run a notebook in a fresh kernel, and then in the next one; return it as that left it."""
+    monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(folder))
+    for _ in range(2 if path.stem == "hash_order" else 1):
+        node = nbformat.read(path, as_version=4)
+        client = NotebookClient(node, timeout=250, record_timing=False)
+        client.extra_arguments = ["--IPyTorchSeed.budget=10"]  # however busy the machine is
+        client.execute()
+    node.metadata.language_info = {"name": "python"}  # of any version
+    return node
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """What a check says of each, in two kernels."""
+    return {verdict.path.stem: verdict for verdict in look(*NOTEBOOKS)}
+
+
+@pytest.fixture(scope="module")
+def again():
+    """What a check says of each, in one kernel."""
+    return {verdict.path.stem: verdict for verdict in look(*NOTEBOOKS, rerun=True)}
+
+
+def test_every_notebook_is_expected():
+    """No notebook without a cause that a check has to find."""
+    assert {path.stem for path in NOTEBOOKS} == {*FRESH, *AGAIN}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_check_in_fresh_kernels(path, fresh):
+    """Seeds make most of them repeat; hashes and threads take no seed."""
+    verdict = fresh[path.stem]
+    assert verdict.fault is None
+    if path.stem not in FRESH:
+        assert verdict.reproducible is True
+        return
+    causes = [(cause.kind, cause.name) for cause in verdict.first.causes]
+    wanted = FRESH[path.stem]
+    assert causes == ([] if wanted is None else [wanted])
+    assert verdict.first.does_not_repeat is (wanted is None)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_check_of_running_again(name, again):
+    """The cell that deceives is among those that are not safe to run again, with its cause."""
+    verdict = again[name]
+    assert verdict.fault is None
+    causes = {(cause.kind, cause.name) for cell in verdict.differing for cause in cell.causes}
+    assert AGAIN[name] in causes
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_kept_outputs_are_those_of_a_run(path, request, tmp_path, monkeypatch):
+    """Word for word; ``pytest --update-golden`` writes them anew."""
+    node = execute(path, tmp_path, monkeypatch)
+    if request.config.getoption("--update-golden"):
+        nbformat.write(node, path)
+    kept = told(nbformat.read(path, as_version=4))
+    assert {name: words(text) for name, text in kept.items()} == {
+        name: words(text) for name, text in told(node).items()
+    }
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_cause_is_told_in_the_notebook(path):
+    """A reader who runs nothing sees what ``%why`` says."""
+    said = "".join(told(nbformat.read(path, as_version=4)).values())
+    cause = FRESH.get(path.stem) or AGAIN.get(path.stem)
+    expected = "nothing that was recorded does" if cause is None else cause[1]
+    if cause == ("environment", "PYTHONHASHSEED"):
+        expected = "string hashes"
+    assert "differs" in said
+    assert expected in said

@@ -41,7 +41,7 @@ def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began or began is None:
             continue
-        if began == was or _reseeded(name, began, ended, states):
+        if began == was or not states.leads(began, ended):  # seeded in between
             places = [states.position(name, digest) for digest in (end_before or "", ended)]
             stands = [
                 str(place) if place is not None and place.seed is not None else digest[:8]
@@ -49,9 +49,3 @@ def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
             ]
             changes.append(Change("source", name, " → ".join(stands)))
     return tuple(changes)
-
-
-def _reseeded(name: str, began: str, ended: str, states: States) -> bool:
-    """Tell whether a source was put where no draws lead, so far as that can be known."""
-    last = states.position(name, ended)
-    return last is not None and states.draws(name, began, ended) is None

@@ -110,7 +110,16 @@ class EitherKernel:
         found = (states.position(name, digest) for states in self._each)
         return next((each for each in found if each is not None), None)
 
-    def draws(self, name: str, before: str, after: str) -> int | None:
+    def draws(self, before: str, after: str) -> int | None:
         """Count the numbers between two states of one kernel."""
-        found = (states.draws(name, before, after) for states in self._each)
+        found = (states.draws(before, after) for states in self._each)
         return next((each for each in found if each is not None), None)
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        found = (states.is_fresh(digest) for states in self._each)
+        return next((each for each in found if each is not None), None)
+
+    def leads(self, before: str, after: str) -> bool:
+        """Tell whether draws may lead from one state to the other: no kernel says that none do."""
+        return all(states.leads(before, after) for states in self._each)

@@ -52,9 +52,10 @@ def books(tmp_path_factory):
         ),
         book(
             folder / "alone",
-            "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(2)\n"
-            "index, ones = torch.randint(0, 10, (1_000_000,)), torch.rand(1_000_000)",
-            "torch.zeros(10).index_put_((index,), ones, accumulate=True)[0].item()",
+            "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(8)\n"
+            "index, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)",
+            "count = torch.zeros(40)\n"
+            "for _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)",
         ),
         book(
             folder / "tagged",

@@ -1,10 +1,14 @@
 """The README's code runs as written, and prints what it says."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from ipytorchseed.cli import main
 from tests.kernel import Kernel
 
 README = Path(__file__).parents[1] / "README.md"
@@ -71,3 +75,69 @@ def test_the_two_commands_are_make_targets():
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
     for command in re.findall(r"^make (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE):
         assert re.search(rf"^{command}:", makefile, re.MULTILINE), command
+
+
+# --------------------------------------------------------------------------------------------------
+# What is typed in a shell
+
+
+def commands(blocks):
+    """Return what the README types in a shell or lets a CI system type, word by word."""
+    lines = [
+        line.strip().removeprefix("- run: ")
+        for kind, code in blocks
+        if kind in {"sh", "yaml"}
+        for line in code.splitlines()
+    ]
+    return [line.split() for line in lines if line.startswith("ipytorchseed ")]
+
+
+def test_every_command_exists_with_its_options(blocks):
+    """No word that the command line would refuse."""
+    found = commands(blocks)
+    assert len(found) > 5
+    for _, *words in found:
+        command = main
+        while isinstance(command, click.Group):
+            command = command.commands[words.pop(0)]
+        command.make_context(command.name, words)
+
+
+def test_what_a_check_shows_is_what_is_printed(blocks, monkeypatch):
+    """Each line of the text block after a check stands in what it printed, in this order."""
+    monkeypatch.chdir(README.parent)
+    followed = [
+        (code.split()[1:], after)
+        for (kind, code), (language, after) in pairwise(blocks)
+        if kind == "sh" and code.startswith("ipytorchseed check") and language == "text"
+    ]
+    assert len(followed) == 2
+    for words, expected in followed:
+        printed = CliRunner().invoke(main, [*words, "-j", "2"], env={"GITHUB_ACTIONS": None}).stdout
+        here = iter(map(without_numbers, printed.splitlines()))
+        missing = [line for line in expected.splitlines() if without_numbers(line) not in here]
+        assert not missing, printed
+
+
+def without_numbers(line):
+    """Return a line without its numbers and the blanks between its words."""
+    return re.sub(r"(?<!\[)\b[\d.]+\b(?! x)", "N", " ".join(line.split()))
+
+
+def test_every_notebook_of_the_gallery_is_named():
+    """And no link leads nowhere."""
+    gallery = README.parent / "notebooks" / "gallery"
+    named = re.findall(r"\(notebooks/gallery/(\w+\.ipynb)\)", README.read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(path.name for path in gallery.glob("*.ipynb"))
+
+
+def test_the_hook_that_is_shown_is_the_hook_there_is(blocks):
+    """pre-commit finds it by its id."""
+    hooks = (README.parent / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    (named,) = [
+        found
+        for kind, code in blocks
+        if kind == "yaml"
+        for found in re.findall(r"^      - id: (\S+)$", code, re.MULTILINE)
+    ]
+    assert f"- id: {named}\n" in hooks

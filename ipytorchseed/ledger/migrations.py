@@ -107,8 +107,10 @@ def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
         sqlite3.Error: It cannot be read.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    # In this order: another process may make the tables, and its mark with them, at any moment.
+    filled = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    if filled and application != APPLICATION:
         msg = f"{path} is another program's database, no ledger: move it away"
         raise LedgerError(msg)
     _refuse(version, path)

@@ -100,3 +100,26 @@ def test_another_programs_database_is_not_touched(tmp_path):
     with pytest.raises(LedgerError, match="another program's"):
         Ledger.open(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("moment", range(3))
+def test_a_ledger_that_another_process_is_making_is_no_other_programs(tmp_path, moment):
+    """Whatever lies between two looks at it."""
+    path = tmp_path / "ledger.sqlite"
+    mine, other = (sqlite3.connect(path, isolation_level=None) for _ in range(2))
+    looks = []
+
+    class Interrupted:
+        """A connection before whose look number ``moment`` the other one makes the tables."""
+
+        def execute(self, statement):
+            """Look."""
+            if len(looks) == moment:
+                migrations.migrate(other, path)
+            looks.append(statement)
+            return mine.execute(statement)
+
+    assert migrations.version_of(Interrupted(), path) in {0, len(migrations.MIGRATIONS)}
+    assert len(looks) == 3
+    for connection in (mine, other):
+        connection.close()

@@ -26,7 +26,7 @@ class Row:
         ours: Our time, in ``unit``.
         peer: The time that it is held against, in ``unit``; None where there is no peer.
         against: Who the peer is.
-        unit: ``us``, ``ms`` or ``s``.
+        unit: ``us``, ``ms``, ``s`` or ``MB``.
         goal: The bound that we set ourselves.
         met: Whether it holds.
     """

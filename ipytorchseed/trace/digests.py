@@ -30,45 +30,56 @@ def digest_of_tensor() -> Callable[[Any], int]:
     are not the usual ones, they are digested with its memory, so that nothing is copied.
     """
     at = native()
-    numel, size_of, address = at.numel, at.element_size, at.data_ptr
-    contiguous, shape, dtype, strides = at.is_contiguous, at.shape, at.dtype, at.stride
-    device, layout, strided = at.device, at.layout, at.strided
-    plain, conj, neg, quantized = at.plain, at.is_conj, at.is_neg, at.is_quantized
-    nested = at.is_nested
+    numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
+    dtype, strides, layout, strided, plain = at.dtype, at.stride, at.layout, at.strided, at.plain
+    neg, nested = at.is_neg, at.is_nested
+    on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
+    sizes_of = _plain_sizes()
     hashed = xxh3_64_intdigest
 
     def digest(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- one for each kind, the usual last
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
+        kind = dtype(tensor)
+        size = sizes_of.get(kind)
         if (
-            layout(tensor) is not strided
-            or device(tensor).type != "cpu"
-            or conj(tensor)
+            size is None
+            or layout(tensor) is not strided
+            or not on_cpu(tensor)
             or neg(tensor)
-            or quantized(tensor)
             or nested(tensor)
         ):
             return _other(tensor)
         count = numel(tensor)
         sizes = shape(tensor)
         if count == 0:
-            return hash((sizes, dtype(tensor), 0))
+            return hash((sizes, kind, 0))
         where = address(tensor)
         if where == 0:
             return UNSEEN
         if contiguous(tensor):
-            head = hash((sizes, dtype(tensor)))
-            return hashed(memory(where, count * size_of(tensor)), head & MASK)
+            return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
         span = 1
         for length, step in zip(sizes, steps, strict=True):
             span += (length - 1) * step
         if span <= count:  # without gaps, in which there would be what is not the tensor's
-            head = hash((sizes, steps, dtype(tensor)))
-            return hashed(memory(where, span * size_of(tensor)), head & MASK)
+            return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
         return _copied(tensor)
 
     return digest
+
+
+def _plain_sizes() -> dict[Any, int]:
+    """Return the bytes of an element by dtype, without those that need a closer look.
+
+    A complex tensor may be conjugated lazily, a quantized one has a scale.
+    """
+    torch: Any = sys.modules["torch"]
+    dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
+    quantized = {getattr(torch, name, None) for name in ("qint8", "quint8", "qint32", "quint4x2",
+                                                         "quint2x4")}  # fmt: skip
+    return {each: each.itemsize for each in dtypes - quantized if not each.is_complex}
 
 
 def _copied(tensor: Any) -> int:  # noqa: ANN401
@@ -93,8 +104,7 @@ def _other(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- as above
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
             return hash(tuple(map(digest_of_tensor(), _parts(tensor))))
-        if at.is_conj(tensor) or at.is_neg(tensor):
-            return digest_of_tensor()(tensor.resolve_conj().resolve_neg())
+        tensor = tensor.resolve_conj().resolve_neg()
         if at.numel(tensor) == 0:
             return hash((at.shape(tensor), at.dtype(tensor), 0))
         if not is_there(tensor):

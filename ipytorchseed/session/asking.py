@@ -51,7 +51,7 @@ def last_repeated(session: Session) -> Run:
     latest: dict[str, Run] = {}
     newest = None
     for run in islice(session.ledger.runs(session.notebook), _LOOKED_BACK):
-        if _only_magics(run.source):
+        if only_magics(run.source):
             continue
         newest = newest or run
         if run.cell in latest:
@@ -63,7 +63,7 @@ def last_repeated(session: Session) -> Run:
     raise LookupFailure(msg)
 
 
-def _only_magics(source: str) -> bool:
+def only_magics(source: str) -> bool:
     """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return all(line.startswith(("%why", "%rng", "%seed", "%deterministic", "#")) for line in lines)

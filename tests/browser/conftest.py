@@ -63,9 +63,12 @@ def open_notebook(server, browser, request) -> Iterator[Callable[..., Notebook]]
     """Open a notebook of given cells; a test fails where a script failed in the page."""
     opened = []
 
-    def open_one(*cells: str, app: str = "lab", width: int = 1200, height: int = 900) -> Notebook:
-        name = re.sub(r"\W+", "-", request.node.name).strip("-") + f"-{len(opened)}"
-        server.write(name, cells)
+    def open_one(
+        *cells: str, app: str = "lab", width: int = 1200, height: int = 900, name: str = ""
+    ) -> Notebook:
+        if not name:
+            name = re.sub(r"\W+", "-", request.node.name).strip("-") + f"-{len(opened)}"
+            server.write(name, cells)
         page = browser.new_page(viewport={"width": width, "height": height})
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         notebook = Notebook(page, server, name, app)

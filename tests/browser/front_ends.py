@@ -19,12 +19,14 @@ import nbformat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Dialog, Locator, Page
     from typing_extensions import Self
 
 ROOT = Path(__file__).parents[2]
 
-PATIENCE = 60_000
+_CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index]"
+
+PATIENCE = int(os.environ.get("P", 30_000))
 """Milliseconds to wait for what must come, on a slow machine."""
 
 APPS = {"lab": "lab/tree", "notebook": "notebooks"}
@@ -142,14 +144,20 @@ class Notebook:
         self.page, self.server, self.name, self.app = page, server, name, app
         self.errors: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
+        page.on("dialog", self._asked)
         page.set_default_timeout(PATIENCE)
+
+    def _asked(self, dialog: Dialog) -> None:
+        if dialog.type != "beforeunload":
+            self.errors.append(f"{dialog.type}: {dialog.message}")
+        dialog.accept()
 
     def open(self) -> None:
         """Open it, and wait until its kernel listens."""
         self.page.goto(self.server.link(f"{APPS[self.app]}/{self.name}.ipynb") + "&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
+        self.errors.clear()  # Notebook 7 has some of its own while it starts
 
     def idle(self) -> None:
         """Wait until the kernel has nothing to do."""
@@ -173,23 +181,15 @@ class Notebook:
             text: What to write into it first; as it is where None.
             wait: Whether to wait for its end.
         """
-        cell = self.cell(index)
-        before = cell.locator(".jp-InputArea-prompt").inner_text()
-        cell.locator(".cm-content").click()
+        self.page.evaluate(f"index => {{ {_CELL}.model.executionCount = null; }}", index)
+        self.cell(index).locator(".cm-content").click()
         if text is not None:
             self.page.keyboard.press("Control+A")
             self.page.keyboard.insert_text(text)
         self.page.keyboard.press("Control+Enter")
         if not wait:
             return ""
-        self.page.wait_for_function(
-            r"""([index, before]) => {
-                const cell = document.querySelectorAll(".jp-Notebook .jp-Cell")[index];
-                const prompt = cell.querySelector(".jp-InputArea-prompt").innerText;
-                return /\[\d+\]/.test(prompt) && prompt !== before;
-            }""",
-            arg=[index, before],
-        )
+        self.page.wait_for_function(f"index => {_CELL}.model.executionCount !== null", arg=index)
         return self.output(index)
 
     def output(self, index: int) -> str:
@@ -210,6 +210,12 @@ class Notebook:
         )
         self.idle()
 
+    def shut_down(self) -> None:
+        """End the kernel."""
+        self.page.evaluate(
+            "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown(); }"
+        )
+
     def theme(self, name: str) -> None:
         """Change the theme."""
         self.command("apputils:change-theme", theme=name)
@@ -229,6 +235,10 @@ class Notebook:
         """The inspector in it."""
         return Inspector(self.page.locator(".its-inspector").last)
 
+    def view(self, index: int) -> Inspector:
+        """Return the inspector that a cell shows."""
+        return Inspector(self.cell(index).locator(".its-inspector"))
+
 
 class Inspector:
     """The inspector as a user sees it.
@@ -245,11 +255,28 @@ class Inspector:
         self.root.and_(self.root.page.locator(".its-live")).wait_for()
         return self
 
-    def card(self, source: str) -> str:
-        """Return what is said of a source now."""
+    def says(self, source: str, what: str) -> None:
+        """Wait until this is said of a source."""
         title = re.compile(rf"^{re.escape(source)}$")
         name = self.root.page.locator(".its-name span", has_text=title)
-        return self.root.locator(".its-now > div", has=name).inner_text()
+        self.root.locator(".its-now > div", has=name).get_by_text(what).wait_for()
+
+    def press(self, name: str) -> None:
+        """Press a button with the keyboard."""
+        self.root.get_by_role("button", name=name, exact=True).press("Enter")
+
+    def save_as(self, name: str) -> None:
+        """Save all states under a name."""
+        self.press("Save…")
+        self.root.get_by_label("Name").fill(name)
+        self.root.page.keyboard.press("Enter")
+
+    def unfold(self, *, unfolded: bool) -> None:
+        """Unfold or fold all that can be."""
+        self.root.evaluate(
+            "(it, open) => it.querySelectorAll('details').forEach(each => each.open = open)",
+            unfolded,
+        )
 
     def row(self, name: str) -> Locator:
         """Return the row of a run."""
@@ -257,8 +284,9 @@ class Inspector:
         return self.root.locator("tr.its-row", has=button)
 
     def pick(self, name: str) -> Locator:
-        """Return the button that chooses a run."""
-        return self.root.locator(".its-pick", has_text=re.compile(rf"^{re.escape(name)}$"))
+        """Return the buttons that choose runs of this name, ``In[3]`` or a pattern."""
+        name = name.replace("[", r"\[").replace("]", r"\]") if "[" in name else name
+        return self.root.locator(".its-pick", has_text=re.compile(rf"^(?:{name})$"))
 
     @property
     def why(self) -> Locator:

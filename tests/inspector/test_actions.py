@@ -139,7 +139,7 @@ def test_a_button_does_nothing_while_a_cell_runs(front_end):
     front_end.run(
         "it = threading.Thread(target=lambda: said.append(press()))\nit.start(); it.join()"
     )
-    assert (said[0]["ok"], "a cell is running" in said[0]["text"]) == (False, True)
+    assert (said[0]["ok"], "A cell is running" in said[0]["text"]) == (False, True)
 
 
 def test_a_button_works_from_another_thread(front_end):

@@ -273,6 +273,11 @@ class View {
     this.body.onkeydown = (event) => this.key(event);
     this.root.onkeydown = (event) => {
       if (event.key === "Escape") this.closeForm();
+      // JupyterLab keeps Enter from doing so by itself.
+      if (event.key === "Enter" && event.target instanceof HTMLInputElement && event.target.form) {
+        event.preventDefault();
+        this.form.requestSubmit();
+      }
     };
     this.hear = (/** @type {Said} */ message) => this.heard(message);
     this.lost = () => this.gone("The kernel was restarted or has ended: this is what it told last.");
@@ -676,7 +681,7 @@ class View {
       fill(this.why, [h("p", { class: "its-dim" }, hint)]);
       return;
     }
-    const { run, against, names, title, causes, mend, next, changed, more, cleared, begun } = said;
+    const { run, against, names, title, causes, back, mend, next, changed, more, cleared, begun } = said;
     const compare = button(
       "Compare with…",
       () => {
@@ -702,8 +707,7 @@ class View {
     fill(this.why, [
       h("div", { class: "its-bar" }, span("its-head", title), buttons),
       ...causes.map(drawCause),
-      lines.length &&
-        h("div", { class: "its-mend" }, "To get the earlier result back, then run the cell again:", ...lines),
+      lines.length && h("div", { class: "its-mend" }, back, ...lines),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
       more && h("p", { class: "its-dim" }, `and ${more} more`),
@@ -814,11 +818,16 @@ const trOf = (event) => /** @type {HTMLElement} */ (event.target).closest("tr");
 const runOf = (event) => Number(trOf(event)?.dataset.run);
 
 /** @param {Cause} cause */
-function drawCause({ kind, name, message, diff, chips }) {
-  const both = chips.length === 2 && chips[0] && chips[1];
-  const states = both ? [chip(chips[0]), span("its-dim its-not", "≠"), chip(chips[1])] : [];
-  const title = h("p", null, span("its-warn", "▲ "), h("b", null, name), span("its-dim its-kind", kind), ...states);
-  return h("div", { class: "its-cause" }, title, h("p", { class: "its-message" }, message), diff && h("pre", null, diff));
+function drawCause({ kind, message, proof, mend, chips: [before, after] }) {
+  const states = before && after && [chip(before), span("its-dim its-not", "≠"), chip(after)];
+  const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
+  return h(
+    "div",
+    { class: "its-cause" },
+    h("p", null, span("its-warn", "▲ "), message, span("its-dim", ` · ${kind}`)),
+    states ? h("p", null, ...states) : text,
+    mend && h("p", null, "mend: ", h("code", null, mend)),
+  );
 }
 
 export default {

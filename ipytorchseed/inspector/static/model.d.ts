@@ -80,7 +80,8 @@ export interface Cause {
   kind: string;
   name: string;
   message: string;
-  diff: string;
+  proof: string;
+  mend: string;
   chips: Chip[];
 }
 
@@ -90,6 +91,7 @@ export interface Why {
   names: [against: string, run: string];
   title: string;
   causes: Cause[];
+  back: string;
   mend: string[];
   next: string;
   changed: [name: string, detail: string][];

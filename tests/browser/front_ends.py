@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 _CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index]"
 
-PATIENCE = int(os.environ.get("P", 30_000))
+PATIENCE = 60_000
 """Milliseconds to wait for what must come, on a slow machine."""
 
 APPS = {"lab": "lab/tree", "notebook": "notebooks"}

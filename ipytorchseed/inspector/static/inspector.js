@@ -706,7 +706,7 @@ class View {
     const sides = against ? names : names.slice(1);
     fill(this.why, [
       h("div", { class: "its-bar" }, span("its-head", title), buttons),
-      ...causes.map(drawCause),
+      ...causes.map((cause) => drawCause(cause, names)),
       lines.length && h("div", { class: "its-mend" }, back, ...lines),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
@@ -817,9 +817,13 @@ const trOf = (event) => /** @type {HTMLElement} */ (event.target).closest("tr");
 /** @param {Event} event */
 const runOf = (event) => Number(trOf(event)?.dataset.run);
 
-/** @param {Cause} cause */
-function drawCause({ kind, message, proof, mend, chips: [before, after] }) {
-  const states = before && after && [chip(before), span("its-dim its-not", "≠"), chip(after)];
+/**
+ * @param {Cause} cause
+ * @param {[string, string]} names
+ */
+function drawCause({ kind, message, proof, mend, chips: [before, after] }, names) {
+  const name = (/** @type {number} */ at) => span("its-dim", `${names[at]} `);
+  const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
   const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
   return h(
     "div",

@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import fingerprint, kernel, ledger, seeding, starting, why
+from benchmarks import fingerprint, inspector, kernel, ledger, seeding, starting, why
 from benchmarks.table import show
 
 ALL = {
@@ -12,6 +12,7 @@ ALL = {
     "ledger": ledger,
     "why": why,
     "kernel": kernel,
+    "inspector": inspector,
 }
 
 unknown = set(sys.argv[1:]) - ALL.keys()

@@ -61,10 +61,7 @@ class Desk:
         self._settings: Model = {}
         self._edition = 0
         self._lock = threading.RLock()
-        if not _made:
-            _made.append(Inspector())
-        self._widget = _made[0]
-        self._widget.answer = self.answer
+        self._widget = self._connect()
         self._questions: dict[str, Callable[[Mapping[str, Any]], Model]] = {
             "open": self._open,
             "now": self._now,
@@ -76,8 +73,16 @@ class Desk:
         self._widget.say({"say": "back"})
 
     def shown(self) -> Inspector:
-        """Return the widget."""
+        """Return the widget; another one where the user closed all widgets."""
+        if self._widget.comm is None:
+            self._widget = self._connect()
         return self._widget
+
+    def _connect(self) -> Inspector:
+        if not _made or _made[0].comm is None:
+            _made[:] = [Inspector()]
+        _made[0].answer = self.answer
+        return _made[0]
 
     def close(self) -> None:
         """Tell views that nothing more will come."""
@@ -155,8 +160,7 @@ class Desk:
             "now": now_model(rows, self._by),
             "columns": history.columns(self._present.sources),
             "total": len(history),
-            "rule": extension.seeding.rule,
-            "note": "" if extension.choices.tracking else f"{TRACKING_OFF}.".capitalize(),
+            "rule": extension.seeding.rule if extension.choices.tracking else TRACKING_OFF,
             "seed": extension.seeding.last or next(iter(recent_seeds()), None),
             "saves": [*session.ledger.saves(session.notebook)],
             "edition": self._edition,

@@ -201,7 +201,7 @@ class Extension:
 
                 explain_change(self.tracking.session, run)
             if self.viewer is not None:
-                self.viewer.ran(run)
+                self.guard(self.viewer.ran)(run)
         if self._scopes is not None and self.runs.current is None:
             self._scopes.after_cell()
 
@@ -243,7 +243,8 @@ def running() -> Extension:
     """
     from IPython.core.getipython import get_ipython
 
-    extension = _loaded.get(get_ipython())
+    shell = get_ipython()
+    extension = None if shell is None else _loaded.get(shell)
     if extension is None:
         msg = "ipytorchseed is not loaded here; in IPython or Jupyter: %load_ext ipytorchseed"
         raise LookupFailure(msg)

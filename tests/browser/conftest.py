@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,16 +59,16 @@ def server(tmp_path_factory, browser) -> Iterator[Server]:
         yield started
 
 
-@pytest.fixture
-def open_notebook(server, browser, request) -> Iterator[Callable[..., Notebook]]:
-    """Open a notebook of given cells; a test fails where a script failed in the page."""
+@contextmanager
+def opener(server: Server, browser: Browser, title: str) -> Iterator[Callable[..., Notebook]]:
+    """Give what opens notebooks of given cells; at the end no script has failed in a page."""
     opened = []
 
     def open_one(
         *cells: str, app: str = "lab", width: int = 1200, height: int = 900, name: str = ""
     ) -> Notebook:
         if not name:
-            name = re.sub(r"\W+", "-", request.node.name).strip("-") + f"-{len(opened)}"
+            name = f"{re.sub(r'[^a-z0-9]+', '-', title).strip('-')}-{len(opened)}"
             server.write(name, cells)
         page = browser.new_page(viewport={"width": width, "height": height})
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -78,8 +79,16 @@ def open_notebook(server, browser, request) -> Iterator[Callable[..., Notebook]]
 
     yield open_one
     for notebook in opened:
+        notebook.shut_down()
         notebook.page.close()
     assert [error for notebook in opened for error in notebook.errors] == []
+
+
+@pytest.fixture
+def open_notebook(server, browser, request) -> Iterator[Callable[..., Notebook]]:
+    """Open a notebook of given cells; a test fails where a script failed in the page."""
+    with opener(server, browser, request.node.name) as open_one:
+        yield open_one
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import opener
+
 START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
 TRAIN = """weights, losses = torch.zeros(3), []
 for step in range(60):
@@ -21,15 +23,16 @@ MIXED = "np.random.rand(), torch.rand(2, generator=g)"
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 
-@pytest.fixture(params=["lab", "notebook"])
-def trained(request, open_notebook):
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def trained(request, server, browser):
     """A notebook in which a cell ran twice and gave two results; the inspector is open."""
-    notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app=request.param, height=1500)
-    for index in range(5):
-        notebook.run(index)
-    notebook.inspector.ready()
-    notebook.run(2)
-    return notebook
+    with opener(server, browser, f"trained-{request.param}") as open_notebook:
+        notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app=request.param, height=1500)
+        for index in range(5):
+            notebook.run(index)
+        notebook.inspector.ready()
+        notebook.run(2)
+        yield notebook
 
 
 def test_a_rerun_is_seen_and_explained(trained, shoot):

@@ -166,8 +166,38 @@ def test_with_tracking_off_that_is_said_and_states_are_told_all_the_same(front_e
     front_end.run("random.random()")
     assert [each["say"] for each in front_end.said()] == ["moved"]
     told = front_end.ask("now")
-    assert told["note"].startswith("Tracking is off")
+    assert told["rule"].startswith("tracking is off")
     assert told["now"][0]["where"] == "seed 42 + 2 draws"
+
+
+def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
+    """As ``ipywidgets.Widget.close_all()`` does; runs meanwhile do no harm."""
+    front_end.run(START)
+    closed = front_end.desk.shown()
+    closed.close()
+    front_end.run("1")
+    shown = front_end.desk.shown()
+    assert shown is not closed
+    front_end.said()
+    front_end.run("2")
+    assert [each["say"] for each in front_end.said()] == ["run"]
+
+
+def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
+    front_end, monkeypatch, capsys
+):
+    """What the cell put in force is taken back."""
+    front_end.run(START)
+
+    def fail(_):
+        raise OSError
+
+    monkeypatch.setattr(front_end.desk, "ran", fail)
+    for _ in range(2):
+        front_end.run("%%deterministic 3\nx = torch.are_deterministic_algorithms_enabled()")
+        assert front_end.shell.user_ns["x"]
+    assert front_end.run("torch.are_deterministic_algorithms_enabled()") is False
+    assert capsys.readouterr().err.count("something went wrong") == 1
 
 
 NONSENSE = [

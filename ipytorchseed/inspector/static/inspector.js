@@ -2,7 +2,7 @@
 // not reason. Every text is set as text: nothing that comes from a notebook is parsed as HTML.
 // The types are in model.d.ts.
 
-/** @import {Chip, Child, Cause, Curves, Field, Model, Now, Placed, Ran, Row, Said, Settings, Why, Wish} from "./model" */
+/** @import {Chip, Child, Cause, Curves, Field, Model, Now, Placed, Props, Ran, Row, Said, Settings, Why, Wish} from "./model" */
 
 const ROW = 31; // height of a row in pixels, as in the stylesheet
 const AHEAD = 12; // rows drawn above and below what is in sight
@@ -14,10 +14,10 @@ const PATIENCE = 5000; // milliseconds after which a silent kernel is mentioned
 /**
  * Make an element. Properties that begin with "on" are listeners; children that are nothing are
  * passed over.
- * @param {string} tag
- * @param {Record<string, any> | null} [props]
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Props | null} [props]
  * @param {...Child} children
- * @returns {HTMLElement}
  */
 export function h(tag, props, ...children) {
   const made = document.createElement(tag);
@@ -49,9 +49,15 @@ const span = (look, ...children) => h("span", { class: look }, ...children);
 /**
  * @param {string} text
  * @param {((event: Event) => void) | null} onclick
- * @param {Record<string, any>} [props]
+ * @param {Props} [props]
  */
 const button = (text, onclick, props) => h("button", { type: "button", onclick, ...props }, text);
+
+/** @type {typeof button} A button that is of no use where nobody listens. */
+const act = (text, onclick, props) => button(text, onclick, { class: "its-act", ...props });
+
+/** @param {number} count */
+const write = (count) => count.toLocaleString("en");
 
 /**
  * Say which rows to draw.
@@ -161,14 +167,14 @@ function fieldOf(field) {
 /** @param {Curves} curves */
 function drawCurves({ name, box, paths }) {
   const says = `${name}: then (solid), now (dashed), their difference below`;
-  const make = (/** @type {string} */ tag, /** @type {Record<string, string>} */ props) => {
+  const make = (tag = "", /** @type {Props} */ props) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(props)) made.setAttribute(key, value);
+    for (const name in props) made.setAttribute(name, props[name]);
     return made;
   };
-  const size = { viewBox: `0 0 ${box.join(" ")}`, width: String(box[0]) };
-  const svg = make("svg", { ...size, fill: "none", role: "img", "aria-label": says });
-  /** @type {Record<string, string>[]} */
+  const size = { viewBox: `0 0 ${box.join(" ")}`, width: box[0], fill: "none" };
+  const svg = make("svg", { ...size, role: "img", "aria-label": says });
+  /** @type {Props[]} */
   const looks = [
     { class: "its-then", "stroke-width": "1.6" },
     { class: "its-later", "stroke-width": "1.6", "stroke-dasharray": "5 3" },
@@ -232,7 +238,7 @@ class View {
     this.note = h("p", { class: "its-note its-warn", hidden: true });
     this.told = h("div", { class: "its-told", role: "status", hidden: true });
     this.news = h("div", { class: "its-sr", role: "log" });
-    this.form = /** @type {HTMLFormElement} */ (h("form", { class: "its-form", hidden: true }));
+    this.form = h("form", { class: "its-form", hidden: true });
     this.cards = h("div", { class: "its-now", role: "list", "aria-label": "Where sources stand" });
     this.settings = h("details", { class: "its-settings" });
     this.count = span("its-dim its-count");
@@ -241,7 +247,7 @@ class View {
     this.table = h("table", { "aria-label": "Timeline of runs" }, this.head, this.body);
     this.scroll = h("div", { class: "its-scroll" }, this.table);
     this.why = h("section", { class: "its-why", "aria-label": "Why" });
-    this.sources = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "Source" }));
+    this.sources = h("select", { "aria-label": "Source" });
     const legend = "Equal chips are equal states · a ring: began elsewhere than the cell’s run before · ";
     this.root = h(
       "div",
@@ -302,7 +308,7 @@ class View {
     cancelAnimationFrame(this.frame);
   }
 
-  /** @param {Record<string, unknown>} question */
+  /** @param {Props} question */
   ask(question) {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
@@ -420,7 +426,6 @@ class View {
     this.lockActs();
   }
 
-  /** Buttons that act are of no use where nobody listens. */
   lockActs() {
     const gone = this.root.classList.contains("its-gone");
     for (const each of this.root.querySelectorAll(".its-act")) each.toggleAttribute("disabled", gone);
@@ -428,15 +433,14 @@ class View {
 
   /** @param {boolean} running */
   drawStatus(running) {
-    const { total } = this.shelf;
-    const runs = `${total.toLocaleString("en")} ${total === 1 ? "run" : "runs"}`;
+    const runs = `${write(this.shelf.total)} runs`;
     const busy = running && "a cell is running: this is from before it";
-    fill(this.status, [[runs, busy, this.now?.rule, this.now?.note].filter(Boolean).join(" · ")]);
+    fill(this.status, [[runs, busy, this.now?.rule].filter(Boolean).join(" · ")]);
   }
 
   bar() {
-    const opener = (/** @type {string} */ kind, /** @type {string} */ text) =>
-      button(text, (event) => this.openForm(kind, event), { class: "its-act", "aria-expanded": "false" });
+    const opener = (kind = "", text = "") =>
+      act(text, (event) => this.openForm(kind, event), { "aria-expanded": "false" });
     const openers = [opener("reseed", "Reseed…"), opener("save", "Save…"), opener("restore", "Restore…")];
     return h("div", { class: "its-bar" }, span("its-head", "Randomness"), this.status, span("its-buttons", ...openers));
   }
@@ -497,8 +501,8 @@ class View {
 
   filters() {
     const props = { type: "search", placeholder: "Cell or run", "aria-label": "Cell or run" };
-    const text = /** @type {HTMLInputElement} */ (h("input", props));
-    const changed = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox" }));
+    const text = h("input", props);
+    const changed = h("input", { type: "checkbox" });
     let delay = 0;
     const read = () => {
       this.filter = { text: text.value, source: this.sources.value, changed: changed.checked };
@@ -559,22 +563,22 @@ class View {
     const height = scroll.clientHeight || 360;
     const top = this.atEnd ? Math.max(0, count * ROW - height) : scroll.scrollTop;
     const [first, end] = inSight(top, height, count);
-    const held = this.body.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement);
+    const held = this.body.contains(document.activeElement) && document.activeElement;
     const rows = [];
     for (let index = first; index < end; index++) rows.push(this.row(index));
     if (!rows.some((each) => each.querySelector('[tabindex="0"]'))) {
       rows[rows.length - 1]?.querySelector("button")?.setAttribute("tabindex", "0");
     }
-    const space = (/** @type {number} */ size) =>
+    const space = (size = 0) =>
       h("tr", { class: "its-space", "aria-hidden": "true", style: `height:${size * ROW}px` });
     fill(this.body, [space(first), ...rows, space(count - end)]);
     this.table.setAttribute("aria-rowcount", String(count + 1));
-    if (held && this.body.contains(held)) held.focus({ preventScroll: true });
+    if (held instanceof HTMLElement) held.focus({ preventScroll: true });
     if (this.atEnd) scroll.scrollTop = scroll.scrollHeight;
     for (const place of this.drawn.keys()) if (this.drawn.size > KEPT) this.drawn.delete(place);
     const missing = shelf.missing(first, end);
     if (missing.length) this.ask({ ask: "rows", places: missing });
-    const shown = `${count.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+    const shown = `${write(count)} of ${write(total)}`;
     const none = this.now && !total && "No run is recorded yet.";
     fill(this.count, [this.filtered ? `${shown}${this.left > 0 ? ", searching…" : ""}` : none]);
   }
@@ -668,10 +672,8 @@ class View {
     this.atEnd = index === this.shelf.count - 1;
     this.active = this.shelf.rows.get(this.shelf.place(index))?.id ?? 0;
     this.drawRows();
-    const pick = /** @type {HTMLElement | null} */ (
-      this.body.querySelector(`[aria-rowindex="${index + 2}"] button`)
-    );
-    pick?.focus({ preventScroll: true });
+    const tr = this.body.querySelector(`[aria-rowindex="${index + 2}"]`);
+    tr?.querySelector("button")?.focus({ preventScroll: true });
   }
 
   /** @param {Why | null} said */
@@ -691,9 +693,8 @@ class View {
       },
       { "aria-pressed": "false", title: "Or hold Shift while choosing it" },
     );
-    const rewind = (/** @type {number} */ to, /** @type {string} */ name, /** @type {string} */ text) =>
-      button(text, (event) => this.act({ what: "rewind", run: to }, event), {
-        class: "its-act",
+    const rewind = (to = 0, name = "", text = "") =>
+      act(text, (event) => this.act({ what: "rewind", run: to }, event), {
         title: `Put every source back where it stood when ${name} began`,
       });
     const buttons = span("its-buttons", rewind(run, names[1], `Rewind to ${names[1]}`), compare);
@@ -735,10 +736,9 @@ class View {
 
   /** @param {{ok: boolean, text: string, undo?: number | null}} message */
   done({ ok, text, undo }) {
-    const title = "Put every source back where it stood before";
-    const back = (/** @type {Event} */ event) => this.act({ what: "rewind", run: undo }, event);
     if (ok) this.closeForm();
-    this.tell(text, ok ? "its-ok" : "its-warn", undo && button("Undo", back, { class: "its-act", title }));
+    const back = undo && act("Undo", (event) => this.act({ what: "rewind", run: undo }, event));
+    this.tell(text, ok ? "its-ok" : "its-warn", back);
     if (!ok && !this.form.hidden) this.form.querySelector("input")?.focus();
   }
 
@@ -747,7 +747,7 @@ class View {
    * @param {Wish} wish
    */
   confirm(question, wish) {
-    const yes = button("Yes", () => this.act(wish), { class: "its-act" });
+    const yes = act("Yes", () => this.act(wish));
     const no = button("No", () => this.tell("Nothing was done."));
     this.tell(question, "its-warn", yes, no);
     no.focus();
@@ -778,17 +778,17 @@ class View {
     if (open) return;
     this.origin = opener;
     opener.setAttribute("aria-expanded", "true");
-    const input = (/** @type {string} */ name, /** @type {Record<string, any>} */ props) =>
+    const input = (name = "", props = {}) =>
       h("input", { name, autocomplete: "off", size: 14, required: true, ...props });
-    const go = h("button", { type: "submit", class: "its-act" }, opener.textContent?.slice(0, -1));
+    const go = act(opener.innerText.slice(0, -1), null, { type: "submit" });
     const saves = this.now?.saves ?? [];
     if (kind === "reseed") {
       const both = h("input", { type: "checkbox", name: "generators" });
       const seed = input("seed", { inputmode: "numeric", value: this.now?.seed ?? "" });
-      const fresh = button("Fresh seed", () => this.act({ what: "new" }), { class: "its-act" });
+      const fresh = act("Fresh seed", () => this.act({ what: "new" }));
       fill(this.form, [h("label", null, "Seed ", seed), h("label", null, both, " generators too"), go, fresh]);
     } else if (kind === "save") {
-      fill(this.form, [h("label", null, "Name ", input("name", {})), go]);
+      fill(this.form, [h("label", null, "Name ", input("name")), go]);
     } else if (saves.length) {
       const names = h("select", { name: "name" }, ...saves.map((each) => h("option", null, each)));
       fill(this.form, [h("label", null, "Saved ", names), go]);
@@ -822,7 +822,7 @@ const runOf = (event) => Number(trOf(event)?.dataset.run);
  * @param {[string, string]} names
  */
 function drawCause({ kind, message, proof, mend, chips: [before, after] }, names) {
-  const name = (/** @type {number} */ at) => span("its-dim", `${names[at]} `);
+  const name = (at = 0) => span("its-dim", `${names[at]} `);
   const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
   const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
   return h(

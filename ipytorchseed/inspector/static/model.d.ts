@@ -62,7 +62,6 @@ export interface Now {
   columns: string[];
   total: number;
   rule: string;
-  note: string;
   seed: number | null;
   saves: string[];
   edition: number;
@@ -135,5 +134,7 @@ export interface Model {
   on(event: string, callback: (content: any) => void): void;
   off(event: string, callback: (content: any) => void): void;
 }
+
+export type Props = Record<string, any>;
 
 export type Child = Node | string | 0 | false | null | undefined;

@@ -21,6 +21,12 @@ BIN := $(VENV)/bin
 ARGS ?=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root) # in a container; Jupyter asks for it
 
+JS := tests/browser
+# Node 20 or newer checks the inspector's module. Where there is none, that is left out, but for CI.
+NODE := $(shell command -v npm)
+NO_NODE = node is not installed: the inspector's module is not checked. It takes node 20 or newer.
+NPM = $(if $(NODE),$(JS)/node_modules/.installed,$(if $(CI),$(error $(NO_NODE))))
+
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
 .PHONY: help lab test bench lint format
@@ -32,17 +38,19 @@ help:
 lab: $(VENV)/.installed-lab
 	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
 
-test: $(VENV)/.installed-test
+.SECONDEXPANSION:
+test: $(VENV)/.installed-test $$(NPM)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-dev $$(NPM)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	@$(if $(NODE),cd $(JS) && npm run --silent types,echo "$(NO_NODE)")
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -52,6 +60,10 @@ format: $(VENV)/.installed-dev
 # pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --editable '.[$*]'
+	@touch $@
+
+$(JS)/node_modules/.installed: $(JS)/package-lock.json
+	cd $(JS) && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 $(BIN)/python:

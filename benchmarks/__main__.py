@@ -15,6 +15,7 @@ ALL = [
     "trace",
     "checking",
     "check",
+    "inspector",
 ]
 """Modules of this folder, in the order in which they are run."""
 

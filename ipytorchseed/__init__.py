@@ -36,6 +36,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "Snapshot",
     "__version__",
     "deterministic",
+    "inspector",
     "load_ipython_extension",
     "register_source",
     "report",
@@ -49,6 +50,8 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything
     """Load a public name from where it lives, once."""
+    if name == "inspector":
+        return import_module("ipytorchseed.inspector")  # a folder that can be called
     if name not in _HOME:
         msg = f"module 'ipytorchseed' has no attribute {name!r}"
         raise AttributeError(msg)
@@ -67,7 +70,7 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is no
     Args:
         shell: The running ``InteractiveShell``.
     """
-    import_module("ipytorchseed.notebook.extension").load(shell)
+    import_module("ipytorchseed.notebook.extension").load(shell, _open_inspector)
 
 
 def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
@@ -77,3 +80,8 @@ def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
         shell: The running ``InteractiveShell``.
     """
     import_module("ipytorchseed.notebook.extension").unload(shell)
+
+
+def _open_inspector(extension: Any) -> Any:  # noqa: ANN401 -- as above
+    """Make the inspector, when it is first asked for: it brings the widget stack."""
+    return import_module("ipytorchseed.inspector.desk").Desk(extension)

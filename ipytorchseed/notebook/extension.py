@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from IPython.core.completer import SimpleCompletion, context_matcher
 
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_key
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.guard import Guard
@@ -17,10 +20,9 @@ from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.notebook.transform import deterministic_cells
+from ipytorchseed.notebook.viewing import Viewer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from IPython.core.completer import CompletionContext
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
+
+Opener = Callable[["Extension"], Viewer]
+"""Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 
@@ -47,6 +52,7 @@ class Extension:
 
     Args:
         shell: The running shell.
+        opener: Makes the viewer when it is first asked for; None where there is none.
 
     Attributes:
         guard: Keeps errors of our callbacks away from the user's cells.
@@ -56,15 +62,22 @@ class Extension:
         tracking: The recording of runs.
         scopes: The deterministic scopes in force; made on first use, as it needs torch's flags.
         checks: The checks and traces under way; made on first use.
+        viewer: What shows runs as they happen; None until it is asked for.
+        lock: Held while a cell begins, and by what must not happen while one runs.
+        at_work: Whether a cell is running, in whichever thread.
     """
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
         self.shell = shell
         self.guard = Guard()
         self.runs = Runs()
         self.seeding = Seeding()
         self.choices = IPyTorchSeed(parent=shell)
         self.tracking = Tracking(shell, self.choices)
+        self.viewer: Viewer | None = None
+        self.lock = threading.RLock()
+        self.at_work = False
+        self._opener = opener
         self._scopes: Scopes | None = None
         self._checks: Checks | None = None
         self._magics: list[tuple[str, str, Magic, Any]] = []
@@ -130,6 +143,12 @@ class Extension:
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
+    def open_viewer(self) -> Viewer | None:
+        """Return what shows runs as they happen; None where nothing could show it."""
+        if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
+            self.viewer = self._opener(self)
+        return self.viewer
+
     def run_scoped(
         self,
         scope: deterministic,
@@ -162,6 +181,8 @@ class Extension:
     def detach(self) -> None:
         """Take it all away, and put back what is still in force."""
         self.runs.end_all()
+        if self.viewer is not None:
+            self.guard(self.viewer.close)()
         self.tracking.stop()
         self.shell.configurables.remove(self.choices)  # type: ignore[arg-type]
         if self._scopes is not None:
@@ -185,6 +206,8 @@ class Extension:
         self.runs.pre_run_cell(info)
         if self.runs.nested or self.rerunning:
             return
+        with self.lock:
+            self.at_work = True
         key = cell_key(self.shell, info)
         seed = self.seeding.for_cell(key)
 
@@ -198,6 +221,13 @@ class Extension:
         self.runs.post_run_cell(result)
         if self.rerunning:
             return
+        try:
+            self._after_run(result)
+        finally:
+            if not self.runs.busy:
+                self.at_work = False
+
+    def _after_run(self, result: ExecutionResult | None) -> None:
         if self._scopes is not None and self.runs.current is None:
             self._scopes.after_cell()
         run = None if self.runs.busy else self.tracking.end(result)
@@ -208,6 +238,9 @@ class Extension:
             from ipytorchseed.notebook.why_magic import explain_change
 
             explain_change(self.tracking.session, run)
+        if self.viewer is not None and not self.runs.busy:
+            self.at_work = False
+            self.guard(self.viewer.ran)(run)
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:
@@ -219,10 +252,15 @@ class Extension:
         return {"completions": [SimpleCompletion(word) for word in words], "suppress": True}
 
 
-def load(shell: InteractiveShell) -> None:
-    """Switch the extension on in a shell; a second time does nothing."""
+def load(shell: InteractiveShell, opener: Opener | None = None) -> None:
+    """Switch the extension on in a shell; a second time does nothing.
+
+    Args:
+        shell: The running shell.
+        opener: Makes the viewer when it is first asked for.
+    """
     if shell not in _loaded:
-        extension = Extension(shell)
+        extension = Extension(shell, opener)
         extension.attach()
         _loaded[shell] = extension
 
@@ -232,3 +270,19 @@ def unload(shell: InteractiveShell) -> None:
     extension = _loaded.pop(shell, None)
     if extension is not None:
         extension.detach()
+
+
+def running() -> Extension:
+    """Return the extension of the running shell.
+
+    Raises:
+        LookupFailure: There is no shell, or the extension is not loaded in it.
+    """
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    extension = None if shell is None else _loaded.get(shell)
+    if extension is None:
+        msg = "ipytorchseed is not loaded here; in IPython or Jupyter: %load_ext ipytorchseed"
+        raise LookupFailure(msg)
+    return extension

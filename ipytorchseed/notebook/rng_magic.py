@@ -48,17 +48,30 @@ def _rng(ctx: click.Context, *, as_text: bool, as_json: bool) -> None:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(extension.generators(), flags))
         return
-    session = extension.tracking.session
-    seeding = extension.seeding
+    if as_text:
+        click.echo(_look(extension).text())
+    else:
+        show(extension)
+
+
+def show(extension: Extension) -> None:
+    """Show the inspector: static first, for wherever the notebook is read, then live.
+
+    Of two forms in one display, front ends take the widget and do not fall back.
+    """
+    display(_look(extension))
+    viewer = extension.open_viewer()
+    if viewer is not None:
+        display(viewer.shown())
+
+
+def _look(extension: Extension) -> RngView:
+    session, seeding = extension.tracking.session, extension.seeding
     status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
     runs = [*session.ledger.runs(session.notebook, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
     note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
-    view = RngView(status, judged, runs, session.kernel, note)
-    if as_text:
-        click.echo(view.text())
-    else:
-        display(view)
+    return RngView(status, judged, runs, session.kernel, note)
 
 
 def has_torch() -> bool:

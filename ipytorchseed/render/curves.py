@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,26 +35,50 @@ def _sparkline(series: Sequence[float], low: float, high: float, columns: int) -
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Two series as paths of SVG, in a box of ``width`` by ``height``.
+
+    Attributes:
+        before: The earlier series.
+        after: The later series, in the same scale.
+        apart: Their difference, below both.
+    """
+
+    before: str
+    after: str
+    apart: str
+    width: int = _WIDTH
+    height: int = _HEIGHT + _GAP
+
+
+def draw_curves(before: Sequence[float], after: Sequence[float]) -> Curves:
+    """Draw both series, and below them their difference."""
+    first, second = _thin(before, _POINTS), _thin(after, _POINTS)
+    low, high = _range([*first, *second])
+    apart = _thin([abs(x - y) for x, y in zip(before, after, strict=False)], _POINTS)
+    return Curves(
+        before=_path(first, low, high, _HEIGHT - 4, _HEIGHT - 8),
+        after=_path(second, low, high, _HEIGHT - 4, _HEIGHT - 8),
+        apart=_path(apart, 0.0, max(_range(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
+    )
+
+
 def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
     """Draw both series, and below them their difference.
 
     Returns:
         An ``svg`` element that has no script and no text of the user's.
     """
-    first, second = _thin(before, _POINTS), _thin(after, _POINTS)
-    low, high = _range([*first, *second])
-    apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
-    thin = _thin(apart, _POINTS)
-    differences = _path(thin, 0.0, max(_range(thin)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4)
+    drawn = draw_curves(before, after)
     return (
-        f'<svg role="img" width="{_WIDTH}" height="{_HEIGHT + _GAP}"'
-        f' viewBox="0 0 {_WIDTH} {_HEIGHT + _GAP}" fill="none">'
+        f'<svg role="img" width="{drawn.width}" height="{drawn.height}"'
+        f' viewBox="0 0 {drawn.width} {drawn.height}" fill="none">'
         "<title>both series, and their difference below</title>"
-        f'<path d="{_path(first, low, high, _HEIGHT - 4, _HEIGHT - 8)}"'
-        ' stroke="hsl(210 70% 50%)" stroke-width="1.6"/>'
-        f'<path d="{_path(second, low, high, _HEIGHT - 4, _HEIGHT - 8)}"'
-        ' stroke="hsl(28 85% 50%)" stroke-width="1.6" stroke-dasharray="5 3"/>'
-        f'<path d="{differences}" stroke="currentColor" opacity=".6"/></svg>'
+        f'<path class="its-then" d="{drawn.before}" stroke="hsl(210 70% 50%)" stroke-width="1.6"/>'
+        f'<path class="its-later" d="{drawn.after}" stroke="hsl(28 85% 50%)" stroke-width="1.6"'
+        ' stroke-dasharray="5 3"/>'
+        f'<path d="{drawn.apart}" stroke="currentColor" opacity=".6"/></svg>'
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.render.stylesheet import stylesheet
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -23,10 +25,12 @@ def fill(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("ipytorchseed.render"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["stylesheet"] = stylesheet
+    return made

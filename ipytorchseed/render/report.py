@@ -57,8 +57,8 @@ class Report(View):
     @property
     def headline(self) -> str:
         """The answer in plain words, and a line for each thing in the way."""
-        risks = [f"{risk} – {how}{command}" for risk, how, command in self._risks]
-        return "\n".join([self._verdict, *(wrap(risk, first="  ▲ ") for risk in risks)])
+        risks = [f"{risk} – {how}{command}" for risk, how, command in self.risks]
+        return "\n".join([self.verdict, *(wrap(risk, first="  ▲ ") for risk in risks)])
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
@@ -74,11 +74,11 @@ class Report(View):
         """Draw it for a notebook, without script; details are folded."""
         return fill(
             "report",
-            verdict=self._verdict,
-            risks=self._risks,
+            verdict=self.verdict,
+            risks=self.risks,
             groups=[
-                (title, [_row(judged) for judged in rows], number == 0 and rows[0].ok is False)
-                for number, (title, rows) in enumerate(self._groups())
+                (title, rows, number == 0 and not rows[0]["ok"])
+                for number, (title, rows) in enumerate(self.groups)
             ],
             facts=[(fact.name, value, fact.unknown) for fact, value in self.assessment.facts],
         )
@@ -88,14 +88,21 @@ class Report(View):
         return json.dumps({"schema": 1, "flags": flags_json(self.assessment.flags)})
 
     @property
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
+        """The answer in one line."""
         if self.assessment.repeats:
             return "Runs repeat on this machine: every setting is as it should be."
         return "Runs repeat on this machine, but for:"
 
     @property
-    def _risks(self) -> list[tuple[str, str, str]]:
+    def risks(self) -> list[tuple[str, str, str]]:
+        """What is in the way, worst first: what may happen; what to do, told or as a command."""
         return [(judged.flag.risk, *_remedy(judged)) for judged in self.assessment.problems]
+
+    @property
+    def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
+        """Every setting, those first that are not as they should be: groups with their titles."""
+        return [(title, [_row(judged) for judged in rows]) for title, rows in self._groups()]
 
     def _groups(self) -> list[tuple[str, list[Judged]]]:
         groups = [

@@ -9,10 +9,11 @@ from ipytorchseed.determinism.environment import FLAGS as VARIABLES
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.render.html import fill
+from ipytorchseed.render.inspection import NO_TORCH, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.timeline import run_name, timeline, write_lines
+from ipytorchseed.render.timeline import last_moves, run_name, timeline, write_lines
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.position import Position
 
 
-_NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
 NO_RUN = "No run is recorded yet."
 
 
@@ -51,15 +51,17 @@ class RngView(View):
         self.report = report
         self.timeline = timeline(runs, kernel)
         self.note = note
+        now = {row.name: row.digest for row in status.rows if row.digest is not None}
+        self.moves = last_moves(reversed(self.timeline.lines), now)
 
     @property
     def headline(self) -> str:
         """The answer of the report, in one line."""
-        return _NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
+        return NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        report = _NO_TORCH if self.report is None else self.report.headline
+        report = NO_TORCH if self.report is None else self.report.headline
         parts = [self.status.text(), "", report]
         if self.note:
             parts += ["", wrap(self.note, first="")]
@@ -72,7 +74,7 @@ class RngView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        return fill("rng", view=self, no_run=NO_RUN)
+        return fill("rng", view=self, settings=settings_model(self.report), no_run=NO_RUN)
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:

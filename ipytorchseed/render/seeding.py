@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table
-from ipytorchseed.render.values import short_digest
+from ipytorchseed.render.values import hue, short_digest
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import digest
@@ -70,7 +70,7 @@ class Row:
     @property
     def hue(self) -> int:
         """The colour of the digest's chip, in degrees: equal states, equal colours."""
-        return int(self.digest[:4], 16) % 360 if self.digest else 0
+        return hue(self.digest) if self.digest else 0
 
 
 def read_rows(found: Sequence[Found]) -> list[Row]:

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ipytorchseed.render.text import WIDTH
+from ipytorchseed.render.values import hue
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.changes import find_changes, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import GeneratorState, Run
 
 _CODE = 4
 """Hex digits of a digest that a chip shows."""
+
+_SHORTEST = 0.05
+"""Seconds below which a run is only said to be short."""
 
 _MOST_COLUMNS, _HEAD = 3, 30
 """Sources beside the run's name and the cell's label, which take so many letters together."""
@@ -39,7 +45,7 @@ class Chip:
     @property
     def hue(self) -> int:
         """The colour, in degrees."""
-        return int(self.digest[:4], 16) % 360
+        return hue(self.digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +76,84 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run's results stand beside those of the cell's run before it.
+
+    Attributes:
+        same: Whether they are bitwise the same.
+        name: How the earlier run is called.
+    """
+
+    same: bool
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The same in a few letters: ``= In[5]`` or ``≠ In[5]``."""
+        return f"{'=' if self.same else '≠'} {self.name}"
+
+    @property
+    def words(self) -> str:
+        """The same in words."""
+        return f"{'the same result as' if self.same else 'another result than'} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One run in the timeline.
 
     Attributes:
+        id: Its number in the ledger; 0 where it has none.
         name: ``In[5]``; ``#17`` for a run of an earlier kernel, by its number in the ledger.
+        cell: What the cell is known by.
         label: The cell's first line.
         status: How it ended.
+        started: When, in seconds since 1970.
         seconds: How long it took.
-        fields: One for each column.
+        before: Digest of each source and generator when it began.
+        after: The same when it ended.
+        others: Those that it uses and that stood elsewhere when the cell's run before it began.
         between: Sources that moved between the run before and this one.
-        rail: A hue that runs of the same cell share, in degrees.
+        outcome: How it stands beside the cell's run before it; None where there is none.
+        value: The number that it gave, if it gave one.
     """
 
+    id: int
     name: str
+    cell: str
     label: str
     status: str
+    started: float
     seconds: float
-    fields: tuple[Field, ...]
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    others: frozenset[str]
     between: tuple[str, ...]
-    rail: int
+    outcome: Outcome | None
+    value: str
+
+    @property
+    def rail(self) -> int:
+        """A hue that runs of the same cell share, in degrees."""
+        return sum(map(ord, self.cell)) * 47 % 360
+
+    @property
+    def took(self) -> str:
+        """How long it took, in words."""
+        return f"{self.seconds:,.1f} s" if self.seconds >= _SHORTEST else "<0.1 s"
+
+    def field(self, name: str) -> Field:
+        """Return what it did to a source or generator."""
+        begin, end = self.before.get(name), self.after.get(name)
+        return Field(
+            None if begin is None else Chip(begin, name in self.others),
+            None if end is None else Chip(end),
+        )
+
+    @property
+    def moved(self) -> list[str]:
+        """The sources and generators that it moved."""
+        return [name for name, end in self.after.items() if self.before.get(name) != end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,62 +207,118 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
         runs: Oldest first.
         kernel: The kernel that asks.
     """
-    columns = tuple(dict.fromkeys(name for run in runs for name in _states(run)[1]))
-    earlier: dict[str, Mapping[str, str]] = {}
+    earlier: dict[str, Run] = {}
     lines = []
     for run in runs:
-        before, after = _states(run)
-        first = earlier.get(run.cell, {})
-        fields = tuple(_field(name, before, after, first) for name in columns)
-        earlier[run.cell] = before
-        lines.append(
-            Line(
-                name=run_name(run, kernel),
-                label=label_of(run.source),
-                status=run.status,
-                seconds=run.seconds,
-                fields=fields,
-                between=tuple(run.between),
-                rail=sum(map(ord, run.cell)) * 47 % 360,
-            )
+        lines.append(draw_line(run, earlier.get(run.cell), kernel))
+        earlier[run.cell] = run
+    return Timeline(columns_of(lines), tuple(lines))
+
+
+def columns_of(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return the names of all sources and generators that runs had, in order of appearance."""
+    return tuple(dict.fromkeys(name for line in lines for name in line.after))
+
+
+def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
+    """Arrange one run.
+
+    Args:
+        run: The run.
+        earlier: The cell's run before it, if there is one.
+        kernel: The kernel that asks.
+    """
+    before, after = states_of(run)
+    others: frozenset[str] = frozenset()
+    outcome = None
+    if earlier is not None and not only_asks(run.source):
+        first, last = states_of(earlier)
+        others = frozenset(
+            name
+            for name, begin in before.items()
+            if first.get(name, begin) != begin
+            and (after.get(name) != begin or last.get(name) != first[name])
         )
-    return Timeline(columns, tuple(lines))
+        outcome = Outcome(not find_changes(earlier, run), run_name(earlier, kernel))
+    return Line(
+        id=run.id or 0,
+        name=run_name(run, kernel),
+        cell=run.cell,
+        label=label_of(run.source),
+        status=run.status,
+        started=run.started,
+        seconds=run.seconds,
+        before=before,
+        after=after,
+        others=others,
+        between=tuple(run.between),
+        outcome=outcome,
+        value=_number(run),
+    )
 
 
-def _states(run: Run) -> tuple[dict[str, str], dict[str, str]]:
-    def both(sources: Mapping[str, str], generators: Mapping[str, object]) -> dict[str, str]:
-        return {**sources, **{name: state.digest for name, state in generators.items()}}  # type: ignore[attr-defined]
+def states_of(run: Run) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the digests of sources and generators when a run began, and when it ended."""
+
+    def both(
+        sources: Mapping[str, str], generators: Mapping[str, GeneratorState]
+    ) -> dict[str, str]:
+        return {**sources, **{name: state.digest for name, state in generators.items()}}
 
     return both(run.before, run.generators_before), both(run.after, run.generators_after)
 
 
-def _field(
-    name: str, before: Mapping[str, str], after: Mapping[str, str], earlier: Mapping[str, str]
-) -> Field:
-    begin, end = before.get(name), after.get(name)
-    other = begin is not None and earlier.get(name, begin) != begin
-    return Field(None if begin is None else Chip(begin, other), None if end is None else Chip(end))
+def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
+    """Say what moved each source or generator last.
+
+    Args:
+        lines: The newest first.
+        now: Where each stands, by digest.
+
+    Returns:
+        ``In[9]``, ``before In[9]`` or ``after In[9]`` by name, where it is known.
+    """
+    found: dict[str, str] = {}
+    waiting = dict(now)
+    for line in lines:
+        for name, digest in [*waiting.items()]:
+            end = line.after.get(name)
+            if end is not None and end != digest:
+                found[name] = f"after {line.name}"
+            elif end is not None and line.before.get(name) != end:
+                found[name] = line.name
+            elif name in line.between:
+                found[name] = f"before {line.name}"
+            else:
+                continue
+            del waiting[name]
+        if not waiting:
+            break
+    return found
+
+
+def _number(run: Run) -> str:
+    """Write the number that a run showed, or else the only one that it made."""
+    values = [run.result] if run.result is not None else [*run.writes.values()]
+    numbers = [value.series for value in values if value.series is not None]
+    return write_number(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
 
 
 def write_lines(drawn: Timeline) -> Iterable[str]:
     """Draw a timeline for a terminal of 80 columns; columns that nothing moved are left out."""
-    moved = [
-        index
-        for index in range(len(drawn.columns))
-        if any(line.fields[index].moved for line in drawn.lines)
-    ]
+    moved = [name for name in drawn.columns if any(line.field(name).moved for line in drawn.lines)]
     shown = moved[:_MOST_COLUMNS]
-    titles = "".join(f"{_fit(drawn.columns[i], 11)} " for i in shown)
+    titles = "".join(f"{_fit(name, 11)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<24}{titles}".rstrip()
     yield "─" * WIDTH
     for line in drawn.lines:
         if line.between:
             words = f"between the runs, {', '.join(line.between)} moved"
             yield f"{'':<8}{_fit(words, WIDTH - 8)}".rstrip()
-        fields = "".join(f"{line.fields[i].text:<12}" for i in shown)
+        fields = "".join(f"{line.field(name).text:<12}" for name in shown)
         mark = "" if line.status == "ok" else line.status
         name = f"{line.name:<7} "
         yield f"{name}{_fit(line.label, _HEAD - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):
-        names = ", ".join(drawn.columns[index] for index in moved[_MOST_COLUMNS:])
+        names = ", ".join(moved[_MOST_COLUMNS:])
         yield f"{'':<8}{_fit(f'moved too, not shown: {names}', WIDTH - 8)}".rstrip()

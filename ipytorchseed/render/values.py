@@ -23,3 +23,12 @@ def write_value(value: object) -> str:
 def short_digest(digest: str | None) -> str:
     """Shorten a digest for a person."""
     return digest[:SHORT] if digest else "unknown"
+
+
+def hue(digest: str) -> int:
+    """Return the colour of a digest's chip, in degrees: equal states, equal colours.
+
+    It is made of other digits than the chip's code shows, so that two states which share the code
+    hardly ever share both.
+    """
+    return int(digest[4:8], 16) % 360

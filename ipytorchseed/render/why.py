@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import wrap
-from ipytorchseed.render.timeline import label_of, run_name
+from ipytorchseed.render.timeline import label_of, run_name, states_of
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 
@@ -76,13 +78,41 @@ class WhyView(View):
         return "This puts back what can be put back, before the cell is run again:"
 
     @property
-    def curves(self) -> list[tuple[str, str]]:
-        """Name and drawing of each series of numbers that changed."""
+    def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
+        """Name of each series of numbers that changed, and the numbers before and after."""
         return [
-            (change.name or change.what, curves_svg(change.before, change.after))
+            (change.name or change.what, (change.before, change.after))
             for change in self.explanation.changed
             if change.before and change.after and len(change.after) > 1
         ][:2]
+
+    @property
+    def curves(self) -> list[tuple[str, str]]:
+        """Name and drawing of each series of numbers that changed."""
+        return [(name, curves_svg(*pair)) for name, pair in self.series]
+
+    @property
+    def shown(self) -> Sequence[Change]:
+        """The changes that are listed."""
+        return self.explanation.changed[:_MOST_CHANGES]
+
+    @property
+    def more(self) -> int:
+        """How many changes are not listed."""
+        return len(self.explanation.changed) - len(self.shown)
+
+    def begun(self, name: str) -> tuple[str | None, str | None]:
+        """Return the states in which a source or generator was when each run began.
+
+        Args:
+            name: The source or generator.
+
+        Returns:
+            The digests, of the earlier run and of this one; None where it was not there.
+        """
+        runs = (self.explanation.against, self.explanation.run)
+        states = [{} if run is None else states_of(run)[0] for run in runs]
+        return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
@@ -91,7 +121,7 @@ class WhyView(View):
         for cause in said.causes:
             parts.append(wrap(cause.message, first="  ▲ "))
             parts += [f"      {line}" for line in cause.proof.splitlines()]
-            parts += [wrap(line, first="      mend: ") for line in _own_mend(cause).splitlines()]
+            parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
         if said.mend.commands:
             parts += ["", self.way_back]
             parts += [f"    {command}" for command in said.mend.commands]
@@ -99,21 +129,20 @@ class WhyView(View):
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:
             parts += ["", "Changed"]
-            for change in said.changed[:_MOST_CHANGES]:
+            for change in self.shown:
                 parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
                 if change.before and change.after and len(change.after) > 1:
                     lines = sparklines(change.before, change.after)
                     parts += map("    {} {}".format, ("then ", "now  ", "apart"), lines)
-            more = len(said.changed) - _MOST_CHANGES
-            parts += [f"  and {more} more"] if more > 0 else []
+            parts += [f"  and {self.more} more"] if self.more else []
         if said.cleared:
-            names = [f"{_suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
+            names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
         return "\n".join(parts)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_mend": _own_mend, "suspect": _suspect}
+        words = {"name": _name, "own_mend": own_mend, "suspect": suspect}
         return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self) -> str:
@@ -144,12 +173,12 @@ class WhyView(View):
         )
 
 
-def _own_mend(cause: Cause) -> str:
+def own_mend(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
     return "" if cause.goes_back else cause.fix
 
 
-def _suspect(it: Cause | Cleared) -> str:
+def suspect(it: Cause | Cleared) -> str:
     """Name a cause or what is none: a cell goes by an id, which nobody knows."""
     return "the cell's text" if it.kind == "code" else it.name
 

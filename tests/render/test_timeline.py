@@ -62,7 +62,7 @@ def test_a_rerun_is_held_against_the_same_cells_run_before():
         run(3, {"python": C}, {"python": A}),
         run(4, {"python": C}, {"python": A}),
     ]
-    others = [line.fields[0].before.other for line in timeline(runs, "k").lines]
+    others = [line.field("python").before.other for line in timeline(runs, "k").lines]
     assert others == [False, False, True, False]
 
 

@@ -1,0 +1,106 @@
+"""What the inspector's buttons do: exactly what a magic does, after a question where needed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import LookupFailure
+from ipytorchseed.notebook.buttons import press
+from ipytorchseed.render.timeline import run_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.render.inspection import Model
+
+_RUNNING = "A cell is running: nothing was done. Try again when it has ended."
+
+_LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
+
+_LOST = (
+    "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
+    " the same?"
+)
+
+
+def act(extension: Extension, wish: Mapping[str, Any]) -> Model:
+    """Do what a button asks for, or say why not, or ask first.
+
+    Args:
+        extension: Of the shell.
+        wish: ``what`` to do and with what; ``last``, the newest run that the view shows; ``sure``,
+            whether the user has been asked.
+
+    Returns:
+        ``done`` with what the magic said, or ``confirm`` with a question.
+    """
+    session = extension.tracking.session
+    newest = session.last.id if session.last is not None else None
+    try:
+        line = _line(extension, wish)
+    except (LookupFailure, ValueError) as error:
+        return {"say": "done", "ok": False, "text": f"{error}."}
+    if extension.at_work or (newest or 0) > int(wish.get("last") or 0):
+        return {"say": "done", "ok": False, "text": _RUNNING if extension.at_work else _LATE}
+    question = "" if wish.get("sure") else _question(extension, wish)
+    if question:
+        return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
+    ok, text = press(extension, line)
+    after = session.last
+    undo = after.id if ok and after is not None and after.id != newest else None
+    moves = wish.get("what") != "save"
+    return {
+        "say": "done",
+        "ok": ok,
+        "text": text,
+        "line": line,
+        "undo": undo if moves else None,
+    }
+
+
+def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
+    """Write the magic as one types it."""
+    what = wish.get("what")
+    if what == "rewind":
+        return f"%seed rewind {_word(extension, int(wish['run']))}"
+    if what == "reseed":
+        seed = str(wish.get("seed", "")).strip()
+        if not re.fullmatch(r"\d{1,20}", seed):
+            raise LookupFailure("a seed is an integer from 0 to 4294967295")
+        return f"%seed {seed}{' --generators' if wish.get('generators') else ''}"
+    if what == "new":
+        return "%seed new"
+    if what in ("save", "restore"):
+        return f"%seed {what} {_quoted(str(wish.get('name', '')))}"
+    msg = f"there is no button {what!r}"
+    raise LookupFailure(msg)
+
+
+def _word(extension: Extension, number: int) -> str:
+    session = extension.tracking.session
+    run = session.ledger.run(number)
+    if run is None:
+        msg = f"the ledger no longer keeps run #{number}"
+        raise LookupFailure(msg)
+    return run_name(run, session.kernel).removeprefix("In[").removesuffix("]")
+
+
+def _quoted(name: str) -> str:
+    """Write a name so that the magic reads it as one word."""
+    name = name.strip()
+    if not name or name.startswith("-") or re.search(r"[\"'${}\\\x00-\x1f]", name):
+        msg = "a name needs at least one letter, no - in front, and none of \" ' $ { } \\"
+        raise LookupFailure(msg)
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
+
+
+def _question(extension: Extension, wish: Mapping[str, Any]) -> str:
+    session = extension.tracking.session
+    name = str(wish.get("name", "")).strip()
+    if wish.get("what") == "save":
+        taken = name in session.ledger.saves(session.notebook)
+        return f"Something is saved as {name!r}. Replace it?" if taken else ""
+    verb = {"rewind": "Rewind", "restore": "Restore"}.get(str(wish.get("what")), "Reseed")
+    return "" if extension.choices.tracking else _LOST.format(verb)

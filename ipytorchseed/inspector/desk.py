@@ -1,0 +1,208 @@
+"""Where views of the inspector ask, and from where they are told of runs."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import IPyTorchSeedError
+from ipytorchseed.inspector.actions import act
+from ipytorchseed.inspector.history import Filter, History
+from ipytorchseed.inspector.inspector import Inspector
+from ipytorchseed.inspector.present import Present
+from ipytorchseed.notebook.lookup import TRACKING_OFF
+from ipytorchseed.notebook.rng_magic import has_torch
+from ipytorchseed.render.inspection import (
+    chip_model,
+    line_model,
+    line_words,
+    now_model,
+    settings_model,
+    why_model,
+)
+from ipytorchseed.render.report import report
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.rng.table import recent_seeds
+from ipytorchseed.session.asking import why
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.render.inspection import Model
+
+_FIRST = 60
+"""Rows that a view is given at once."""
+
+_MOST = 400
+"""Rows that it is given at a time."""
+
+_made: list[Inspector] = []
+"""The widget of this kernel. There is one, whatever is loaded and unloaded: a notebook keeps the
+code of each in its file."""
+
+
+class Desk:
+    """Answers the questions of views, and tells them of runs.
+
+    Questions come between cells, or from another thread while one runs (ipykernel 7): what is read
+    then is what has been recorded, and states are those of the last run's end.
+
+    Args:
+        extension: Of the shell.
+    """
+
+    def __init__(self, extension: Extension) -> None:
+        self._extension = extension
+        self._history = History(extension.tracking.session)
+        self._present = Present()
+        self._by: dict[str, str] = {}
+        self._settings: Model = {}
+        self._edition = 0
+        self._lock = threading.RLock()
+        self._widget = self._connect()
+        self._questions: dict[str, Callable[[Mapping[str, Any]], Model]] = {
+            "open": self._open,
+            "now": self._now,
+            "rows": self._lines,
+            "find": self._find,
+            "why": self._why,
+            "do": lambda wish: act(extension, wish),
+        }
+        self._widget.say({"say": "back"})
+
+    def shown(self) -> Inspector:
+        """Return the widget; another one where the user closed all widgets."""
+        if self._widget.comm is None:
+            self._widget = self._connect()
+        return self._widget
+
+    def _connect(self) -> Inspector:
+        if not _made or _made[0].comm is None:
+            _made[:] = [Inspector()]
+        _made[0].answer = self.answer
+        return _made[0]
+
+    def close(self) -> None:
+        """Tell views that nothing more will come."""
+        self._widget.answer = None
+        text = "ipytorchseed was unloaded: this is what it saw last."
+        self._widget.say({"say": "gone", "text": text})
+
+    def ran(self, run: Run | None) -> None:
+        """Tell views of a run that has ended; what it did not change is not sent."""
+        if run is None or not run.id:
+            self._widget.say({"say": "moved"})
+            return
+        history = self._here()
+        line = history.add(run)
+        self._by.update(dict.fromkeys(line.between, f"before {line.name}"))
+        self._by.update(dict.fromkeys(line.moved, line.name))
+        changed = {*line.moved, *line.between}
+        self._widget.say(
+            {
+                "say": "run",
+                "place": len(history) - 1,
+                "row": line_model(line),
+                "columns": history.columns([*run.after]),
+                "now": {
+                    name: [chip_model(line.after.get(name)), self._by[name]] for name in changed
+                },
+                "words": line_words(line),
+            }
+        )
+
+    def answer(self, question: Mapping[str, Any]) -> Model | None:
+        """Answer a question of a view; what goes wrong is told there."""
+        handler = self._questions.get(str(question.get("ask")))
+        if handler is None:
+            return None
+        try:
+            return handler(question)
+        except (IPyTorchSeedError, KeyError, TypeError, ValueError) as error:
+            return {"say": "done", "ok": False, "text": f"{type(error).__name__}: {error}"}
+
+    def _here(self) -> History:
+        """Return the history; begun anew where the ledger is another one now."""
+        session = self._extension.tracking.session
+        with self._lock:
+            if self._history.ledger is not session.ledger:
+                self._history = History(session)
+            return self._history
+
+    def _open(self, question: Mapping[str, Any]) -> Model:
+        history = self._here()
+        history.catch_up()
+        count = len(history)
+        places = range(max(0, count - _FIRST), count)
+        lines = history.lines(places)
+        return {
+            **self._now(question),
+            "say": "all",
+            "total": count,
+            "rows": [[place, line_model(line) if line else None] for place, line in lines.items()],
+        }
+
+    def _now(self, question: Mapping[str, Any]) -> Model:
+        extension = self._extension
+        session, history = extension.tracking.session, self._here()
+        self._look()
+        rows = self._present.rows.values()
+        now = {row.name: row.digest for row in rows if row.digest}
+        self._by.update(history.moves(now))
+        settings = settings_model(report() if has_torch() else None)
+        if settings != self._settings:
+            self._settings = settings
+            self._edition += 1
+        told: Model = {
+            "say": "now",
+            "now": now_model(rows, self._by),
+            "columns": history.columns(self._present.sources),
+            "total": len(history),
+            "rule": extension.seeding.rule if extension.choices.tracking else TRACKING_OFF,
+            "seed": extension.seeding.last or next(iter(recent_seeds()), None),
+            "saves": [*session.ledger.saves(session.notebook)],
+            "edition": self._edition,
+            "running": extension.at_work,
+        }
+        if question.get("edition") != self._edition:
+            told["settings"] = settings
+        return told
+
+    def _look(self) -> None:
+        """Look at sources and generators, unless a cell is drawing from them."""
+        extension = self._extension
+        with extension.lock:
+            if not extension.at_work:
+                self._present.look(extension.generators())
+
+    def _lines(self, question: Mapping[str, Any]) -> Model:
+        history = self._here()
+        places = [int(place) for place in question.get("places", [])][:_MOST]
+        lines = history.lines(sorted(places))
+        return {
+            "say": "rows",
+            "columns": history.columns(self._present.sources),
+            "rows": [[place, line_model(line) if line else None] for place, line in lines.items()],
+        }
+
+    def _find(self, question: Mapping[str, Any]) -> Model:
+        history = self._here()
+        wanted = Filter(
+            str(question.get("text", "")),
+            str(question.get("source", "")),
+            bool(question.get("changed")),
+        )
+        low = max(0, int(question.get("low", 0)))
+        high = min(int(question.get("high", len(history))), len(history))
+        places, reached = history.find(wanted, low, high)
+        return {"say": "found", "round": question.get("round"), "places": places, "low": reached}
+
+    def _why(self, question: Mapping[str, Any]) -> Model:
+        session = self._extension.tracking.session
+        numbers = [question.get("run"), question.get("against")]
+        runs = [None if each is None else session.ledger.run(int(each)) for each in numbers]
+        if runs[0] is None:
+            return {"say": "done", "ok": False, "text": "The ledger no longer keeps this run."}
+        return {"say": "why", **why_model(WhyView(why(session, runs[0], runs[1]), session.kernel))}

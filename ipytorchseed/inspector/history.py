@@ -1,0 +1,168 @@
+"""The runs of a notebook, read from the ledger as they come into sight."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ipytorchseed.render.timeline import draw_line, last_moves
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.render.timeline import Line
+    from ipytorchseed.session.session import Session
+
+_LATEST = 2**62
+
+_PIECE = 256
+"""Runs that are read at a time while searching."""
+
+_SEARCH_SECONDS = 0.05
+"""After which a search stops and tells how far it came: no cell has to wait for longer."""
+
+_CELLS = 512
+"""Cells whose last run is kept at hand."""
+
+_LOOKED_BACK = 200
+"""Runs that are looked through for what moved a source last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which runs to show.
+
+    Attributes:
+        text: Part of the cell's first line or of the run's name; empty for any.
+        source: A source or generator that the run moved; empty for any.
+        changed: Only re-runs that began elsewhere or gave another result.
+    """
+
+    text: str = ""
+    source: str = ""
+    changed: bool = False
+
+    def fits(self, line: Line) -> bool:
+        """Tell whether a run is to be shown."""
+        text = self.text.casefold()
+        return (
+            (not text or text in line.label.casefold() or text in line.name.casefold())
+            and (not self.source or self.source in line.between or line.field(self.source).moved)
+            and (
+                not self.changed
+                or bool(line.others)
+                or bool(line.outcome and not line.outcome.same)
+            )
+        )
+
+
+class History:
+    """All runs of a session's notebook, the oldest first.
+
+    What has been read is kept as lines of the timeline. The numbers of all runs are known from the
+    start, so that a line has its place before it is read.
+
+    Args:
+        session: Whose notebook.
+
+    Attributes:
+        ids: Numbers of the runs in the ledger.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.ledger: Ledger = session.ledger
+        self.ids = self.ledger.run_ids_between(session.notebook, 0, _LATEST)
+        self._lines: dict[int, Line | None] = {}
+        self._latest: dict[str, Run] = {}
+        self._moved: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, run: Run) -> Line:
+        """Add the run that has just been recorded."""
+        line = self._draw(run, self._before(run))
+        self._latest.pop(run.cell, None)
+        self._latest[run.cell] = run
+        if len(self._latest) > _CELLS:
+            del self._latest[next(iter(self._latest))]
+        if run.id is not None and (not self.ids or run.id > self.ids[-1]):
+            self._lines[run.id] = line
+            self.ids.append(run.id)
+        return line
+
+    def catch_up(self) -> None:
+        """Learn of runs that other kernels of the notebook added."""
+        last = self.ids[-1] if self.ids else 0
+        self.ids += self.ledger.run_ids_between(self._session.notebook, last, _LATEST)
+
+    def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
+        """Read lines by their places; None stands for a run that the ledger no longer keeps."""
+        known = [place for place in places if 0 <= place < len(self.ids)]
+        missing = [place for place in known if self.ids[place] not in self._lines]
+        while missing:
+            first = missing[0]
+            piece = [place for place in missing if place < first + _PIECE]
+            self._read(first, piece[-1])
+            missing = missing[len(piece) :]
+        return {place: self._lines[self.ids[place]] for place in known}
+
+    def find(self, wanted: Filter, low: int, high: int) -> tuple[list[int], int]:
+        """Search from the newest to the oldest, for as long as it does not hold up a cell.
+
+        Args:
+            wanted: Which runs.
+            low: The first place to look at.
+            high: The place after the last one.
+
+        Returns:
+            The places found, in their order, and the first place that was looked at.
+        """
+        deadline = time.perf_counter() + _SEARCH_SECONDS
+        found: list[int] = []
+        while high > low and time.perf_counter() < deadline:
+            begin = max(low, high - _PIECE)
+            lines = self.lines(range(begin, high))
+            found[:0] = [place for place, line in lines.items() if line and wanted.fits(line)]
+            high = begin
+        return found, high
+
+    def columns(self, sources: Sequence[str]) -> list[str]:
+        """Return the sources, and after them the generators that a run seen so far has moved."""
+        return [*dict.fromkeys([*sources, *self._moved])]
+
+    def moves(self, now: Mapping[str, str]) -> dict[str, str]:
+        """Say what moved each source last, as far as a look back tells."""
+        count = len(self.ids)
+        near = self.lines(range(max(0, count - _LOOKED_BACK), count))
+        return last_moves((line for line in reversed(near.values()) if line), now)
+
+    def _read(self, first: int, last: int) -> None:
+        """Read the runs from one place to another, with the cell's run before each."""
+        begin, end = self.ids[first], self.ids[last]
+        for number in self.ids[first : last + 1]:
+            self._lines.setdefault(number, None)
+        earlier: dict[str, Run] = {}
+        for run in self.ledger.runs_between(self._session.notebook, begin - 1, end):
+            if run.id is None:
+                continue
+            if self._lines.get(run.id) is None:
+                before = earlier.get(run.cell) or self._before(run)
+                self._lines[run.id] = self._draw(run, before)
+            earlier[run.cell] = run
+
+    def _draw(self, run: Run, before: Run | None) -> Line:
+        line = draw_line(run, before, self._session.kernel)
+        self._moved.update(dict.fromkeys(line.moved))
+        return line
+
+    def _before(self, run: Run) -> Run | None:
+        known = self._latest.get(run.cell)
+        if known is not None and (run.id is None or (known.id or 0) < run.id):
+            return known
+        found = self.ledger.last_runs_of_cell(run.notebook, run.cell, 1, before_id=run.id)
+        return found[0] if found else None

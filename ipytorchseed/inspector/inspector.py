@@ -1,0 +1,56 @@
+"""The widget: an ES module, a stylesheet and a wire. What it draws comes by messages.
+
+Imported when the first inspector is shown, not before: it brings the widget stack.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import anywidget  # noqa: TID253 -- see above
+
+from ipytorchseed.render.stylesheet import squeeze, stylesheet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ipytorchseed.render.inspection import Model
+
+_STATIC = files("ipytorchseed.inspector") / "static"
+
+_TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the same."
+"""For front ends without widgets."""
+
+
+class Inspector(anywidget.AnyWidget):
+    """A widget whose saved state is its code alone: rows are asked for as they come into sight.
+
+    Attributes:
+        answer: Gives the answer to a question of a view; None while nobody is there to answer.
+    """
+
+    _esm = (_STATIC / "inspector.js").read_text("utf-8")
+    _css = stylesheet() + squeeze((_STATIC / "inspector.css").read_text("utf-8"))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer: Callable[[Mapping[str, Any]], Model | None] | None = None
+        self.on_msg(self._asked)
+
+    def say(self, model: Model) -> None:
+        """Tell every view."""
+        self.send(model)
+
+    def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- what views send
+        if not isinstance(content, dict):
+            return
+        if self.answer is None:
+            told: Model | None = {"say": "gone", "text": "ipytorchseed is not loaded now."}
+        else:
+            told = self.answer(content)
+        if told is not None:
+            self.send({**told, "view": content.get("view")})
+
+    def __repr__(self) -> str:
+        return _TEXT

@@ -1,0 +1,140 @@
+// What travels between the kernel and the inspector's view, for the type checker: no browser reads
+// this. The kernel's side is ipytorchseed/render/inspection.py and ipytorchseed/inspector/desk.py.
+
+/** A state: its short code, its hue in degrees, its full digest. */
+export type Chip = [code: string, hue: number, digest: string] | null;
+
+/** What a run did to a source. `to` is null where it did not move it. */
+export interface Field {
+  from: Chip;
+  to: Chip;
+  other: boolean;
+  between: boolean;
+}
+
+/** A run. Sources that it left alone have no field. */
+export interface Row {
+  id: number;
+  name: string;
+  cell: string;
+  kin: number;
+  rail: number;
+  at: string;
+  took: string;
+  status: string;
+  value: string;
+  fields: Record<string, Field>;
+  outcome?: [same: boolean, text: string, words: string];
+}
+
+/** A run with its place in the timeline; null where the ledger no longer keeps it. */
+export type Placed = [place: number, row: Row | null];
+
+/** A source or generator as it stands. */
+export interface Standing {
+  name: string;
+  type: string;
+  chip: Chip;
+  where: string;
+  by: string;
+}
+
+export interface Setting {
+  mark: string;
+  name: string;
+  value: string;
+  wanted: string;
+  change: string;
+  why: string;
+  ok: boolean;
+}
+
+export interface Settings {
+  ok: boolean;
+  brief: string;
+  right: string;
+  risks: [risk: string, how: string, command: string][];
+  groups: { title: string; rows: Setting[] }[];
+}
+
+export interface Now {
+  now: Standing[];
+  columns: string[];
+  total: number;
+  rule: string;
+  seed: number | null;
+  saves: string[];
+  edition: number;
+  running: boolean;
+  settings?: Settings;
+}
+
+export interface Curves {
+  name: string;
+  box: [width: number, height: number];
+  paths: string[];
+}
+
+export interface Cause {
+  kind: string;
+  name: string;
+  message: string;
+  proof: string;
+  mend: string;
+  chips: Chip[];
+}
+
+export interface Why {
+  run: number;
+  against: number | null;
+  names: [against: string, run: string];
+  title: string;
+  causes: Cause[];
+  back: string;
+  mend: string[];
+  next: string;
+  changed: [name: string, detail: string][];
+  more: number;
+  curves: Curves[];
+  cleared: [name: string, message: string][];
+  begun: [name: string, before: Chip, after: Chip][];
+}
+
+export interface Ran {
+  place: number;
+  row: Row;
+  columns: string[];
+  now: Record<string, [chip: Chip, by: string]>;
+  words: string;
+}
+
+export interface Wish {
+  what: string;
+  [option: string]: unknown;
+}
+
+/** What the kernel says; `view` names the view that asked, where one did. */
+export type Said = { view?: string | null } & (
+  | ({ say: "all"; rows: Placed[] } & Now)
+  | ({ say: "now" } & Now)
+  | ({ say: "run" } & Ran)
+  | { say: "moved" }
+  | { say: "rows"; rows: Placed[]; columns: string[] }
+  | { say: "found"; round: number; places: number[]; low: number }
+  | ({ say: "why" } & Why)
+  | { say: "done"; ok: boolean; text: string; undo?: number | null }
+  | { say: "confirm"; question: string; wish: Wish }
+  | { say: "gone"; text: string }
+  | { say: "back" }
+);
+
+/** anywidget's side of the wire. */
+export interface Model {
+  send(content: unknown): void;
+  on(event: string, callback: (content: any) => void): void;
+  off(event: string, callback: (content: any) => void): void;
+}
+
+export type Props = Record<string, any>;
+
+export type Child = Node | string | 0 | false | null | undefined;

@@ -1,0 +1,27 @@
+"""What a button does: the magic, as if its line had been run in a cell of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from IPython.utils.capture import capture_output
+
+if TYPE_CHECKING:
+    from ipytorchseed.notebook.extension import Extension
+
+
+def press(extension: Extension, line: str) -> tuple[bool, str]:
+    """Run a magic between two cells; it is recorded as a run without a number.
+
+    Args:
+        extension: Of the shell.
+        line: The magic as one types it.
+
+    Returns:
+        Whether it did what it says, and what it said.
+    """
+    with extension.lock:  # a cell that begins meanwhile, in another thread, waits for us
+        with capture_output() as said:
+            result = extension.shell.run_cell(line, store_history=False)
+        error = result.error_before_exec or result.error_in_exec
+        return (True, said.stdout.strip()) if error is None else (False, str(error))

@@ -1,0 +1,160 @@
+"""The inspector's view model: what it draws, as plain JSON values. It does not reason: we do."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from ipytorchseed.render.curves import draw_curves
+from ipytorchseed.render.timeline import Chip, run_name, states_of
+from ipytorchseed.render.why import own_mend, suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ipytorchseed.render.report import Report
+    from ipytorchseed.render.seeding import Row
+    from ipytorchseed.render.timeline import Line
+    from ipytorchseed.render.why import WhyView
+
+Model = dict[str, Any]
+"""Of texts, numbers, booleans, None, and lists and dicts of them."""
+
+NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
+
+
+def chip_model(digest: str | None) -> list[object] | None:
+    """Return a state as code, hue and full digest; None for a state that is not known."""
+    if digest is None:
+        return None
+    chip = Chip(digest)
+    return [chip.code, chip.hue, digest]
+
+
+def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
+    """Return every source and generator as it stands.
+
+    Args:
+        rows: Sources, then generators.
+        moves: What moved each last, as far as it is known.
+    """
+    return [
+        {
+            "name": row.name,
+            "type": row.type,
+            "chip": chip_model(row.digest),
+            "where": row.where,
+            "by": moves.get(row.name, ""),
+        }
+        for row in rows
+    ]
+
+
+def settings_model(report: Report | None) -> Model:
+    """Return the settings, those first that are not as repeatability needs them.
+
+    Args:
+        report: Every flag, judged; None where torch is not imported.
+    """
+    if report is None:
+        return {"ok": True, "verdict": NO_TORCH, "brief": NO_TORCH, "right": "", "risks": [],
+                "groups": []}  # fmt: skip
+    risks = [risk for risk, _, _ in report.risks]
+    more = f", and {len(risks) - 1} more" if len(risks) > 1 else ""
+    right = sum(judged.ok for judged in report.assessment.flags)
+    return {
+        "ok": report.assessment.repeats,
+        "verdict": report.verdict,
+        "brief": f"{report.verdict} {risks[0]}{more}" if risks else report.verdict,
+        "right": f"{right} settings as they should be" if report.risks else "",
+        "risks": [[risk, how, command] for risk, how, command in report.risks],
+        "groups": [{"title": title, "rows": rows} for title, rows in report.groups],
+    }
+
+
+def line_model(line: Line) -> Model:
+    """Return a run; sources that it left alone, and that nothing is to be said of, are absent."""
+    fields: dict[str, Model] = {}
+    for name in line.after.keys() | line.before.keys():
+        field = line.field(name)
+        between = name in line.between
+        if field.moved or between or name in line.others:
+            fields[name] = {
+                "from": chip_model(line.before.get(name)),
+                "to": chip_model(line.after.get(name)) if field.moved else None,
+                "other": name in line.others,
+                "between": between,
+            }
+    model: Model = {
+        "id": line.id,
+        "name": line.name,
+        "cell": line.label,
+        "kin": crc32(line.cell.encode("utf-8", "surrogatepass")),
+        "rail": line.rail,
+        "at": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.started)),
+        "took": line.took,
+        "status": line.status,
+        "value": line.value,
+        "fields": fields,
+    }
+    if line.outcome is not None:
+        model["outcome"] = [line.outcome.same, line.outcome.text, line.outcome.words]
+    return model
+
+
+def line_words(line: Line) -> str:
+    """Say in a sentence what a run did, to be read aloud."""
+    moved = ", ".join(line.moved)
+    said = [f"{line.name} {'ran' if line.status == 'ok' else 'ended: ' + line.status}"]
+    said.append(f"moved {moved}" if moved else "moved no source")
+    if line.outcome is not None:
+        said.append(line.outcome.words)
+    return f"{', '.join(said)}."
+
+
+def why_model(view: WhyView) -> Model:
+    """Return an explanation."""
+    said = view.explanation
+    states = [{} if run is None else states_of(run)[0] for run in (said.against, said.run)]
+    return {
+        "run": said.run.id,
+        "against": None if said.against is None else said.against.id,
+        "names": [
+            "" if run is None else run_name(run, view.kernel) for run in (said.against, said.run)
+        ],
+        "title": view.title,
+        "causes": [
+            {
+                "kind": cause.kind,
+                "name": cause.name,
+                "message": cause.message,
+                "proof": cause.proof,
+                "mend": own_mend(cause),
+                "chips": [chip_model(each) for each in view.begun(cause.name)]
+                if cause.kind == "rng"
+                else [],
+            }
+            for cause in said.causes
+        ],
+        "back": view.way_back,
+        "mend": [*said.mend.commands],
+        "next": view.next_step,
+        "changed": [[change.name or change.what, change.detail] for change in view.shown],
+        "more": view.more,
+        "curves": [_curves_model(name, *pair) for name, pair in view.series],
+        "cleared": [[suspect(each), each.message] for each in said.cleared],
+        "begun": [
+            [name, *(chip_model(side.get(name)) for side in states)]
+            for name in dict.fromkeys([*states[0], *states[1]])
+        ],
+    }
+
+
+def _curves_model(name: str, before: Sequence[float], after: Sequence[float]) -> Model:
+    drawn = draw_curves(before, after)
+    return {
+        "name": name,
+        "box": [drawn.width, drawn.height],
+        "paths": [drawn.before, drawn.after, drawn.apart],
+    }

@@ -1,0 +1,299 @@
+"""A real JupyterLab and a real Notebook 7 from one server, driven as a user drives them."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.error import URLError
+
+import nbformat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.sync_api import Dialog, Locator, Page
+    from typing_extensions import Self
+
+ROOT = Path(__file__).parents[2]
+
+_CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index]"
+
+PATIENCE = 60_000
+"""Milliseconds to wait for what must come, on a slow machine."""
+
+APPS = {"lab": "lab/tree", "notebook": "notebooks"}
+"""Where each front end opens a notebook."""
+
+
+class Server:
+    """A Jupyter server with a folder, a data folder and settings of its own.
+
+    Args:
+        folder: Where it works.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._token = secrets.token_hex(16)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+
+    def __enter__(self) -> Self:
+        home = self.folder / ".home"
+        notebooks = self.folder / "notebooks"
+        notebooks.mkdir(parents=True)
+        settings = home / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+        settings.parent.mkdir(parents=True)
+        settings.write_text('{"fetchNews": "false", "checkForUpdates": false}', "utf-8")
+        options = {
+            "ServerApp.port": self._port,
+            "ServerApp.port_retries": 0,
+            "ServerApp.ip": "127.0.0.1",
+            "ServerApp.root_dir": notebooks,
+            "ServerApp.open_browser": False,
+            "ServerApp.allow_root": True,
+            "IdentityProvider.token": self._token,
+            "LabApp.expose_app_in_browser": True,
+            "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+            "LabApp.extension_manager": "readonly",
+            "JupyterNotebookApp.expose_app_in_browser": True,
+        }
+        environment = {
+            **os.environ,
+            "HOME": str(home),
+            "IPYTHONDIR": str(home / "ipython"),
+            "IPYTORCHSEED_DATA_DIR": str(home / "ledger"),
+            "JUPYTER_CONFIG_DIR": str(home / "config"),
+            "JUPYTER_DATA_DIR": str(home / "data"),
+            "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+            "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(ROOT),
+        }
+        words = [f"--{name}={value}" for name, value in options.items()]
+        self._log = (self.folder / "server.log").open("wb")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *words],
+            env=environment,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._wait()
+        return self
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + PATIENCE / 1000
+        while True:
+            try:
+                urllib.request.urlopen(self.link("api/status"), timeout=5).close()  # noqa: S310 -- ours
+            except (URLError, ConnectionError, TimeoutError):
+                if time.monotonic() > deadline or self._process.poll() is not None:
+                    self.__exit__()
+                    told = (self.folder / "server.log").read_text("utf-8", "replace")
+                    msg = f"Jupyter did not start:\n{told[-3000:]}"
+                    raise RuntimeError(msg) from None
+                time.sleep(0.2)
+            else:
+                return
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+        self._log.close()
+
+    def link(self, path: str) -> str:
+        """Return the address of a path, with the token."""
+        return f"{self.url}/{path}?token={self._token}"
+
+    def write(self, name: str, cells: Sequence[str]) -> Path:
+        """Write a notebook of code cells."""
+        book = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(text) for text in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
+        path = self.folder / "notebooks" / f"{name}.ipynb"
+        nbformat.write(book, path)
+        return path
+
+
+class Notebook:
+    """A notebook in a front end.
+
+    Args:
+        page: A page of the browser.
+        server: The server.
+        name: What the notebook is called.
+        app: ``lab`` or ``notebook``.
+
+    Attributes:
+        errors: What the page reported that nobody caught, and refused requests to elsewhere.
+    """
+
+    def __init__(self, page: Page, server: Server, name: str, app: str) -> None:
+        self.page, self.server, self.name, self.app = page, server, name, app
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", self._asked)
+        page.set_default_timeout(PATIENCE)
+
+    def _asked(self, dialog: Dialog) -> None:
+        if dialog.type != "beforeunload":
+            self.errors.append(f"{dialog.type}: {dialog.message}")
+        dialog.accept()
+
+    def open(self) -> None:
+        """Open it, and wait until its kernel listens."""
+        self.page.goto(self.server.link(f"{APPS[self.app]}/{self.name}.ipynb") + "&reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.idle()
+        self.errors.clear()  # Notebook 7 has some of its own while it starts
+
+    def idle(self) -> None:
+        """Wait until the kernel has nothing to do."""
+        self.page.wait_for_function(
+            """() => {
+                const panel = window.jupyterapp?.shell.currentWidget;
+                const kernel = panel?.sessionContext?.session?.kernel;
+                return kernel?.status === "idle" && kernel.connectionStatus === "connected";
+            }"""
+        )
+
+    def cell(self, index: int) -> Locator:
+        """Return a cell."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def run(self, index: int, text: str | None = None, *, wait: bool = True) -> str:
+        """Run a cell with the keyboard, as a user does; return what it printed and showed.
+
+        Args:
+            index: Which.
+            text: What to write into it first; as it is where None.
+            wait: Whether to wait for its end.
+        """
+        self.page.evaluate(f"index => {{ {_CELL}.model.executionCount = null; }}", index)
+        self.cell(index).locator(".cm-content").click()
+        if text is not None:
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Control+Enter")
+        if not wait:
+            return ""
+        self.page.wait_for_function(f"index => {_CELL}.model.executionCount !== null", arg=index)
+        return self.output(index)
+
+    def output(self, index: int) -> str:
+        """Return the text of a cell's outputs."""
+        return self.cell(index).locator(".jp-Cell-outputArea").inner_text()
+
+    def command(self, name: str, **args: object) -> None:
+        """Run a command of the front end, as a menu does."""
+        self.page.evaluate(
+            "([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, args]
+        )
+
+    def restart(self) -> None:
+        """Restart the kernel."""
+        self.page.evaluate(
+            "async () => { await window.jupyterapp.shell.currentWidget"
+            ".sessionContext.restartKernel(); }"
+        )
+        self.idle()
+
+    def shut_down(self) -> None:
+        """End the kernel."""
+        self.page.evaluate(
+            "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown(); }"
+        )
+
+    def theme(self, name: str) -> None:
+        """Change the theme."""
+        self.command("apputils:change-theme", theme=name)
+        self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+
+    def save(self) -> nbformat.NotebookNode:
+        """Save it, and read what is in the file."""
+        self.command("docmanager:save")
+        path = self.server.folder / "notebooks" / f"{self.name}.ipynb"
+        self.page.wait_for_function(
+            "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
+        )
+        return nbformat.read(path, as_version=4)
+
+    @property
+    def inspector(self) -> Inspector:
+        """The inspector in it."""
+        return Inspector(self.page.locator(".its-inspector").last)
+
+    def view(self, index: int) -> Inspector:
+        """Return the inspector that a cell shows."""
+        return Inspector(self.cell(index).locator(".its-inspector"))
+
+
+class Inspector:
+    """The inspector as a user sees it.
+
+    Args:
+        root: Its outermost element.
+    """
+
+    def __init__(self, root: Locator) -> None:
+        self.root = root
+
+    def ready(self) -> Self:
+        """Wait until it shows what the kernel told."""
+        self.root.and_(self.root.page.locator(".its-live")).wait_for()
+        return self
+
+    def says(self, source: str, what: str) -> None:
+        """Wait until this is said of a source."""
+        title = re.compile(rf"^{re.escape(source)}$")
+        name = self.root.page.locator(".its-name span", has_text=title)
+        self.root.locator(".its-now > div", has=name).get_by_text(what).wait_for()
+
+    def press(self, name: str) -> None:
+        """Press a button with the keyboard."""
+        self.root.get_by_role("button", name=name, exact=True).press("Enter")
+
+    def save_as(self, name: str) -> None:
+        """Save all states under a name."""
+        self.press("Save…")
+        self.root.get_by_label("Name").fill(name)
+        self.root.page.keyboard.press("Enter")
+
+    def unfold(self, *, unfolded: bool) -> None:
+        """Unfold or fold all that can be."""
+        self.root.evaluate(
+            "(it, open) => it.querySelectorAll('details').forEach(each => each.open = open)",
+            unfolded,
+        )
+
+    def row(self, name: str) -> Locator:
+        """Return the row of a run."""
+        button = self.root.page.get_by_role("button", name=name, exact=True)
+        return self.root.locator("tr.its-row", has=button)
+
+    def pick(self, name: str) -> Locator:
+        """Return the buttons that choose runs of this name, ``In[3]`` or a pattern."""
+        name = name.replace("[", r"\[").replace("]", r"\]") if "[" in name else name
+        return self.root.locator(".its-pick", has_text=re.compile(rf"^(?:{name})$"))
+
+    @property
+    def why(self) -> Locator:
+        """The explanation."""
+        return self.root.locator(".its-why")
+
+    @property
+    def told(self) -> Locator:
+        """What was said of the last action."""
+        return self.root.locator(".its-told")

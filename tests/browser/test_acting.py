@@ -1,0 +1,191 @@
+"""What a user does with it: with the keyboard, while cells run, and when the kernel goes away."""
+
+from __future__ import annotations
+
+import re
+
+START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
+DRAW = "torch.rand(3).sum().item()"
+
+
+def test_with_the_keyboard_alone_a_run_is_rewound_to(open_notebook):
+    """The next numbers are those of the run; the timeline shows it; Undo leads back."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    notebook.run(0)
+    first = notebook.run(1)
+    notebook.run(2)
+    inspector = notebook.inspector.ready()
+    again = notebook.run(1)
+    assert number(again) != number(first)
+    keys = notebook.page.keyboard
+    inspector.row("In[4]").wait_for()
+    inspector.root.locator('.its-pick[tabindex="0"]').focus()
+    for key in ("Home", "End", "ArrowUp", "ArrowUp"):
+        keys.press(key)
+    focused = notebook.page.locator(":focus")
+    assert focused.inner_text() == "In[2]"
+    keys.press("Enter")
+    inspector.why.get_by_text("first recorded run").wait_for()
+    assert focused.inner_text() == "In[2]"
+    keys.press("Tab")
+    assert focused.inner_text() == "Rewind to In[2]"
+    keys.press("Enter")
+    inspector.told.get_by_text("They stand as when In[2] began").wait_for()
+    inspector.root.locator("tr", has_text="%seed rewind 2").wait_for()
+    inspector.says("torch.cpu", "seed 42 · #")
+    inspector.told.get_by_role("button", name="Undo").press("Enter")
+    inspector.says("torch.cpu", "seed 42 + 6 draws")
+    inspector.why.get_by_role("button", name="Rewind to In[2]").press("Enter")
+    inspector.says("torch.cpu", "seed 42 · #")
+    assert number(notebook.run(1)) == number(first)
+
+
+def number(output):
+    """Return the number that a cell showed."""
+    return float(re.search(r"\d\.\d+", output)[0])
+
+
+def test_reseed_save_and_restore(open_notebook):
+    """By name; a name that is taken is asked about; focus goes back to where it came from."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    press = inspector.press
+    keys = notebook.page.keyboard
+    focused = notebook.page.locator(":focus")
+    inspector.save_as("before training")
+    inspector.told.get_by_text("Saved python, numpy, torch.cpu").wait_for()
+    assert focused.inner_text() == "Save…"
+    press("Reseed…")
+    keys.type("7")
+    keys.press("Enter")
+    inspector.told.get_by_text("Seeded python, numpy, torch.cpu with 7.").wait_for()
+    inspector.says("python", "seed 7")
+    press("Reseed…")
+    keys.type("seven")
+    keys.press("Enter")
+    inspector.told.get_by_text("a seed is an integer from 0 to 4294967295").wait_for()
+    keys.press("Escape")
+    assert focused.inner_text() == "Reseed…"
+    inspector.save_as("before training")
+    inspector.told.get_by_text("Replace it?").wait_for()
+    assert focused.inner_text() == "No"
+    keys.press("Enter")
+    inspector.told.get_by_text("Nothing was done.").wait_for()
+    press("Restore…")
+    keys.press("Tab")
+    keys.press("Enter")
+    inspector.told.get_by_text("as saved under 'before training'").wait_for()
+    inspector.says("torch.cpu", "seed 42 + 3 draws")
+
+
+def test_the_mending_command_is_copied(open_notebook):
+    """And pasted into a cell, it mends."""
+    notebook = open_notebook(START, DRAW, "%rng", "")
+    first = [notebook.run(index) for index in range(3)][1]
+    inspector = notebook.inspector.ready()
+    notebook.run(1)
+    inspector.pick("In[4]").click()
+    inspector.why.get_by_role("button", name="Copy %seed rewind 2").click()
+    inspector.told.get_by_text("Copied: %seed rewind 2").wait_for()
+    copied = notebook.page.evaluate("() => navigator.clipboard.readText()")
+    notebook.run(3, copied)
+    assert number(notebook.run(1)) == number(first)
+
+
+def test_it_stays_right_while_a_long_cell_runs(open_notebook):
+    """Nothing is claimed of the states meanwhile, buttons do nothing; then its row comes."""
+    notebook = open_notebook(
+        START,
+        "%rng",
+        "import time, os\nrandom.random()\nwhile not os.path.exists('go'): time.sleep(.05)",
+    )
+    notebook.run(0)
+    notebook.run(1)
+    inspector = notebook.inspector.ready()
+    inspector.says("python", "seed 42")
+    notebook.run(2, wait=False)
+    inspector.pick("In[2]").click()
+    notebook.page.wait_for_timeout(500)
+    inspector.says("python", "seed 42")
+    rewind = inspector.why.get_by_role("button", name="Rewind to In[2]")
+    if rewind.count():  # a front end that asks beside the running cell
+        rewind.click()
+        inspector.told.get_by_text("A cell is running").wait_for()
+    (notebook.server.folder / "notebooks" / "go").touch()
+    inspector.row("In[3]").wait_for()
+    inspector.says("python", "seed 42 + 2 draws · In[3]")
+
+
+def test_two_views_show_the_same(open_notebook):
+    """Each has choices of its own, and what one does the other shows."""
+    notebook = open_notebook(START, "%rng", "import ipytorchseed as its\nits.inspector()", DRAW)
+    for index in range(4):
+        notebook.run(index)
+    views = [notebook.view(index).ready() for index in (1, 2)]
+    for view in views:
+        view.row("In[4]").wait_for()
+    views[0].pick("In[4]").click()
+    views[0].why.get_by_text("first recorded run").wait_for()
+    assert "Choose a run" in views[1].why.inner_text()
+    views[0].why.get_by_role("button", name="Rewind to In[4]").click()
+    for view in views:
+        view.root.locator("tr", has_text="%seed rewind 4").wait_for()
+        view.says("torch.cpu", "seed 42 · #")
+    assert notebook.page.locator(".its-static:visible").count() == 0
+    metadata = notebook.save().metadata.get("widgets", {})
+    states = metadata.get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
+    assert sum("_esm" in each["state"] for each in states.values()) <= 1
+
+
+def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, shoot):
+    """What was seen last stays to be read; nothing can be pressed; runs are remembered."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    notebook.restart()
+    inspector.root.get_by_text("Disconnected").wait_for()
+    assert inspector.row("In[2]").is_visible()
+    assert inspector.root.get_by_role("button", name="Reseed…").is_disabled()
+    shoot(notebook, "disconnected")
+    notebook.run(0)
+    notebook.run(2)
+    inspector = notebook.inspector.ready()
+    inspector.row("In[2]").wait_for()
+    inspector.pick(r"#\d+").first.wait_for()
+    assert inspector.root.get_by_text("Disconnected").is_hidden()
+
+
+def test_unloading_is_said_and_loading_again_reconnects(open_notebook):
+    """The same view goes on."""
+    notebook = open_notebook(
+        START, "%rng", "%unload_ext ipytorchseed", "%load_ext ipytorchseed", "%rng"
+    )
+    notebook.run(0)
+    notebook.run(1)
+    inspector = notebook.view(1).ready()
+    notebook.run(2)
+    inspector.root.get_by_text("Disconnected. ipytorchseed was unloaded").wait_for()
+    notebook.run(3)
+    notebook.run(4)
+    notebook.view(4).ready()
+    inspector.root.get_by_text("Disconnected").wait_for(state="hidden")
+    inspector.row("In[5]").wait_for()
+
+
+def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
+    """Its kernel is gone: states and runs can be read, and no live view claims to live."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    for index in range(3):
+        notebook.run(index)
+    notebook.inspector.ready()
+    notebook.save()
+    notebook.shut_down()
+    again = open_notebook(name=notebook.name, height=1400)
+    shown = again.page.locator(".jp-OutputArea-output", has_text="Randomness").first
+    shown.wait_for()
+    assert "In[2]" in shown.inner_text()
+    assert "seed 42 + 3 draws" in shown.inner_text()
+    assert again.page.locator(".its-live").count() == 0

@@ -1,0 +1,169 @@
+"""What a user sees in JupyterLab and in Notebook 7: states, settings, the timeline, and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import opener
+
+START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
+TRAIN = """weights, losses = torch.zeros(3), []
+for step in range(60):
+    weights += 0.1 * (torch.randn(3) - weights)
+    losses.append(float((1 - weights).abs().sum()))
+loss = losses[-1]
+loss"""
+OWN = "g = torch.Generator().manual_seed(0)"
+MIXED = "np.random.rand(), torch.rand(2, generator=g)"
+
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def trained(request, server, browser):
+    """A notebook in which a cell ran twice and gave two results; the inspector is open."""
+    with opener(server, browser, f"trained-{request.param}") as open_notebook:
+        notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app=request.param, height=1500)
+        for index in range(5):
+            notebook.run(index)
+        notebook.inspector.ready()
+        notebook.run(2)
+        yield notebook
+
+
+def test_a_rerun_is_seen_and_explained(trained, shoot):
+    """Its row comes by itself; equal states are equal chips; choosing it says why and what mends."""
+    inspector = trained.inspector
+    row = inspector.row("In[6]")
+    row.wait_for()
+    assert "≠ In[3]" in row.inner_text()
+    chips = row.locator(".its-chip")
+    began, ended = (chips.nth(n).get_attribute("title")[:16] for n in range(2))
+    assert "began elsewhere" in chips.first.inner_text()
+    assert inspector.row("In[3]").locator(".its-chip").last.get_attribute("title") == began
+    inspector.says("torch.cpu", "seed 42 + 720 draws · In[6]")
+    now = inspector.root.locator(f'.its-now .its-chip[title="{ended}"]')
+    assert now.count() == 1
+    inspector.pick("In[6]").click()
+    inspector.why.get_by_text("Why In[6] differs from In[3]").wait_for()
+    why = inspector.why.inner_text()
+    assert "torch.cpu began elsewhere: seed 42 + 360 draws, not seed 42" in why
+    assert "%seed rewind 3" in why
+    assert inspector.why.locator("svg path").count() == 3 * inspector.why.locator("svg").count() > 0
+    shoot(trained, f"{trained.app}-light")
+
+
+def test_a_live_notebook_shows_nothing_twice(trained):
+    """The static copy is there, for wherever no kernel is, and hidden while the live view lives."""
+    static = trained.page.locator(".its-static")
+    assert static.count() == 1
+    assert not static.is_visible()
+    assert trained.inspector.root.is_visible()
+    saved = trained.save()
+    outputs = saved.cells[4].outputs
+    assert [("text/html" in each["data"]) for each in outputs] == [True, False]
+    assert "application/vnd.jupyter.widget-view+json" in outputs[1]["data"]
+    assert "<script" not in outputs[0]["data"]["text/html"]
+    assert "0x" not in outputs[1]["data"]["text/plain"]
+
+
+def test_states_settings_and_columns(trained):
+    """Every source and generator; settings unfold, worst first, and say what is too late."""
+    inspector = trained.inspector
+    cards = inspector.root.locator(".its-now > div")
+    assert [text.split("\n")[0] for text in cards.all_inner_texts()] == [
+        "python", "numpy", "torch.cpu", "g",
+    ]  # fmt: skip
+    heads = inspector.root.locator(".its-scroll thead th").all_inner_texts()
+    assert heads == ["Run", "Cell", "Result", "python", "numpy", "torch.cpu", "g", "Time"]
+    settings = inspector.root.locator(".its-settings")
+    assert "Runs repeat on this machine, but for" in settings.inner_text()
+    settings.locator("summary").click()
+    told = settings.inner_text()
+    assert "too late in this process" in told
+    assert told.index("Not as repeatability needs it") < told.index("As it should be")
+
+
+def test_two_runs_are_compared(open_notebook):
+    """With Shift held, or by the button; also runs of different cells."""
+    notebook = open_notebook(START, "torch.rand(1).item()", "torch.rand(2)", "%rng")
+    for index in range(4):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    inspector.pick("In[2]").click()
+    inspector.pick("In[3]").click(modifiers=["Shift"])
+    inspector.why.get_by_text(re.compile(r"Why In\[3\] differs from In\[2\]")).wait_for()
+    assert inspector.root.locator(".its-picked").count() == 2
+    inspector.pick("In[2]").click()
+    inspector.why.get_by_text("first recorded run").wait_for()
+    inspector.why.get_by_role("button", name="Compare with…").click()
+    inspector.pick("In[3]").click()
+    inspector.why.get_by_text(re.compile(r"Why In\[3\] differs from In\[2\]")).wait_for()
+
+
+LOOKS = {
+    "dark": ("JupyterLab Dark", 1200),
+    "high-contrast": ("JupyterLab Dark High Contrast", 1200),
+    "narrow": ("JupyterLab Light", 400),
+    "wide": ("JupyterLab Light", 1800),
+}
+
+
+def test_themes_and_widths_have_no_fault_of_accessibility(open_notebook, shoot):
+    """As axe-core sees it, with everything unfolded; a picture of each is kept."""
+    assert AXE.exists(), "axe-core is not installed: make npm"
+    notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app="notebook", height=2400)
+    for index in range(5):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    notebook.run(2)
+    inspector.pick("In[6]").click()
+    inspector.why.locator("svg").first.wait_for()
+    inspector.root.get_by_role("button", name="Reseed…").click()
+    notebook.page.add_script_tag(path=AXE)
+    for name, (theme, width) in LOOKS.items():
+        notebook.theme(theme)
+        notebook.page.set_viewport_size({"width": width, "height": 2400})
+        for folded in (False, True):
+            inspector.unfold(unfolded=not folded)
+            assert faults(notebook) == []
+            if folded:
+                shoot(notebook, name)
+        assert inspector.root.evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
+def faults(notebook):
+    """Return what axe-core finds in the inspector."""
+    found = notebook.page.evaluate(
+        "async () => (await axe.run('.its-inspector', {resultTypes: ['violations']})).violations"
+    )
+    return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
+
+
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+
+
+def test_what_the_user_wrote_is_never_html(open_notebook):
+    """Cells, variables, keys, names of saves, what is printed: shown as they are."""
+    notebook = open_notebook(
+        START,
+        f"# {HOSTILE}\nrngs = {{{json.dumps(HOSTILE)}: random.Random(1)}}",
+        f"x = [{json.dumps(HOSTILE)}, *rngs.values()][1].random(); {json.dumps(HOSTILE)} + str(x)",
+        "%rng",
+    )
+    for index in (0, 1, 2, 2, 3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    inspector.pick("In[4]").click()
+    inspector.why.get_by_text(re.compile("Why In")).wait_for()
+    assert HOSTILE in inspector.root.locator(".its-cell").all_inner_texts()[0]
+    inspector.save_as(HOSTILE)
+    inspector.told.get_by_text("a name needs").wait_for()
+    notebook.page.wait_for_timeout(300)
+    assert inspector.root.locator("img, script, iframe").count() == 0
+    assert notebook.page.locator(".its-static").locator("img, script").count() == 0
+    assert "taken" not in notebook.page.title()

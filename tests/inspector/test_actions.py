@@ -1,0 +1,166 @@
+"""Buttons do exactly what the magics do, leave a run in the timeline, and ask before a loss."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+START = "import random, torch, numpy as np\n%seed 42 -q"
+DRAW = "x = torch.rand(3).sum().item()"
+
+
+def test_rewind_gives_the_numbers_of_the_run_again(front_end):
+    """As ``%seed rewind N`` does, and the timeline has a row of it."""
+    front_end.run(START)
+    front_end.run(DRAW, "a")
+    first = front_end.shell.user_ns["x"]
+    front_end.run(DRAW, "a")
+    told = front_end.do("rewind", run=2)
+    assert (told["ok"], told["line"]) == (True, "%seed rewind 2")
+    assert "They stand as when In[2] began" in told["text"]
+    row = front_end.ask("open")["rows"][-1][1]
+    assert (row["name"], row["cell"]) == ("#4", "%seed rewind 2")
+    assert list(row["fields"]) == ["torch.cpu"]
+    front_end.run(DRAW, "a")
+    assert front_end.shell.user_ns["x"] == first
+
+
+def test_the_shell_counts_and_prints_as_if_nobody_had_pressed(front_end, capsys):
+    """No number is used up, no output shown in some cell."""
+    front_end.run(START)
+    count = front_end.shell.execution_count
+    front_end.do("rewind", run=1)
+    front_end.do("save", name="a")
+    assert front_end.shell.execution_count == count
+    assert capsys.readouterr().out == ""
+
+
+def test_undo_leads_back(front_end):
+    """To where the sources stood before the button."""
+    front_end.run(START)
+    front_end.run(DRAW)
+    before = front_end.extension.states()
+    undo = front_end.do("reseed", seed="7")["undo"]
+    assert front_end.extension.states() != before
+    assert front_end.do("rewind", run=undo)["ok"]
+    assert front_end.extension.states() == before
+
+
+def test_reseeding_is_logged_as_the_magic_logs_it(front_end):
+    """With generators where they are asked for."""
+    front_end.run(f"{START}\ng = torch.Generator()")
+    assert front_end.do("reseed", seed="7", generators="on")["line"] == "%seed 7 --generators"
+    by_button = front_end.extension.states()
+    front_end.run("%seed 7 --generators -q")
+    assert front_end.extension.states() == by_button
+    assert front_end.do("new")["ok"]
+    log = front_end.extension.tracking.session.ledger.seeds()
+    assert [(each.seed, each.how) for each in log[1:3]] == [(7, "now"), (7, "now")]
+    assert log[-1].how == "new"
+
+
+def test_save_and_restore_by_name(front_end):
+    """Names of several words, too."""
+    front_end.run(START)
+    for name in ("mine", "before training", "Ärger 2.0"):
+        assert front_end.do("save", name=name)["ok"]
+    assert front_end.ask("now")["saves"] == ["mine", "before training", "Ärger 2.0"]
+    before = front_end.extension.states()
+    front_end.run(DRAW)
+    assert front_end.do("restore", name="before training")["ok"]
+    assert front_end.extension.states() == before
+
+
+@pytest.mark.parametrize("name", ["", "  ", "-q", "a'b", 'a"b', "$x", "{x}", "a\nb", "\\"])
+def test_a_name_that_the_magic_would_misread_is_refused(front_end, name):
+    """With the reason; nothing is saved."""
+    front_end.run(START)
+    told = front_end.do("save", name=name)
+    assert (told["ok"], "a name needs" in told["text"]) == (False, True)
+    assert front_end.ask("now")["saves"] == []
+
+
+@pytest.mark.parametrize("seed", ["", "x", "-1", "4294967296", "1.5", "42 --generators"])
+def test_what_is_no_seed_is_refused(front_end, seed):
+    """With the limits."""
+    front_end.run(START)
+    before = front_end.extension.states()
+    told = front_end.do("reseed", seed=seed)
+    assert (told["ok"], "4294967295" in told["text"]) == (False, True)
+    assert front_end.extension.states() == before
+
+
+def test_a_name_that_is_taken_is_asked_about_once(front_end):
+    """Before what it names is lost."""
+    front_end.run(START)
+    front_end.do("save", name="mine")
+    front_end.run(DRAW)
+    asked = front_end.do("save", name="mine")
+    assert (asked["say"], "Replace" in asked["question"]) == ("confirm", True)
+    session = front_end.extension.tracking.session
+    kept = session.ledger.saved(session.notebook, "mine")
+    assert kept != front_end.extension.states()
+    assert front_end.desk.answer({"ask": "do", **asked["wish"]})["ok"]
+    assert session.ledger.saved(session.notebook, "mine") == front_end.extension.states()
+
+
+@pytest.mark.parametrize("what", [{"what": "rewind", "run": 1}, {"what": "reseed", "seed": 7}])
+def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
+    """As there would be no way back."""
+    front_end.run(START)
+    front_end.run("%config IPyTorchSeed.tracking = False")
+    front_end.run(DRAW)
+    before = front_end.extension.states()
+    asked = front_end.do(**what)
+    assert (asked["say"], "no way back" in asked["question"]) == ("confirm", True)
+    assert front_end.extension.states() == before
+    assert front_end.desk.answer({"ask": "do", **asked["wish"]})["ok"]
+    assert front_end.extension.states() != before
+
+
+def test_a_button_pressed_before_a_cell_ran_does_nothing_after_it(front_end):
+    """The message may have waited for the kernel: the user has not seen what came since."""
+    front_end.run(START)
+    front_end.run(DRAW)
+    before = front_end.extension.states()
+    told = front_end.do("rewind", run=1, last=1)
+    assert (told["ok"], "has run since" in told["text"]) == (False, True)
+    assert front_end.extension.states() == before
+
+
+def test_a_button_does_nothing_while_a_cell_runs(front_end):
+    """From another thread, as with ipykernel 7."""
+    front_end.run(START)
+    front_end.ask("open")
+    front_end.shell.user_ns["press"] = lambda: front_end.do("rewind", run=1)
+    front_end.shell.user_ns["said"] = said = []
+    front_end.shell.user_ns["threading"] = threading
+    front_end.run(
+        "it = threading.Thread(target=lambda: said.append(press()))\nit.start(); it.join()"
+    )
+    assert (said[0]["ok"], "A cell is running" in said[0]["text"]) == (False, True)
+
+
+def test_a_button_works_from_another_thread(front_end):
+    """Between cells; it is recorded as ever."""
+    front_end.run(START)
+    front_end.run(DRAW)
+    said = []
+    thread = threading.Thread(target=lambda: said.append(front_end.do("rewind", run=2)))
+    thread.start()
+    thread.join()
+    assert said[0]["ok"]
+    assert [run.source for run in front_end.extension.tracking.session.ledger.runs(limit=1)] == [
+        "%seed rewind 2"
+    ]
+    front_end.run(DRAW)
+    assert front_end.ask("open")["rows"][-1][1]["name"] == "In[3]"
+
+
+def test_what_the_magic_refuses_is_told_in_its_words(front_end):
+    """Nothing moves."""
+    front_end.run(START)
+    told = front_end.do("restore", name="nothing")
+    assert (told["ok"], told["undo"]) == (False, None)
+    assert "nothing is saved as 'nothing'" in told["text"]

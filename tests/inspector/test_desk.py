@@ -1,0 +1,242 @@
+"""What views are told: all at first, later only what changed; questions have answers, always."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+START = "import random, torch, numpy as np"
+DRAW = "x = torch.rand(3).sum().item()"
+
+
+def test_at_first_everything_is_told(front_end):
+    """Where sources stand and who moved them, settings, the last runs, what is saved."""
+    front_end.run(START)
+    front_end.run("%seed 42 -q\n%seed save mine -q")
+    front_end.run(DRAW, "a")
+    told = front_end.ask("open")
+    assert told["say"] == "all"
+    now = {each["name"]: each for each in told["now"]}
+    assert list(now) == ["python", "numpy", "torch.cpu"]
+    assert (now["torch.cpu"]["where"], now["torch.cpu"]["by"]) == ("seed 42 + 3 draws", "In[3]")
+    assert now["python"]["by"] == "In[2]"
+    assert told["total"] == 3
+    assert [row["name"] for _, row in told["rows"]] == ["In[1]", "In[2]", "In[3]"]
+    assert told["settings"]["risks"]
+    assert (told["saves"], told["seed"]) == (["mine"], 42)
+    json.dumps(told)
+
+
+def test_after_a_cell_only_what_it_changed_is_told(front_end):
+    """Its row, and the states that it moved; not the others."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    front_end.ask("open")
+    front_end.said()
+    front_end.run(DRAW, "a")
+    (told,) = front_end.said()
+    assert (told["say"], told["place"], told["row"]["name"]) == ("run", 1, "In[2]")
+    assert list(told["now"]) == ["torch.cpu"]
+    assert list(told["row"]["fields"]) == ["torch.cpu"]
+    assert told["words"] == "In[2] ran, moved torch.cpu."
+    assert len(json.dumps(told)) < 1000
+
+
+def test_equal_states_are_equal_chips_in_rows_cards_and_explanations(front_end):
+    """Wherever they are shown."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    front_end.run(DRAW, "a")
+    front_end.run(DRAW, "a")
+    told = front_end.ask("open")
+    first, again = (row["fields"]["torch.cpu"] for _, row in told["rows"][1:])
+    now = next(each["chip"] for each in told["now"] if each["name"] == "torch.cpu")
+    why = front_end.ask("why", run=told["rows"][2][1]["id"])
+    assert first["to"] == again["from"]
+    assert again["to"] == now
+    assert why["causes"][0]["chips"] == [first["from"], again["from"]]
+
+
+def test_a_rerun_that_began_elsewhere_stands_out(front_end):
+    """With the source that it uses ringed, and its result held against the earlier one's."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    for _ in range(2):
+        front_end.run(DRAW, "a")
+    rows = [row for _, row in front_end.ask("open")["rows"]]
+    assert [row["fields"]["torch.cpu"]["other"] for row in rows[1:]] == [False, True]
+    assert rows[2]["outcome"] == [False, "≠ In[2]", "another result than In[2]"]
+    assert rows[1]["kin"] == rows[2]["kin"] != rows[0]["kin"]
+    front_end.run("%seed 42 -q")
+    front_end.run(DRAW, "a")
+    last = front_end.ask("open")["rows"][-1][1]
+    assert (last["fields"]["torch.cpu"]["other"], last["outcome"][:2]) == (True, [False, "≠ In[3]"])
+    front_end.run("%seed 42 -q")
+    front_end.run(DRAW, "a")
+    last = front_end.ask("open")["rows"][-1][1]
+    assert (last["fields"]["torch.cpu"]["other"], last["outcome"][0]) == (False, True)
+
+
+def test_a_state_that_moved_between_cells_is_marked(front_end):
+    """On the row of the run that found it moved."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    random.random()
+    front_end.ask("open")
+    front_end.said()
+    front_end.run("1")
+    (told,) = front_end.said()
+    field = told["row"]["fields"]["python"]
+    assert (field["between"], field["to"]) == (True, None)
+    assert told["now"]["python"][1] == "before In[2]"
+
+
+def test_a_callback_that_moved_a_source_is_told_when_asked(front_end):
+    """Without a cell having run."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    random.random()
+    now = {each["name"]: each for each in front_end.ask("now")["now"]}
+    assert (now["python"]["where"], now["python"]["by"]) == ("seed 42 + 2 draws", "after In[1]")
+
+
+def test_settings_are_told_again_only_where_they_changed(front_end):
+    """A view says which edition it has."""
+    front_end.run(START)
+    told = front_end.ask("open")
+    edition = told["edition"]
+    assert "settings" not in front_end.ask("now", edition=edition)
+    front_end.run("%deterministic on -q")
+    changed = front_end.ask("now", edition=edition)
+    assert len(changed["settings"]["risks"]) < len(told["settings"]["risks"])
+    assert "settings" not in front_end.ask("now", edition=changed["edition"])
+    front_end.run("%deterministic off -q")
+
+
+def test_generators_have_a_column_once_a_run_moved_them(front_end):
+    """Beside the sources."""
+    front_end.run(f"{START}\ng = torch.Generator()")
+    front_end.run("torch.rand(1, generator=g);")
+    assert front_end.ask("open")["columns"] == ["python", "numpy", "torch.cpu", "g"]
+
+
+def test_choosing_two_runs_compares_them(front_end):
+    """As ``%why --against`` does, also runs of different cells."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    front_end.run("x = torch.rand(1).item()", "a")
+    front_end.run("x = torch.rand(2).sum().item()", "b")
+    ids = [row["id"] for _, row in front_end.ask("open")["rows"]]
+    told = front_end.ask("why", run=ids[2], against=ids[1])
+    assert told["names"] == ["In[2]", "In[3]"]
+    assert "code" in {cause["kind"] for cause in told["causes"]}
+    begun = {name: [before, after] for name, before, after in told["begun"]}
+    assert begun["python"][0] == begun["python"][1]
+    assert begun["torch.cpu"][0] != begun["torch.cpu"][1]
+
+
+def test_curves_come_as_paths(front_end):
+    """No markup is sent: the view makes the elements."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    for _ in range(2):
+        front_end.run("losses = torch.rand(20).tolist()", "a")
+    rows = front_end.ask("open")["rows"]
+    (curves,) = front_end.ask("why", run=rows[-1][1]["id"])["curves"]
+    assert curves["name"] == "losses"
+    assert [path[0] for path in curves["paths"]] == ["M"] * 3
+
+
+def test_unloading_is_told_and_loading_again_finds_the_same_widget(front_end):
+    """A notebook keeps the code of one."""
+    front_end.run(START)
+    before = front_end.desk.shown()
+    front_end.said()
+    front_end.desk.close()
+    told = front_end.said()
+    assert [each["say"] for each in told] == ["gone"]
+    before._asked(None, {"ask": "open", "view": "v"}, None)
+    assert front_end.said()[0]["say"] == "gone"
+    front_end.extension.viewer = None
+    assert front_end.desk.shown() is before
+    assert [each["say"] for each in front_end.said()] == ["back"]
+
+
+def test_with_tracking_off_that_is_said_and_states_are_told_all_the_same(front_end):
+    """A view asks again after each cell."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    front_end.ask("open")
+    front_end.run("%config IPyTorchSeed.tracking = False")
+    front_end.said()
+    front_end.run("random.random()")
+    assert [each["say"] for each in front_end.said()] == ["moved"]
+    told = front_end.ask("now")
+    assert told["rule"].startswith("tracking is off")
+    assert told["now"][0]["where"] == "seed 42 + 2 draws"
+
+
+def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
+    """As ``ipywidgets.Widget.close_all()`` does; runs meanwhile do no harm."""
+    front_end.run(START)
+    closed = front_end.desk.shown()
+    closed.close()
+    front_end.run("1")
+    shown = front_end.desk.shown()
+    assert shown is not closed
+    front_end.said()
+    front_end.run("2")
+    assert [each["say"] for each in front_end.said()] == ["run"]
+
+
+def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
+    front_end, monkeypatch, capsys
+):
+    """What the cell put in force is taken back."""
+    front_end.run(START)
+
+    def fail(_):
+        raise OSError
+
+    monkeypatch.setattr(front_end.desk, "ran", fail)
+    for _ in range(2):
+        front_end.run("%%deterministic 3\nx = torch.are_deterministic_algorithms_enabled()")
+        assert front_end.shell.user_ns["x"]
+    assert front_end.run("torch.are_deterministic_algorithms_enabled()") is False
+    assert capsys.readouterr().err.count("something went wrong") == 1
+
+
+NONSENSE = [
+    {},
+    {"ask": "nothing"},
+    {"ask": ["open"]},
+    {"ask": "why", "run": 999},
+    {"ask": "why", "run": "x"},
+    {"ask": "why"},
+    {"ask": "rows", "places": ["x"]},
+    {"ask": "rows", "places": [-1, 10**9]},
+    {"ask": "rows", "places": 3},
+    {"ask": "find", "low": -5, "high": 10**9},
+    {"ask": "find", "low": "x"},
+    {"ask": "find", "source": "<img src=x onerror=alert(1)>"},
+    {"ask": "do"},
+    {"ask": "do", "what": "format"},
+    {"ask": "do", "what": "rewind"},
+    {"ask": "do", "what": "rewind", "run": "x", "last": 99},
+    {"ask": "do", "what": "rewind", "run": 99, "last": 99},
+]
+
+
+@pytest.mark.parametrize("question", NONSENSE, ids=str)
+def test_a_question_that_makes_no_sense_does_no_harm(front_end, question):
+    """It has no answer, or one that can be sent; and nothing moves."""
+    front_end.run(f"{START}\n%seed 42 -q")
+    before = front_end.extension.states()
+    json.dumps(front_end.desk.answer(question))
+    assert front_end.extension.states() == before
+
+
+def test_asking_moves_nothing(front_end):
+    """Whatever is asked."""
+    front_end.run(f"{START}\n%seed 42 -q\ng = torch.Generator()")
+    front_end.run(DRAW)
+    before = front_end.extension.states()
+    front_end.ask("open")
+    front_end.ask("now")
+    front_end.ask("find", text="x")
+    front_end.ask("why", run=2)
+    assert front_end.extension.states() == before

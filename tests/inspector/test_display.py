@@ -1,0 +1,70 @@
+"""``%rng`` in a real kernel: a static copy first, then the widget, and none of it before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import ipytorchseed as its
+from ipytorchseed.errors import LookupFailure
+from tests.kernel import Kernel
+
+LOADED = "__import__('sys').modules.keys() & {'anywidget', 'ipywidgets'}"
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        yield kernel
+
+
+def test_the_widget_stack_is_not_loaded_before_it_is_needed(kernel):
+    """Neither by loading the extension, nor by cells, nor by the text."""
+    for cell in (
+        "%load_ext ipytorchseed",
+        "1",
+        "%rng --text",
+        "%why --json",
+        "import ipytorchseed",
+    ):
+        kernel.run(cell)
+    assert kernel.value(LOADED) == set()
+
+
+@pytest.mark.parametrize("line", ["%rng", "ipytorchseed.inspector()"])
+def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
+    """A front end without widgets shows text for the second, without an address in memory."""
+    reply = kernel.run(line)
+    assert (reply.status, reply.results, reply.stderr) == ("ok", [], "")
+    static, live = reply.displays
+    assert VIEW not in static
+    assert "<script" not in static["text/html"]
+    assert "text/html" not in live
+    assert live["text/plain"].startswith("The live inspector")
+    assert kernel.value(LOADED) == {"anywidget", "ipywidgets"}
+
+
+def test_every_display_is_of_one_widget(kernel):
+    """Also after the extension was unloaded and loaded again."""
+    before = kernel.run("%rng").displays[1][VIEW]["model_id"]
+    kernel.run("%reload_ext ipytorchseed")
+    assert kernel.run("%rng").displays[1][VIEW]["model_id"] == before
+
+
+def test_outside_of_a_shell_it_says_what_to_do():
+    """In one sentence."""
+    with pytest.raises(LookupFailure, match="%load_ext ipytorchseed"):
+        its.inspector()
+
+
+@pytest.mark.parametrize("first", ["", "import ipytorchseed.inspector.inspector; "])
+def test_its_name_is_the_function_whatever_was_imported(first):
+    """The folder has the same name."""
+    code = f"{first}import ipytorchseed as its; print(callable(its.inspector))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

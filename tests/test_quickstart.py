@@ -7,6 +7,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.checking.books import look
+
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "quickstart.ipynb"
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e-?\d+)?")
 
@@ -39,6 +41,13 @@ def test_every_number_is_the_same_in_two_fresh_kernels(runs):
     numbers = {source: NUMBER.findall(text) for source, text in first.items()}
     assert sum(map(len, numbers.values())) > 30, "the notebook prints numbers to compare"
     assert numbers == {source: NUMBER.findall(text) for source, text in second.items()}
+
+
+def test_a_check_says_that_it_repeats():
+    """Workers, losses, figures, reports: in two kernels that a check starts."""
+    verdict = look(NOTEBOOK)[0]
+    assert (verdict.reproducible, verdict.fault) == (True, None)
+    assert {cell.outputs.value for cell in verdict.cells} == {"same"}
 
 
 def test_the_problem_and_the_answer_are_shown(runs):

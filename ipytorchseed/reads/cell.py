@@ -24,7 +24,7 @@ _NAME = "<a cell, read>"
 _QUIET = ("ignore", None, Warning, re.compile(re.escape(_NAME)), 0)
 _MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
-_CHECK = re.compile(r"(?:--check(?:[ =]\d+)?|--json|--isolate|\s)*--check\b.*")
+_CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
 
 _T = TypeVar("_T")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _SKIPPED = VIEW | UNWRITTEN | UNSEEN
 
+_CHUNK = 1 << 16
+"""Operations that are looked at together, so that a long run takes little memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -80,32 +83,53 @@ def compare(before: Recording, after: Recording) -> Divergence:
         before: One run.
         after: Another; what is found are operations of it.
     """
-    import numpy as np
-
-    keys, pairs = [], []
-    for thread in before.threads:
-        key, pair, counted = _keys(thread)
-        keys.append(key[counted])
-        pairs.append(pair[counted])
-    known_keys = np.unique(np.concatenate(keys)) if keys else np.empty(0, np.uint64)
-    known_pairs = np.unique(np.concatenate(pairs)) if pairs else np.empty(0, np.uint64)
+    known_keys, known_pairs = _known(before)
     operation = entered = None
     for number, thread in enumerate(after.threads):
-        key, pair, counted = _keys(thread)
-        known = np.isin(key, known_keys)
-        same = np.isin(pair, known_pairs)
-        if operation is None:
-            operation = _first(after, number, counted & known & ~same)
-        if entered is None:
-            entered = _first(after, number, counted & ~known)
+        for begin in range(0, len(thread), _CHUNK):
+            key, pair, counted = _keys(thread, begin)
+            known = _among(key, known_keys)
+            if operation is None:
+                chosen = counted & known & ~_among(pair, known_pairs)
+                operation = _first(after, number, begin, chosen)
+            if entered is None:
+                entered = _first(after, number, begin, counted & ~known)
+            if operation is not None and entered is not None:
+                break
     return Divergence(operation, entered)
 
 
-def _first(recording: Recording, number: int, chosen: Any) -> Point | None:  # noqa: ANN401 -- a mask
+def _known(recording: Recording) -> tuple[Any, Any]:
+    """Return, sorted, the numbers of what operations were given, and of that with their results."""
+    import numpy as np
+
+    keys, pairs = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+    for thread in recording.threads:
+        for begin in range(0, len(thread), _CHUNK):
+            key, pair, counted = _keys(thread, begin)
+            keys.append(key[counted])
+            pairs.append(pair[counted])
+    known_keys, known_pairs = np.concatenate(keys), np.concatenate(pairs)
+    known_keys.sort()
+    known_pairs.sort()
+    return known_keys, known_pairs
+
+
+def _among(words: Any, known: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's, `known` sorted
+    import numpy as np
+
+    if not len(known):
+        return np.zeros(len(words), bool)
+    places = np.searchsorted(known, words)
+    return known[np.minimum(places, len(known) - 1)] == words
+
+
+def _first(recording: Recording, number: int, begin: int, chosen: Any) -> Point | None:  # noqa: ANN401
+    """Return the first operation from ``begin`` on that a mask chooses."""
     import numpy as np
 
     places = np.flatnonzero(chosen)
-    return point(recording, number, int(places[0])) if len(places) else None
+    return point(recording, number, begin + int(places[0])) if len(places) else None
 
 
 def point(recording: Recording, number: int, index: int) -> Point:
@@ -138,20 +162,27 @@ def find_point(recording: Recording, number: int, place: int | None = None) -> P
     return None
 
 
-def _keys(thread: Thread) -> tuple[Any, Any, Any]:
-    """Return a number for what each operation is and was given, one with its result, and a mask."""
+def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
+    """Number some operations by what they are and were given, and by their results too.
+
+    Args:
+        thread: Whose.
+        begin: The first of them, of at most ``_CHUNK``.
+
+    Returns:
+        Both numbers of each, and which of them are to be compared.
+    """
     import numpy as np
 
-    if not len(thread):
-        nothing = np.empty(0, np.uint64)
-        return nothing, nothing, np.empty(0, bool)
-    operations = np.frombuffer(thread.operations, np.uint16).astype(np.uint64)
-    places = np.frombuffer(thread.places, np.uint32).astype(np.uint64)
-    given = np.frombuffer(thread.inputs, np.int64).view(np.uint64)
-    made = np.frombuffer(thread.outputs, np.int64).view(np.uint64)
-    marks = np.frombuffer(thread.marks, np.uint8)
+    def some(column: Any, dtype: Any) -> Any:  # noqa: ANN401
+        return np.frombuffer(column, dtype)[begin : begin + _CHUNK]
+
+    operations = some(thread.operations, np.uint16).astype(np.uint64)
+    places = some(thread.places, np.uint32).astype(np.uint64)
+    given = some(thread.inputs, np.int64).view(np.uint64)
+    made = some(thread.outputs, np.int64).view(np.uint64)
     key = _mix(given ^ _mix((operations << np.uint64(32)) | places))
-    return key, _mix(key ^ _mix(made)), (marks & _SKIPPED) == 0
+    return key, _mix(key ^ _mix(made)), (some(thread.marks, np.uint8) & _SKIPPED) == 0
 
 
 def _mix(words: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's

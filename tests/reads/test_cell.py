@@ -135,6 +135,23 @@ def test_no_warnings(source):
     assert [*warnings.filters] == filters
 
 
+def _handed_on(line, body):
+    """Write a cell as the shell is given it: the magic's line as a call."""
+    return f"get_ipython().run_cell_magic('deterministic', {line!r}, None)\n{body}"
+
+
+@pytest.mark.parametrize("line", ["--check", "--check 3", "--check=3 --json", "--isolate --check"])
+def test_a_line_that_only_checks_is_no_edit_of_the_cell(line):
+    """The cell does what it does without it."""
+    assert code_digest(_handed_on(line, "x = 1"), transform) == code_digest("x = 1", transform)
+
+
+@pytest.mark.parametrize("line", ["", "42", "42 --check", "--check 3 42", "--trace", "--warn"])
+def test_a_line_that_seeds_or_sets_flags_is_an_edit(line):
+    """It changes what the cell gives."""
+    assert code_digest(_handed_on(line, "x = 1"), transform) != code_digest("x = 1", transform)
+
+
 def test_nothing_is_kept():
     """Neither the transformer nor its shell is kept alive by what is remembered."""
 

@@ -145,6 +145,22 @@ def test_a_file_that_the_first_run_left_behind(books):
     ]
 
 
+def test_what_tells_of_runs_is_no_result(tmp_path):
+    """Our own views are left out, but not what they do; so are ids that objects make up."""
+    path = book(
+        tmp_path / "asks",
+        "%load_ext ipytorchseed",
+        "import numpy as np, pandas as pd",
+        "pd.DataFrame({'a': [1.0, 2.0]}).style.format(precision=1)",
+        "%rng --text",
+        "%seed",
+        "%why",
+        "%seed 3",
+        "%seed new",
+    )
+    assert found(look(path)[0]) == [SAME] * 7 + [LATER]
+
+
 def test_a_seed_for_the_whole_notebook(tmp_path):
     """``--seed`` seeds before the first cell, and draws nothing away from it."""
     path = book(

@@ -74,11 +74,14 @@ class NotebookItem(pytest.Item):
 
         Raises:
             NotRepeatingError: A cell differs, or the notebook cannot be run to its end.
+            KeyboardInterrupt: Ctrl-C; its kernels have ended by then.
         """
         from ipytorchseed.checking.progress import Silence
-        from ipytorchseed.checking.running import check
+        from ipytorchseed.checking.running import INTERRUPTED, check
 
         (verdict,) = check([self.path], self._choices(), Silence())
+        if verdict.fault == INTERRUPTED:
+            raise KeyboardInterrupt
         if verdict.exit_code:
             raise NotRepeatingError(self._explain(verdict))
 

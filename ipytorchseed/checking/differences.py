@@ -12,15 +12,20 @@ if TYPE_CHECKING:
     from ipytorchseed.why.case import States
 
 
+_NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
+"""Kinds of results that are rounded where they are shown."""
+
+
 def variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return the variables that differ, and a result that differs in more than is shown of it.
+    """Return the variables that differ, and a result whose numbers differ in more than is shown.
 
     Args:
         against: The earlier run.
         run: The later one.
         shown: In what the outputs differ.
     """
-    kinds = {"variable"} if shown else {"variable", "result"}
+    numbers = not shown and against.result is not None and against.result.kind in _NUMBERS
+    kinds = {"variable", "result"} if numbers else {"variable"}
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
 

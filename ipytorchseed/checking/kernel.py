@@ -49,8 +49,14 @@ class FreshKernel:
         ledger: The file in which its runs are recorded.
     """
 
-    arguments: tuple[str, ...] = ("--ext=ipytorchseed", f"--IPyTorchSeed.budget={_BUDGET}")
-    """Further words on its command line."""
+    arguments: tuple[str, ...] = (
+        "--ext=ipytorchseed",
+        f"--IPyTorchSeed.budget={_BUDGET}",
+        "--IPyTorchSeed.tracking=True",
+        "--IPyTorchSeed.explain_on_change=False",
+        "--IPyTorchSeed.ledger=",
+    )
+    """Further words on its command line, which go before a configuration of the user's."""
 
     def __init__(self, notebook: Notebook, choices: Choices, folder: Path) -> None:
         from jupyter_client.manager import AsyncKernelManager

@@ -83,6 +83,9 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         yield f"{verdict.path}: {verdict.note}"
     if verdict.fault is not None:
         yield f"✗ {verdict.path}: {verdict.fault}"
+    if verdict.unrecorded:
+        names = ", ".join(each.cell.name for each in verdict.unrecorded)
+        yield f"{verdict.path}: only outputs were compared, as nothing was recorded of {names}"
     if verdict.first is None:
         return
     if verdict.rerun:

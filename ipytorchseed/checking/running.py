@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.choices import Choices
     from ipytorchseed.checking.notebook import Notebook
 
-_INTERRUPTED = "interrupted"
+INTERRUPTED = "interrupted"
+"""The fault of a notebook whose check was ended by Ctrl-C."""
 
 
 class Watcher(Protocol):
@@ -64,7 +65,7 @@ async def _check_all(paths: Sequence[Path], choices: Choices, watcher: Watcher) 
     verdicts = []
     for path, result in zip(paths, done, strict=True):
         if isinstance(result, asyncio.CancelledError):
-            result = Verdict(path, fault=_INTERRUPTED)  # noqa: PLW2901 -- what became of it
+            result = Verdict(path, fault=INTERRUPTED)  # noqa: PLW2901 -- what became of it
         if isinstance(result, BaseException):
             raise result
         verdicts.append(result)

@@ -58,7 +58,7 @@ class CellVerdict:
     @property
     def does_not_repeat(self) -> bool:
         """Whether nothing that was recorded accounts for the difference: it is the cell's own."""
-        return self.differs and not self.causes
+        return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,11 @@ class Verdict:
     def differing(self) -> list[CellVerdict]:
         """The cells that differ, in the order of the notebook."""
         return [each for each in self.cells if each.differs]
+
+    @property
+    def unrecorded(self) -> list[CellVerdict]:
+        """The cells of which only the outputs are known."""
+        return [each for each in self.cells if each.state is Found.UNKNOWN]
 
     @property
     def first(self) -> CellVerdict | None:

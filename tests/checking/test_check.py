@@ -7,6 +7,7 @@ import json
 import nbformat
 import pytest
 
+from ipytorchseed.checking.report import explanation
 from tests.checking.books import book, causes, found, look
 
 SAME, LATER, SHOWN = ("same", "same"), ("same", "different"), ("different", "same")
@@ -143,6 +144,51 @@ def test_a_file_that_the_first_run_left_behind(books):
     assert [(kind, name.rpartition("/")[2]) for kind, name in causes(verdict)] == [
         ("file", "made.log")
     ]
+
+
+def test_what_tells_of_runs_is_no_result(tmp_path):
+    """Our own views are left out, but not what they do; so are ids that objects make up."""
+    path = book(
+        tmp_path / "asks",
+        "%load_ext ipytorchseed",
+        "import numpy as np, pandas as pd",
+        "pd.DataFrame({'a': [1.0, 2.0]}).style.format(precision=1)",
+        "%rng --text",
+        "%seed",
+        "%why",
+        "%seed 3",
+        "%seed new",
+    )
+    assert found(look(path)[0]) == [SAME] * 7 + [LATER]
+
+
+def test_a_notebook_that_switches_recording_off(tmp_path):
+    """Outputs are still compared; no cause is made up, and that nothing is known is said."""
+    path = book(
+        tmp_path / "off",
+        "%config IPyTorchSeed.tracking = False",
+        "import random\nrandom.random()",
+        "1 + 1",
+    )
+    verdict = look(path)[0]
+    assert [cell.outputs.value for cell in verdict.cells] == ["same", "different", "same"]
+    assert [cell.cell.index for cell in verdict.unrecorded] == [1, 2]
+    assert not verdict.first.does_not_repeat
+    assert "nothing was recorded of In[2], In[3]" in explanation(verdict)
+
+
+def test_the_users_configuration_does_not_lead_records_away(tmp_path, monkeypatch):
+    """A configured ledger, or tracking that is off for all kernels, is not that of a check."""
+    profile = tmp_path / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text(
+        f"c.IPyTorchSeed.ledger = {str(tmp_path / 'other')!r}\n"
+        "c.IPyTorchSeed.tracking = False\nc.IPyTorchSeed.explain_on_change = True\n"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    verdict = look(book(tmp_path / "draws", "import random\nx = random.random()"), rerun=True)[0]
+    assert found(verdict) == [LATER]
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_seed_for_the_whole_notebook(tmp_path):

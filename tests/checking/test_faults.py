@@ -140,6 +140,17 @@ def test_no_room_for_records(tmp_path, monkeypatch):
     assert "no room for its records" in fault
 
 
+def test_a_folder_that_cannot_be_written(tmp_path):
+    """A check writes nothing beside the notebook."""
+    path = book(tmp_path / "any", "1")
+    tmp_path.chmod(0o500)
+    try:
+        assert look(path)[0].exit_code == 0
+    finally:
+        tmp_path.chmod(0o700)
+    assert [each.name for each in tmp_path.iterdir()] == ["any.ipynb"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+import uuid
 
 import pytest
 
-from tests.checking.books import book
+from tests.checking.books import alive, book
 from tests.kernel import ROOT
 
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
@@ -55,6 +59,28 @@ def test_options_say_how(pytester, run):
     result.stdout.fnmatch_lines(["*its kernel 'nowhere' is not installed*"])
     result = run("--ipytorchseed", "--ipytorchseed-rerun")
     result.stdout.fnmatch_lines(["*not every cell is safe to run again*"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_an_interrupt_ends_pytest(tmp_path, monkeypatch):
+    """As Ctrl-C does in any test; the kernel ends with it."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("BOOK_MARK", mark)
+    book(tmp_path / "waits", "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(600)")
+    words = ["-p", "ipytorchseed.pytest_plugin", "-p", "no:cacheprovider", "--ipytorchseed"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 100
+    while not (tmp_path / "begun").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    assert "KeyboardInterrupt" in out
+    assert alive(mark) == []
 
 
 def test_without_the_option_no_notebook_is_collected(pytester, run):

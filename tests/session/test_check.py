@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
@@ -206,10 +207,14 @@ for thread in threads: thread.join()
     assert "thread" in {each.kind for each in found.suspects}
 
 
+UNEQUAL = itertools.count()
+"""What makes runs differ, so that they are traced, whatever memory happens to hold."""
+
+
 def test_memory_read_before_it_is_written_is_named():
     """The operation that gave it, its line, and who read it."""
-    source = "\nx = torch.empty(300_007)\nold = torch.rand(300_007)\ndel old\n\ny = x.sum().item()"
-    found, _ = check(source, _names())
+    source = "\nx = torch.empty(300_007)\n\ny = x.sum().item()\nz = n()"
+    found, _ = check(source, _names(n=lambda: next(UNEQUAL)))
     assert found.culprit is not None, found
     assert (found.culprit.operation, found.culprit.line) == ("aten::empty", 2)
     assert found.culprit.unwritten

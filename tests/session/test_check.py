@@ -165,6 +165,13 @@ def test_flags_under_which_it_stops_are_an_error():
     assert found.flags_said.startswith("RuntimeError: put_ does not have a deterministic")
 
 
+def test_a_cell_that_only_fails_under_flags_is_an_error_there():
+    """Whatever it raises; two failures alike are no repetition."""
+    source = "y = drift(torch.ones(1))\nif torch.are_deterministic_algorithms_enabled():\n    1 / 0"
+    found, _ = check(source, _names(drift=drift))
+    assert (found.with_flags, found.flags_said) == ("error", "ZeroDivisionError: division by zero")
+
+
 OUTSIDE = {
     "entropy": ("x = torch.tensor(np.random.default_rng().random(3))\ny = x * 2", "entropy",
                 "numpy.random.default_rng"),

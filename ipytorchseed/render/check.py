@@ -65,7 +65,7 @@ class CheckView(View):
         """Say which operation it is and where it stands."""
         line = "" if culprit.line is None else f" on line {culprit.line}"
         if culprit.unwritten:
-            return f"{culprit.operation}{line} gives memory that is read before it is written."
+            return f"{culprit.operation}{line} gives memory that is used before it is written."
         if culprit.backward and culprit.line is not None:
             line = f", in the backward pass of line {culprit.line},"
         return f"{culprit.operation}{line} gives other results for the same input."

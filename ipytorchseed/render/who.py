@@ -40,14 +40,18 @@ class WhoView(View):
             return f"No draw was seen in {name}, of {self.traced:,} operations."
         sources = len({draw.source for draw in self.draws})
         many = "1 source" if sources == 1 else f"{sources} sources"
-        return f"Who drew in {name}: {many}, {self.traced:,} operations"
+        seen = "1 operation" if self.traced == 1 else f"{self.traced:,} operations"
+        return f"Who drew in {name}: {many}, {seen}"
 
     @property
     def unseen(self) -> list[str]:
-        """Sources and generators that moved, and nobody was seen drawing from them."""
+        """Sources and generators that moved, and nobody was seen drawing from them.
+
+        Where a seed was applied, sources moved by that.
+        """
         seen = {draw.source for draw in self.draws}
         before = {
-            **self.run.before,
+            **({} if self.run.seeds else self.run.before),
             **{name: state.digest for name, state in self.run.generators_before.items()},
         }
         after = {

@@ -62,6 +62,8 @@ class Tracing:
         self._check = check
         self._run = run
         self._tables: Tables | None = None
+        self._fill = 0
+        self._differ = False
 
     def trace(self, second: Ends) -> Traced:
         """Find the origin of the difference.
@@ -80,7 +82,8 @@ class Tracing:
             runs.append(last)
             if first.recording is not None and last.recording is not None:
                 divergence = compare(first.recording, last.recording)
-            if divergence.found or find_differences(first.ends, last.ends):
+            self._differ = bool(find_differences(first.ends, last.ends))
+            if divergence.found or self._differ:
                 break
         found.first_only = not any(find_differences(second, each.ends) for each in runs)
         if last.recording is not None:
@@ -114,11 +117,17 @@ class Tracing:
             check.namespace,
             draws=Draws(check.namespace, count=False),
             probe=probe,
+            fill=self._next_fill(),
             progress=lambda count: check.progress(f"{what}: {count:,} operations"),
         )
         watch.start()
         ends = check.again(self._run, recorder)
         return _Run(ends, recorder.recording, self._files(watch))
+
+    def _next_fill(self) -> int:
+        """Return another byte for each run: memory read unwritten is never equal by chance."""
+        self._fill = (self._fill + 0x35) % 0x7F
+        return self._fill
 
     @staticmethod
     def _files(watch: FileWatch) -> dict[str, FileRead]:
@@ -153,7 +162,10 @@ class Tracing:
             probe = Probe()
             self._traced("a traced run to look closer", probe)
             probe.finish()
-            self._name_unproven(found, probe, recording)
+            if probe.left and self._differ:
+                found.culprit = self._unwritten(probe.left[0], recording, None)
+            else:
+                self._name_unproven(found, recording)
 
     def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
         short = point.operation.name.rpartition("::")[2]
@@ -196,14 +208,10 @@ class Tracing:
             known="switches",
         )
 
-    def _name_unproven(self, found: Traced, probe: Probe, recording: Recording) -> None:
+    def _name_unproven(self, found: Traced, recording: Recording) -> None:
         """Name operations that may not repeat, as none was caught at it."""
         from ipytorchseed.trace.divergence import find_point
 
-        if probe.left:
-            found.unproven += [self._unwritten(each, recording, None) for each in probe.left[:3]]
-        elif probe.read is not None:
-            found.unproven.append(self._unwritten(probe.read[2:], recording, None))
         for number, operation in enumerate(recording.tables.operations):
             short = operation.name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):

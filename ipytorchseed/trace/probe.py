@@ -50,8 +50,6 @@ class Probe:
         results: How many different results that gave.
         apart: The largest difference between two of its results; None where none is known.
         unwritten: The number and place of the operation whose memory it read unwritten.
-        read: The first operation that read unwritten memory, with its place, and from where the
-            memory came: number, place, number, place.
         left: Unwritten memory that was given and never written to: numbers and places.
     """
 
@@ -63,7 +61,6 @@ class Probe:
     results: int = 0
     apart: float | None = None
     unwritten: tuple[int, int] | None = None
-    read: tuple[int, int, int, int] | None = None
     left: list[tuple[int, int]] = field(default_factory=list)
     _memory: dict[int, Memory] = field(default_factory=dict)
     _here: bool = False
@@ -88,7 +85,7 @@ class Probe:
             if self._met != self.count + 1:
                 return
             self.runs = 1
-            self.unwritten = self._source([*args, *given.values()], frozenset())
+            self.unwritten = self._source([*args, *given.values()])
             return
         if inputs == self.inputs:
             self._repeat(func, args, given)
@@ -136,9 +133,6 @@ class Probe:
             return
         if not self._memory or operation.view:
             return
-        source = self._source([*args, *given.values()], operation.unread, operation.outs, given)
-        if source is not None and self.read is None:
-            self.read = (number, place, *source)
         written = [args[index] for index in operation.written if index < len(args)]
         written += [given[name] for name in operation.written_names if name in given]
         for each in _tensors([*written, result]):
@@ -152,22 +146,12 @@ class Probe:
         """Note what is left unwritten."""
         self.left = [(each.number, each.place) for each in self._memory.values()]
 
-    def _source(
-        self,
-        values: list[Any],
-        unread: frozenset[int],
-        outs: frozenset[str] = frozenset(),
-        given: Mapping[str, Any] | None = None,
-    ) -> tuple[int, int] | None:
+    def _source(self, values: list[Any]) -> tuple[int, int] | None:
         """Tell whose unwritten memory is read."""
-        skipped = [(given or {}).get(name) for name in outs]
-        for index, value in enumerate(values):
-            if index in unread or any(value is each for each in skipped):
-                continue
-            for each in _tensors([value]):
-                known = self._memory.get(_address(each))
-                if known is not None:
-                    return known.number, known.place
+        for each in _tensors(values):
+            known = self._memory.get(_address(each))
+            if known is not None:
+                return known.number, known.place
         return None
 
 

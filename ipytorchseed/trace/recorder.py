@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
 from ipytorchseed.trace.modules import ModulePaths
@@ -50,6 +51,9 @@ class Recorder:
         draws: Told of each operation that draws.
         probe: Looks closer at one operation.
         progress: Called now and then with the number of operations so far.
+        fill: A byte with which to fill memory that operations such as ``empty`` give unwritten.
+            Two runs with different bytes differ where it is read before it is written, and
+            nowhere else.
         keep: Whether to keep a record of each operation, or only know the last one's place.
 
     Attributes:
@@ -67,8 +71,10 @@ class Recorder:
         draws: Draws | None = None,
         probe: Probe | None = None,
         progress: Callable[[int], None] | None = None,
+        fill: int | None = None,
         keep: bool = True,
     ) -> None:
+        self.fill = fill
         self.keep = keep
         self.place: Place | None = None
         self.recording = Recording(tables)
@@ -127,6 +133,17 @@ class Recorder:
         return os.getpid() != self._process
 
 
+def _fill(result: Any, operation: Operation, byte: int) -> None:  # noqa: ANN401 -- a tensor
+    """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
+    at = native()
+    if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
+        return
+    storage = at.storage(result)
+    if storage.nbytes() and at.device(result).type != "meta":
+        with Unseen():
+            storage.fill_(byte)
+
+
 @cache
 def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by the microsecond
     """Make the class once torch is there."""
@@ -170,7 +187,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             self._stack = self._recorder.modules.stack()
             self._sequence = Sequence(newest())
 
-        def __torch_dispatch__(  # noqa: C901 -- as above
+        def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
             self,
             func: Any,  # noqa: ANN401
             types: Any,  # noqa: ANN401
@@ -205,6 +222,8 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 return result
             try:
                 ended = 0
+                if marks & UNWRITTEN and recorder.fill is not None:
+                    _fill(result, operation, recorder.fill)
                 if recorder.digests and marks != VIEW:
                     ended = self._made(operation, args, given, result)
                 if operation.draws and recorder.draws is not None:

@@ -123,7 +123,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
 OUTSIDE = {
     "unwritten memory": (
         "old = torch.rand(400_009)\nx = torch.empty(400_009)\ny = x.sum().item()\ndel old",
-        "aten::empty on line 3 gives memory that is read before it is written.",
+        "aten::empty on line 3 gives memory that is used before it is written.",
     ),
     "a clock": (
         "now = time.time()\nx = torch.ones(2, dtype=torch.float64) * now",

@@ -163,3 +163,29 @@ def test_a_session_typed_into_ipython(tmp_path):
     assert first == second
     assert "a seed is an integer from 0 to 4294967295, not '4.2'" in told + done.stderr
     assert "----> 2 1 / 0" in told
+
+
+def test_a_check_compares_values_not_the_prompts_that_show_them(shell, capsys):
+    """The result is printed once, with its number, and is no output of the cell's."""
+    shell.run_cell("%%deterministic 7 --check\nawait __import__('asyncio').sleep(0)\ntorch.rand(2)")
+    shown = capsys.readouterr().out
+    assert shown.count("Out[") == 1
+    assert "The cell repeats: two runs from the same state made bitwise the same." in shown
+
+
+def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):
+    """As in a notebook, the magic's line being 1."""
+    body = "x = torch.ones(2)\ny = x * (time.perf_counter_ns() % 10_007)"
+    shell.run_cell(f"%%deterministic --check\nimport time\n{body}")
+    shown = capsys.readouterr().out
+    assert "The cell does not repeat, and not because of an operation of torch's." in shown
+    assert "aten::mul on line 4 is the first operation that was given other values" in shown
+
+
+def test_who_drew_is_listed_as_text(shell, capsys):
+    """A traced run of a terminal."""
+    count = shell.run_cell("%%deterministic 3 --trace\nx = torch.rand(3)", store_history=True)
+    shell.run_line_magic("rng", f"who {count.execution_count}")
+    shown = capsys.readouterr().out
+    assert "Who drew in" in shown
+    assert "aten::rand" in shown

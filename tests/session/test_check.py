@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
@@ -164,6 +165,13 @@ def test_flags_under_which_it_stops_are_an_error():
     assert found.flags_said.startswith("RuntimeError: put_ does not have a deterministic")
 
 
+def test_a_cell_that_only_fails_under_flags_is_an_error_there():
+    """Whatever it raises; two failures alike are no repetition."""
+    source = "y = drift(torch.ones(1))\nif torch.are_deterministic_algorithms_enabled():\n    1 / 0"
+    found, _ = check(source, _names(drift=drift))
+    assert (found.with_flags, found.flags_said) == ("error", "ZeroDivisionError: division by zero")
+
+
 OUTSIDE = {
     "entropy": ("x = torch.tensor(np.random.default_rng().random(3))\ny = x * 2", "entropy",
                 "numpy.random.default_rng"),
@@ -206,10 +214,14 @@ for thread in threads: thread.join()
     assert "thread" in {each.kind for each in found.suspects}
 
 
+UNEQUAL = itertools.count()
+"""What makes runs differ, so that they are traced, whatever memory happens to hold."""
+
+
 def test_memory_read_before_it_is_written_is_named():
     """The operation that gave it, its line, and who read it."""
-    source = "\nx = torch.empty(300_007)\nold = torch.rand(300_007)\ndel old\n\ny = x.sum().item()"
-    found, _ = check(source, _names())
+    source = "\nx = torch.empty(300_007)\n\ny = x.sum().item()\nz = n()"
+    found, _ = check(source, _names(n=lambda: next(UNEQUAL)))
     assert found.culprit is not None, found
     assert (found.culprit.operation, found.culprit.line) == ("aten::empty", 2)
     assert found.culprit.unwritten

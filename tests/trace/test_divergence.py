@@ -13,13 +13,17 @@ from tests.trace.recorded import drift, record
 pytestmark = pytest.mark.usefixtures("put_back")
 
 
-def _twice(source, *given, seed=0):
-    """Record a source twice, from the same state; return the divergence and the tables."""
+def _twice(source, *given):
+    """Record a source twice, from the same state; return the divergence and the tables.
+
+    New memory is filled differently in each, as it may be when nobody fills it.
+    """
     tables = Tables()
     recordings = []
-    for names in given or ({}, {}):
-        torch.manual_seed(seed)
-        recordings.append(record(source, {"torch": torch, "drift": drift, **names}, tables))
+    for number, names in enumerate(given or ({}, {}), 1):
+        torch.manual_seed(0)
+        given_here = {"torch": torch, "drift": drift, **names}
+        recordings.append(record(source, given_here, tables, fill=number))
     return compare(*recordings), tables
 
 
@@ -87,37 +91,45 @@ for k in order:
     assert not _twice(source, {"order": (1, 2)}, {"order": (2, 1)})[0].found
 
 
-def test_memory_that_is_written_before_it_is_read_is_no_difference():
-    """As every layer's parameters are made."""
-    source = "x = torch.empty(1000)\nx.uniform_()\ny = torch.empty(10)\ny.copy_(torch.ones(10))\nz = x + 1"
+WRITTEN = {
+    "at once": "x = torch.empty(1000)\nx.uniform_()\nz = x + 1",
+    "by copying": "y = torch.empty(10)\ny.copy_(torch.ones(10))\nz = y + 1",
+    "in parts": "d = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1",
+    "as an output": "d = torch.empty(4)\ntorch.add(torch.ones(4), 1, out=d)\ne = d + 1",
+    "by numpy": "d = torch.empty(4)\nd.numpy()[:] = 1\ne = d + 1",
+    "as layers are made": "layer = torch.nn.Linear(3, 3)\ny = layer(torch.ones(3))",
+    "enlarged": "d = torch.ones(4)\nd.resize_(8)\nd[4:] = 2\ne = d + 1",
+}
+
+
+@pytest.mark.parametrize("source", WRITTEN.values(), ids=WRITTEN)
+def test_memory_that_is_written_before_it_is_read_is_no_difference(source):
+    """In whichever way it is written."""
     assert not _twice(source)[0].found
-
-
-UNWRITTEN = "old = torch.full((100_003,), value); del old\nx = torch.empty(100_003)\ny = x + 1"
 
 
 def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
     """``empty`` itself has no input and is compared with nothing; its reader leads to it."""
-    found, tables = _twice(UNWRITTEN, {"value": 1.0}, {"value": 2.0})
+    source = "a = torch.ones(2)\nx = torch.empty(1003)\n\ny = x + 1"
+    found, tables = _twice(source)
     reader = found.entered
     assert found.outside_first
+    assert (reader.operation.name, reader.place.line) == ("aten::add", 4)
     probe = Probe(reader.number, reader.place_number, None, reader.count)
-    record(UNWRITTEN, {"torch": torch, "value": 3.0}, tables, probe=probe)
-    if reader.place.line == 3:  # else the memory happened to be another's, and was equal
-        number, place = probe.unwritten
-        assert tables.operations[number].name == "aten::empty"
-        assert tables.places.all[place].line == 2
+    record(source, {"torch": torch}, tables, probe=probe)
+    number, place = probe.unwritten
+    assert tables.operations[number].name == "aten::empty"
+    assert tables.places.all[place].line == 2
 
 
-def test_a_probe_follows_unwritten_memory_without_a_difference():
-    """It is told who read it, and whose memory was never written to."""
+def test_a_probe_knows_memory_that_was_never_written_to():
+    """Its place is that of the operation that gave it."""
     probe = Probe()
-    source = "a = torch.empty(4)\nb = a.exp()\nc = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
+    source = "a = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
     tables = Tables()
     record(source, {"torch": torch}, tables, probe=probe)
     probe.finish()
-    assert tables.operations[probe.read[0]].name == "aten::exp"
-    assert [tables.places.all[place].line for _, place in probe.left] == [1, 3]
+    assert [tables.places.all[place].line for _, place in probe.left] == [1]
 
 
 def test_a_probe_runs_an_operation_again_on_the_same_input():

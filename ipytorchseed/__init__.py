@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
 
+    def inspector() -> None:
+        """Show the inspector; see ``ipytorchseed/inspector``."""
+
+
 __version__ = "0.1.0"
 
 _HOME = {

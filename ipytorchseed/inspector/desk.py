@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.errors import IPyTorchSeedError
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector
@@ -120,7 +119,7 @@ class Desk:
             return None
         try:
             return handler(question)
-        except (IPyTorchSeedError, KeyError, TypeError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 -- whatever it was, it is told where it was asked
             return {"say": "done", "ok": False, "text": f"{type(error).__name__}: {error}"}
 
     def _here(self) -> History:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.render.timeline import draw_line, last_moves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
@@ -26,6 +26,9 @@ _SEARCH_SECONDS = 0.05
 
 _CELLS = 512
 """Cells whose last run is kept at hand."""
+
+_GLANCE = 32
+"""Runs that are read at a time while looking back."""
 
 _LOOKED_BACK = 200
 """Runs that are looked through for what moved a source last."""
@@ -138,8 +141,14 @@ class History:
     def moves(self, now: Mapping[str, str]) -> dict[str, str]:
         """Say what moved each source last, as far as a look back tells."""
         count = len(self.ids)
-        near = self.lines(range(max(0, count - _LOOKED_BACK), count))
-        return last_moves((line for line in reversed(near.values()) if line), now)
+        return last_moves(self._back(count, max(0, count - _LOOKED_BACK)), now)
+
+    def _back(self, high: int, low: int) -> Iterator[Line]:
+        """Iterate from the newest line to older ones, reading no more than is needed."""
+        while high > low:
+            begin = max(low, high - _GLANCE)
+            yield from (line for line in reversed(self.lines(range(begin, high)).values()) if line)
+            high = begin
 
     def _read(self, first: int, last: int) -> None:
         """Read the runs from one place to another, with the cell's run before each."""

@@ -59,8 +59,8 @@ def show(extension: Extension) -> None:
 
     Of two forms in one display, front ends take the widget and do not fall back.
     """
+    viewer = extension.open_viewer()  # first: the front end gets ready for it meanwhile
     display(_look(extension))
-    viewer = extension.open_viewer()
     if viewer is not None:
         display(viewer.shown())
 

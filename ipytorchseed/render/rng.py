@@ -52,7 +52,8 @@ class RngView(View):
         self.timeline = timeline(runs, kernel)
         self.note = note
         now = {row.name: row.digest for row in status.rows if row.digest is not None}
-        self.moves = last_moves(reversed(self.timeline.lines), now)
+        known = last_moves(reversed(self.timeline.lines), now)
+        self.moves = {row.name: known.get(row.name, "") for row in status.rows}
 
     @property
     def headline(self) -> str:

@@ -39,8 +39,9 @@ WORDS = [
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium: the system's, or Playwright's own. In CI a missing one is a failure."""
-    sync = pytest.importorskip("playwright.sync_api")
-    with sync.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         own = Path(playwright.chromium.executable_path)
         path = next(filter(None, map(shutil.which, BROWSERS)), str(own) if own.exists() else None)
         if path is None and os.environ.get("CI"):

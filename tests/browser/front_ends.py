@@ -159,6 +159,12 @@ class Notebook:
         self.idle()
         self.errors.clear()  # Notebook 7 has some of its own while it starts
 
+    def reload(self) -> None:
+        """Load the page anew; the kernel goes on."""
+        self.page.reload()
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.idle()
+
     def idle(self) -> None:
         """Wait until the kernel has nothing to do."""
         self.page.wait_for_function(

@@ -189,3 +189,18 @@ def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
     assert "In[2]" in shown.inner_text()
     assert "seed 42 + 3 draws" in shown.inner_text()
     assert again.page.locator(".its-live").count() == 0
+
+
+def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
+    """The kernel is still there: the view reconnects by itself, and tells of the next cell."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    for index in range(3):
+        notebook.run(index)
+    notebook.inspector.ready()
+    notebook.save()
+    notebook.reload()
+    inspector = notebook.inspector.ready()
+    inspector.row("In[3]").wait_for()
+    notebook.run(1)
+    inspector.row("In[4]").wait_for()
+    assert notebook.page.locator(".its-static:visible").count() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -115,7 +116,9 @@ LOOKS = {
 
 def test_themes_and_widths_have_no_fault_of_accessibility(open_notebook, shoot):
     """As axe-core sees it, with everything unfolded; a picture of each is kept."""
-    assert AXE.exists(), "axe-core is not installed: make npm"
+    if not AXE.exists():
+        message = "axe-core is not installed: npm ci, in tests/browser"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
     notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app="notebook", height=2400)
     for index in range(5):
         notebook.run(index)

@@ -1,0 +1,103 @@
+"""The inspector's view model: plain JSON that says what the text says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ipytorchseed.render.inspection import (
+    line_model,
+    line_words,
+    now_model,
+    settings_model,
+    why_model,
+)
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.timeline import Chip, draw_line, last_moves, timeline
+from ipytorchseed.render.why import WhyView
+from tests.render.explanations import EXPLANATIONS
+from tests.render.records import ASSESSMENTS, STATUSES
+from tests.render.test_timeline import A, B, C, run
+
+
+@pytest.mark.parametrize("name", EXPLANATIONS)
+def test_an_explanation_says_what_the_text_says(name):
+    """Title, causes, the way back, changes, what is cleared."""
+    view = WhyView(EXPLANATIONS[name], "k")
+    model = why_model(view)
+    text = "".join(view.text().split())
+    said = [model["title"], *model["mend"], *(cause["message"] for cause in model["causes"])]
+    said += [detail for _, detail in model["changed"]]
+    for each in said:
+        assert "".join(each.split()) in text
+    assert json.loads(json.dumps(model)) == model
+    for cause in model["causes"]:
+        assert bool(cause["chips"]) == (cause["kind"] == "rng")
+
+
+@pytest.mark.parametrize("name", ASSESSMENTS)
+def test_settings_are_told_worst_first(name):
+    """Each once; those that are in the way, in the order of the report."""
+    report = Report(ASSESSMENTS[name])
+    model = settings_model(report)
+    rows = [row for group in model["groups"] for row in group["rows"]]
+    assert len(rows) == len(report.assessment.flags)
+    assert [row["ok"] for row in rows] == sorted(row["ok"] for row in rows)
+    assert model["ok"] == (not model["risks"])
+    assert json.loads(json.dumps(model)) == model
+
+
+def test_where_sources_stand_is_told_with_who_moved_them():
+    """And nothing where it is not known."""
+    rows = STATUSES["plain"].rows
+    model = {each["name"]: each for each in now_model(rows, {"numpy": "In[3]"})}
+    assert (model["numpy"]["where"], model["numpy"]["by"]) == ("seed 42 + 1 draw", "In[3]")
+    assert (model["torch.cuda:0"]["chip"], model["python"]["by"]) == (None, "")
+
+
+def test_a_source_that_a_run_left_alone_is_not_told():
+    """Unless it began elsewhere, or moved before; a digest has one chip."""
+    first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
+    second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
+    fields = line_model(draw_line(second, first, "k"))["fields"]
+    chip = [Chip(C).code, Chip(C).hue, C]
+    assert fields["python"] == {"from": chip, "to": None, "other": True, "between": False}
+    assert (fields["numpy"]["other"], fields["numpy"]["between"]) == (False, True)
+    assert list(line_model(draw_line(first, None, "k"))["fields"]) == ["python"]
+
+
+def test_a_source_that_neither_run_uses_is_not_ringed():
+    """It began elsewhere, and that is of no consequence."""
+    runs = [run(1, {"python": A}, {"python": A}), run(2, {"python": B}, {"python": B})]
+    assert draw_line(runs[1], runs[0], "k").others == frozenset()
+
+
+def test_a_cell_of_magics_alone_is_held_against_nothing():
+    """``%seed 42`` always begins elsewhere; that is what it is for."""
+    runs = [run(n, {"python": d}, {"python": C}, source="%seed 42") for n, d in enumerate((A, B))]
+    line = draw_line(runs[1], runs[0], "k")
+    assert (line.others, line.outcome) == (frozenset(), None)
+
+
+def test_a_run_is_said_in_a_sentence():
+    """For those who listen."""
+    first = run(1, {"python": A}, {"python": B})
+    second = run(2, {"python": B}, {"python": C}, error="E", status="error")
+    assert line_words(draw_line(first, None, "k")) == "In[1] ran, moved python."
+    assert line_words(draw_line(second, first, "k")) == (
+        "In[2] ended: error, moved python, another result than In[1]."
+    )
+
+
+def test_who_moved_a_source_last():
+    """A run, something between two runs, or something after all of them; else nobody knows."""
+    runs = [
+        run(1, {"python": A, "numpy": A, "g": A, "h": A}, {"python": B, "numpy": A, "g": A, "h": A}),
+        run(2, {"python": B, "numpy": B, "g": A, "h": A}, {"python": B, "numpy": B, "g": A, "h": A},
+            between={"numpy": (A, B)}),
+    ]  # fmt: skip
+    lines = timeline(runs, "k").lines[::-1]
+    now = {"python": B, "numpy": B, "g": C, "h": A}
+    told = last_moves(lines, now)
+    assert told == {"python": "In[1]", "numpy": "before In[2]", "g": "after In[2]"}

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.table import MICRO, MILLI, Row
-from ipytorchseed.ledger.records import GeneratorState, Run, Value
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 
@@ -71,7 +72,7 @@ class Notebook:
             settings=SETTINGS,
             reads={f"input_{each}": _value(cell, each) for each in range(5)},
             writes={f"made_{each}": _value(cell, each, number) for each in range(3)},
-            stdout=Value(f"{number:016x}", "text", "3 lines"),
+            stdout=Fingerprint(f"{number:016x}", "text", "3 lines"),
             uses=("numpy", "torch"),
             code=f"{cell:016x}",
         )
@@ -96,9 +97,11 @@ def _digests(states: dict[str, bytes]) -> dict[str, str]:
     return {name: digest(state) for name, state in states.items()}
 
 
-def _value(cell: int, each: int, number: int = 0) -> Value:
+def _value(cell: int, each: int, number: int = 0) -> Fingerprint:
     name = f"{cell:04x}{each:04x}{number:08x}"
-    return Value(name, "tensor", f"tensor float32 [64, {cell}] cpu", parts={"dtype": "float32"})
+    return Fingerprint(
+        name, "tensor", f"tensor float32 [64, {cell}] cpu", parts={"dtype": "float32"}
+    )
 
 
 def filled(path: Path, runs: int, notebook: Notebook) -> list[float]:

@@ -13,7 +13,7 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
-from ipytorchseed.ledger.records import Value
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explain import explain
 
@@ -120,7 +120,7 @@ class _Pair:
         since = against if self._one_kernel else None
         history = [self._numbered(each) for each in self._after.before(run, since)]
         # What it showed is judged here, and not by the record: that has no pixels, for instance.
-        differs = Value(f"{against.id}", "display"), Value(f"{run.id} again", "display")
+        differs = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
         against, run = (
             replace(self._numbered(each), displays=(*each.displays, mark))
             for each, mark in zip((against, run), differs, strict=True)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.case import States
 
@@ -97,7 +98,7 @@ class EitherKernel:
         """Return nothing: no run of a kernel that is gone can be run again."""
         return ()
 
-    def last(self, name: str) -> Value | None:  # noqa: ARG002 -- as above
+    def last(self, name: str) -> Fingerprint | None:  # noqa: ARG002 -- as above
         """Return None: there is no kernel any more."""
         return None
 

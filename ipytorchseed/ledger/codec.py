@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.packing import pack, pack_numbers, unpack, unpack_numbers
-from ipytorchseed.ledger.records import FileRead, GeneratorState, Run, Value
+from ipytorchseed.ledger.records import FileRead, GeneratorState, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +42,7 @@ time: eight small values as things made a run twice as dear.
 Row = tuple[int, int, int, int, "int | None", float, float, str, bytes]
 """``id, notebook, kernel, cell, execution_count, started, seconds, status, payload``."""
 
-LOST = Value("", "lost", "no longer in the ledger", exact=False, opaque=True)
+LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=True)
 """Stands for a value that a damaged ledger refers to and does not hold."""
 
 
@@ -62,7 +63,7 @@ def encode_settings(settings: Mapping[str, Any]) -> bytes:
     return b"s" + to_json(dict(settings))
 
 
-def encode_value(value: Value) -> bytes:
+def encode_value(value: Fingerprint) -> bytes:
     """Write a value: a line of JSON, and after it a long series as plain numbers."""
     fields = _fields_of(value)
     long = pack_numbers(value.series) if value.series and len(value.series) > _SHORT else None
@@ -89,12 +90,12 @@ def decode_thing(data: bytes) -> Any:  # noqa: ANN401 -- whichever of the three 
     raise ValueError(msg)
 
 
-def _decode_value(content: bytes) -> Value:
+def _decode_value(content: bytes) -> Fingerprint:
     line, _, tail = content.partition(b"\n")
     return _value_of(json.loads(line), tail)
 
 
-def _fields_of(value: Value) -> list[Any]:
+def _fields_of(value: Fingerprint) -> list[Any]:
     fields: list[Any] = [value.digest, value.kind, value.summary, value.exact + 2 * value.opaque]
     if value.parts or value.series is not None:
         fields.append(dict(value.parts))
@@ -103,17 +104,17 @@ def _fields_of(value: Value) -> list[Any]:
     return fields
 
 
-def _value_of(fields: list[Any], tail: bytes = b"") -> Value:
+def _value_of(fields: list[Any], tail: bytes = b"") -> Fingerprint:
     digest, kind, summary, flags, *more = fields
     series = None
     if len(more) > 1:
         series = unpack_numbers(more[1], tail) if isinstance(more[1], str) else tuple(more[1])
-    return Value(
+    return Fingerprint(
         digest, kind, summary, bool(flags & 1), bool(flags & 2), more[0] if more else {}, series
     )
 
 
-def _is_large(value: Value) -> bool:
+def _is_large(value: Fingerprint) -> bool:
     return (
         (value.series is not None and len(value.series) > _SHORT)
         or len(value.summary) > _LARGE
@@ -150,7 +151,7 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
     source, settings, *values = things[3:]
     ids = iter(values)
 
-    def refer(value: Value) -> int | list[Any]:
+    def refer(value: Fingerprint) -> int | list[Any]:
         return next(ids) if _is_large(value) else _fields_of(value)
 
     before = {name: _state(each) for name, each in run.generators_before.items()}
@@ -225,7 +226,7 @@ def decode_run(row: Row, fields: Mapping[str, Any], get: Callable[[int, Any], An
             return get(kept, LOST)
         return None if kept is None else _value_of(kept)
 
-    def values(field: str) -> dict[str, Value]:
+    def values(field: str) -> dict[str, Fingerprint]:
         return {name: value(each) for name, each in fields.get(field, {}).items()}
 
     generators = fields.get("gen", {})

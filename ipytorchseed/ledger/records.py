@@ -8,29 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What is kept of a variable's value, or of an output.
-
-    Attributes:
-        digest: The name of its content, 16 hex digits; equal digests mean equal content.
-        kind: What it is, in a word: ``tensor``, ``module``, ``list``, ``function``, ``opaque``.
-        summary: What it is, in a line for people, without its contents.
-        exact: False where only a sample was read, or the budget ended before all of it.
-        opaque: True where the content cannot be seen; the digest is then of what can.
-        parts: Digests or short words for aspects of it, such as a module's ``mode`` and its
-            parameters by name, or a list's ``length``.
-        series: Its numbers, where it is a number or a short series of numbers.
-    """
-
-    digest: str
-    kind: str
-    summary: str = ""
-    exact: bool = True
-    opaque: bool = False
-    parts: Mapping[str, str] = field(default_factory=dict)
-    series: tuple[float, ...] | None = None
+    from ipytorchseed.fingerprint.value import Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +157,11 @@ class Run:
     generators_before: Mapping[str, GeneratorState] = field(default_factory=dict)
     generators_after: Mapping[str, GeneratorState] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    reads: Mapping[str, Value] = field(default_factory=dict)
-    writes: Mapping[str, Value] = field(default_factory=dict)
-    result: Value | None = None
-    stdout: Value | None = None
-    displays: tuple[Value, ...] = ()
+    reads: Mapping[str, Fingerprint] = field(default_factory=dict)
+    writes: Mapping[str, Fingerprint] = field(default_factory=dict)
+    result: Fingerprint | None = None
+    stdout: Fingerprint | None = None
+    displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
     between: Mapping[str, tuple[str, str]] = field(default_factory=dict)

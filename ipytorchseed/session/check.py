@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
-from ipytorchseed.ledger.records import Value
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.session.ends import Difference, Ends, find_differences
 from ipytorchseed.session.outputs import without_noise
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping
     from contextlib import AbstractContextManager
 
+    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.reads.reach import Reached
     from ipytorchseed.trace.places import Lines
 
@@ -44,8 +44,8 @@ class Shown:
         error: The error that ended it, or None.
     """
 
-    stdout: Value | None = None
-    displays: tuple[Value, ...] = ()
+    stdout: Fingerprint | None = None
+    displays: tuple[Fingerprint, ...] = ()
     result: object = None
     error: BaseException | None = None
 
@@ -238,17 +238,8 @@ class Check:
         return (DIFFERS, "") if find_differences(*ends) else (REPEATS, "")
 
 
-def _value(content: object, memo: Memo) -> Value:
-    seen = fingerprint(content, memo=memo, budget=Budget(float("inf")))
-    return Value(
-        digest=seen.digest,
-        kind=seen.kind,
-        summary=seen.summary,
-        exact=seen.exact,
-        opaque=seen.opaque,
-        parts=seen.parts,
-        series=seen.series,
-    )
+def _value(content: object, memo: Memo) -> Fingerprint:
+    return fingerprint(content, memo=memo, budget=Budget(float("inf")))
 
 
 def _one_line(error: BaseException) -> str:

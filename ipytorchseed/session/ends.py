@@ -10,7 +10,7 @@ from ipytorchseed.why.changes import how_far
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ipytorchseed.ledger.records import Value
+    from ipytorchseed.fingerprint.value import Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Ends:
         error: The error that ended it, as one line.
     """
 
-    variables: Mapping[str, Value] = field(default_factory=dict)
-    result: Value | None = None
-    stdout: Value | None = None
-    displays: tuple[Value, ...] = ()
+    variables: Mapping[str, Fingerprint] = field(default_factory=dict)
+    result: Fingerprint | None = None
+    stdout: Fingerprint | None = None
+    displays: tuple[Fingerprint, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
 
@@ -90,7 +90,7 @@ def find_differences(before: Ends, after: Ends) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-def _differ(one: Value | None, other: Value | None) -> bool:
+def _differ(one: Fingerprint | None, other: Fingerprint | None) -> bool:
     if one is None or other is None:
         return one is not other
     if one.opaque and other.opaque:

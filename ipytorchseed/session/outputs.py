@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.ledger.records import Value
+from ipytorchseed.fingerprint.value import Fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,12 +51,12 @@ def without_noise(text: str) -> str:
     return text
 
 
-def text_value(text: str) -> Value:
+def text_value(text: str) -> Fingerprint:
     """Return what is kept of a text: its digest, its size, and the numbers in it."""
     clean = without_noise(text)
     numbers = tuple(float(match) for match in _NUMBER.findall(clean[:MOST_TEXT]))
     lines = clean.count("\n") + (not clean.endswith("\n"))
-    return Value(
+    return Fingerprint(
         digest=xxh3_64_hexdigest(clean.encode("utf-8", "surrogatepass")),
         kind="text",
         summary="1 line" if lines == 1 else f"{lines:,} lines",
@@ -64,7 +64,7 @@ def text_value(text: str) -> Value:
     )
 
 
-def bundle_value(bundle: Mapping[str, Any]) -> Value:
+def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
     """Return what is kept of a display: its digest, without widget models and addresses."""
     if not isinstance(bundle, dict):
         bundle = {}  # what no front end shows
@@ -77,7 +77,7 @@ def bundle_value(bundle: Mapping[str, Any]) -> Value:
         content = json.dumps(clean, sort_keys=True, default=_plain)
     except (TypeError, ValueError, RecursionError):  # what no front end could show either
         content = ""
-    return Value(
+    return Fingerprint(
         digest=xxh3_64_hexdigest(content.encode("utf-8", "surrogatepass")),
         kind="display",
         summary=", ".join(sorted(clean)),
@@ -99,7 +99,7 @@ class Outputs:
     """
 
     text: list[str] = field(default_factory=list)
-    displays: list[Value] = field(default_factory=list)
+    displays: list[Fingerprint] = field(default_factory=list)
     _size: int = 0
 
     def printed(self, text: str) -> None:
@@ -113,11 +113,11 @@ class Outputs:
         if len(self.displays) < _MOST_DISPLAYS:
             self.displays.append(bundle_value(bundle))
 
-    def stdout(self) -> Value | None:
+    def stdout(self) -> Fingerprint | None:
         """Return what is kept of all that was printed."""
         if not self._size:
             return None
         value = text_value("".join(self.text))
         if self._size <= MOST_TEXT:
             return value
-        return Value(value.digest, "text", f"{self._size:,} characters", exact=False)
+        return Fingerprint(value.digest, "text", f"{self._size:,} characters", exact=False)

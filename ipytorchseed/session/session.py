@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import GeneratorState, Run, Value
+from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, flow_of_cell
 from ipytorchseed.reads.reach import Reached, look_up, reach
 from ipytorchseed.session.config import Config
@@ -25,6 +25,7 @@ from ipytorchseed.session.watch import Look, NamespaceWatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
 
 _SHELL_NAME = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out")
@@ -73,7 +74,7 @@ class Pending:
     calls: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
-    reads: dict[str, Value] = field(default_factory=dict)
+    reads: dict[str, Fingerprint] = field(default_factory=dict)
     outputs: Outputs = field(default_factory=Outputs)
     seeds: list[tuple[int, str]] = field(default_factory=list)
 
@@ -114,7 +115,7 @@ class Session:
         self._files = FileWatch()
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
-        self._known: dict[str, tuple[Value, int]] = {}
+        self._known: dict[str, tuple[Fingerprint, int]] = {}
         self._round = 0
         self._pending: Pending | None = None
 
@@ -280,21 +281,12 @@ class Session:
             name in self._hidden or name in self.config.ignore or _SHELL_NAME.fullmatch(name)
         )
 
-    def _look(self, value: object, budget: Budget) -> Value:
-        seen = fingerprint(value, memo=self._memo, budget=budget)
-        return Value(
-            digest=seen.digest,
-            kind=seen.kind,
-            summary=seen.summary,
-            exact=seen.exact,
-            opaque=seen.opaque,
-            parts=seen.parts,
-            series=seen.series,
-        )
+    def _look(self, value: object, budget: Budget) -> Fingerprint:
+        return fingerprint(value, memo=self._memo, budget=budget)
 
     def _changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
-    ) -> dict[str, Value]:
+    ) -> dict[str, Fingerprint]:
         """Name what the run made or changed, also through other names of the same objects."""
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.reached.sets
@@ -317,7 +309,7 @@ class Session:
             made |= self._sweep(namespace, Budget(limit, reread=0))
         return made
 
-    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Value]:
+    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
         """Find variables that the run changed without naming them, as ``opt.step()`` does.
 
         Those looked at longest ago come first. A change is this run's only if the variable was
@@ -339,7 +331,7 @@ class Session:
 
     def _at(
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
-    ) -> Value | None:
+    ) -> Fingerprint | None:
         try:
             return self._look(look_up(place, namespace), budget)
         except KeyError:
@@ -350,6 +342,6 @@ def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
 
 
-def _differ(before: Value, after: Value) -> bool:
+def _differ(before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether two looks prove a change: a sample can only be held against a sample."""
     return before.exact == after.exact and before.digest != after.digest

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.source import Source
 
@@ -48,9 +49,9 @@ class LedgerStates:
         return [*self._ledger.runs(self._run.notebook, limit=_LOOKED_BACK)]
 
     @cached_property
-    def _now(self) -> dict[str, Value]:
+    def _now(self) -> dict[str, Fingerprint]:
         """What is known of the variables of this kernel."""
-        known: dict[str, Value] = {}
+        known: dict[str, Fingerprint] = {}
         for run in self._latest:
             if run.kernel == self._run.kernel:
                 known = {**run.reads, **run.writes, **known}
@@ -62,7 +63,7 @@ class LedgerStates:
         earlier = [run for run in self._latest if (run.id or 0) < asked and name in run.writes]
         return [run for run in earlier if run.writes[name].digest == digest]
 
-    def last(self, name: str) -> Value | None:
+    def last(self, name: str) -> Fingerprint | None:
         """Return what a variable of this kernel is now, as far as records tell."""
         return self._now.get(name)
 

@@ -8,7 +8,8 @@ from ipytorchseed.reads.entropy import CLOCKS
 from ipytorchseed.why.changes import changed_parts
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
 
 _DEEP = 12  # what a cell read was made by a cell that read what was made by ...
@@ -31,7 +32,7 @@ class Inputs:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._now: dict[str, Value] = {}
+        self._now: dict[str, Fingerprint] = {}
         self._tries = _TRIES
         self.commands: list[str] = []
         self.again: list[Run] = []
@@ -89,12 +90,12 @@ class Inputs:
         return all(name in CLOCKS or (name == "hash" and same_hashes) for name in maker.asks)
 
 
-def _random(value: Value) -> str | None:
+def _random(value: Fingerprint) -> str | None:
     """Return the states of the generators inside a value; they are not part of its digest."""
     return value.parts.get("random")
 
 
-def _is_as_good(now: Value, wanted: Value, reader: Run) -> bool:
+def _is_as_good(now: Fingerprint, wanted: Fingerprint, reader: Run) -> bool:
     if now.digest == wanted.digest:
         return _random(now) == _random(wanted)
     moved = changed_parts(wanted, now).keys()

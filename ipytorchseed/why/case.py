@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Operation, Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.explanation import Change
 
@@ -19,7 +20,7 @@ class States(Protocol):
     def makers(self, name: str, digest: str) -> Sequence[Run]:
         """Return the runs before the later one that left a variable so, the newest first."""
 
-    def last(self, name: str) -> Value | None:
+    def last(self, name: str) -> Fingerprint | None:
         """Return what a variable of this kernel is now, as far as records tell."""
 
     def here(self, run: Run) -> Run | None:
@@ -79,7 +80,7 @@ class Case:
         return package in self.run.uses or package in self.against.uses
 
 
-def differ(before: Value | None, after: Value | None) -> bool:
+def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
     """Tell whether two values are known to differ.
 
     A value of which only a sample was read can only be held against another sample.

@@ -8,7 +8,8 @@ from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
 
 
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
@@ -44,12 +45,12 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _change(what: str, name: str, before: Value | None, after: Value | None) -> Change:
+def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint | None) -> Change:
     series = [None if value is None else value.series for value in (before, after)]
     return Change(what, name, how_far(before, after), *series)
 
 
-def how_far(before: Value | None, after: Value | None) -> str:
+def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     """Say from what to what a value changed, in a few words."""
     if before is None:
         return f"nothing → {after.summary}" if after is not None else ""
@@ -95,14 +96,16 @@ def write_number(number: float) -> str:
     return f"{number:.7g}"
 
 
-def changed_parts(before: Value, after: Value) -> dict[str, tuple[str | None, str | None]]:
+def changed_parts(
+    before: Fingerprint, after: Fingerprint
+) -> dict[str, tuple[str | None, str | None]]:
     """Return the aspects of a value that differ, with what they were and are."""
     names = dict.fromkeys([*before.parts, *after.parts])
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def say_parts(before: Value, after: Value) -> str:
+def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
     said = []

@@ -8,7 +8,8 @@ from dataclasses import fields
 
 from hypothesis import strategies as st
 
-from ipytorchseed.ledger.records import FileRead, GeneratorState, Run, Value
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import FileRead, GeneratorState, Run
 from ipytorchseed.rng.source import digest
 
 BEGIN = time.time() - 3600
@@ -76,7 +77,7 @@ series = (
     | st.lists(st.integers(-(2**70), 2**70) | floats | st.booleans(), max_size=30).map(tuple)
 )
 values = st.builds(
-    Value,
+    Fingerprint,
     digest=digests,
     kind=names,
     summary=texts | st.text(min_size=250, max_size=300),

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import ledger as work
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.prune import DEFAULTS
-from ipytorchseed.ledger.records import Value
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -120,7 +120,7 @@ def test_above_its_size_the_oldest_runs_go_then(ledger):
     """Long series of numbers, ten days: the newest stay."""
     for number in range(600):
         curve = tuple(float(number * 1000 + each) / 3 for each in range(1000))
-        value = Value(f"{number:016x}", "list", "1000 numbers", series=curve)
+        value = Fingerprint(f"{number:016x}", "list", "1000 numbers", series=curve)
         add_days_ago(ledger, 10 - number / 60, writes={"losses": value})
     ledger.limits = replace(DEFAULTS, megabytes=ledger.counts().bytes * 0.75 / 1e6)
     assert ledger.tidy().runs >= 128

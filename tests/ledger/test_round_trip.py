@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ipytorchseed as its
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger import codec, packing
 from ipytorchseed.ledger.prune import Limits
-from ipytorchseed.ledger.records import Run, Value
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 from tests.ledger import samples
@@ -54,7 +55,7 @@ def test_a_run_comes_back_after_the_ledger_was_closed(tmp_path_factory, run):
 
 def test_every_field_of_a_run_is_kept():
     """A field added to the record and forgotten here would come back empty."""
-    value = Value("0" * 16, "list", "three", False, True, {"length": "3"}, (1.0, 2.0, 3.0))
+    value = Fingerprint("0" * 16, "list", "three", False, True, {"length": "3"}, (1.0, 2.0, 3.0))
     full = Run(
         "n", "k", "c", "s", 1, 2.0, 3.0, "ok",
         before={"python": "a"}, after={"python": "b"},

@@ -12,7 +12,8 @@ import os
 import sys
 import time
 
-from ipytorchseed.ledger.records import Run, Value
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 
@@ -23,7 +24,9 @@ def main(path, kernel, count=None):
         for number in itertools.islice(itertools.count(), count and int(count)):
             states = {digest(each): each for each in (os.urandom(2509) for _ in range(3))}
             names = dict(zip(("python", "numpy", "torch.cpu"), states, strict=True))
-            curve = Value(f"{number:016x}", "list", "a curve", series=tuple(map(float, range(99))))
+            curve = Fingerprint(
+                f"{number:016x}", "list", "a curve", series=tuple(map(float, range(99)))
+            )
             run = Run(
                 notebook="shared.ipynb",
                 kernel=kernel,

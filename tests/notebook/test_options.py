@@ -85,7 +85,11 @@ def test_json_prints_the_receipt_as_one_line(kernel):
     assert before == ["body"]
     changed = [
         {"name": name, "before": False, "within": True}
-        for name in ("torch.use_deterministic_algorithms", "torch._inductor.config.deterministic")
+        for name in (
+            "torch.use_deterministic_algorithms",
+            "torch._inductor.config.deterministic",
+            "torch.backends.cudnn.deterministic",
+        )
     ]
     assert receipt == {
         "schema": 1,

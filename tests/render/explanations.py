@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ipytorchseed.ledger.records import FileRead, Run, Value
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explain import explain
 
@@ -77,7 +78,7 @@ def run(number, source="loss = train(model)", **more):
 
 def value(digest, kind="float", summary="", **more):
     """Make what is kept of a value."""
-    return Value(digest * 4, kind, summary, **more)
+    return Fingerprint(digest * 4, kind, summary, **more)
 
 
 def number(it):

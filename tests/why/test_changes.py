@@ -6,13 +6,15 @@ import math
 
 import pytest
 
-from ipytorchseed.ledger.records import Value
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, how_far, write_step
 from tests.render.explanations import run, value
 
 
 def _series(*numbers):
-    return Value("".join(map(str, numbers)), "list", f"list of {len(numbers)}", series=numbers)
+    return Fingerprint(
+        "".join(map(str, numbers)), "list", f"list of {len(numbers)}", series=numbers
+    )
 
 
 @pytest.mark.parametrize(

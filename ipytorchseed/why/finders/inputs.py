@@ -13,7 +13,8 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ipytorchseed.ledger.records import Run, Value
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
 
 _BORROWED = {
@@ -62,7 +63,7 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
     return causes, []
 
 
-def _harmless(case: Case, before: Value, after: Value) -> str:
+def _harmless(case: Case, before: Fingerprint, after: Fingerprint) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     if not differ(before, after):
         return "too large to be compared in full"
@@ -78,7 +79,7 @@ def _harmless(case: Case, before: Value, after: Value) -> str:
     return ""
 
 
-def _cause(case: Case, name: str, before: Value, after: Value) -> Cause:
+def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
@@ -141,13 +142,13 @@ def _makes_anew(run: Run, name: str) -> bool:
     return name not in run.reads and re.search(rf"\b{word}\b", run.source) is not None
 
 
-def _had_a_part(moved: Mapping[str, object], before: Value, after: Value) -> bool:
+def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether a change may have brought about any of the differences ``moved``."""
     parts = changed_parts(before, after)
     return not moved or not parts or not moved.keys().isdisjoint(parts)
 
 
-def _how(before: Value, after: Value, *, anew: bool) -> str:
+def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
     if after.kind == "class" or "code" in changed_parts(before, after):
         return "redefined it" if anew else "changed it"
     said = say_parts(before, after)

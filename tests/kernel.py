@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +134,12 @@ class Kernel:
         self.ledger = Path(self._env["IPYTORCHSEED_DATA_DIR"]) / NAME
         self._manager = KernelManager()
         self._manager._kernel_spec = spec
+        self._sockets: tempfile.TemporaryDirectory[str] | None = None
+        if (
+            os.name == "posix"
+        ):  # kernels that start at the same time may be given the same TCP ports
+            self._sockets = tempfile.TemporaryDirectory(prefix="k")
+            self._manager.transport, self._manager.ip = "ipc", str(Path(self._sockets.name, "k"))
 
     def __enter__(self) -> Self:
         self.start()
@@ -152,6 +159,8 @@ class Kernel:
         """End it for good."""
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=True)
+        if self._sockets is not None:
+            self._sockets.cleanup()
 
     def restart(self) -> None:
         """End it and start a new one in the same folder."""

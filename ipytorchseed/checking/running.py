@@ -6,6 +6,7 @@ import asyncio
 import signal
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +55,31 @@ def check(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Ver
     Returns:
         A verdict for each, in the order of ``paths``.
     """
-    return asyncio.run(_check_all(paths, choices, watcher))
+    work = _check_all(paths, choices, watcher)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_apart(work)  # a loop is running here, as in a notebook
+
+
+def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
+    """Run a coroutine in a thread of its own; an interrupt ends it."""
+    under: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+
+    async def main() -> list[Verdict]:
+        under.append((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
+    with ThreadPoolExecutor(1) as apart:
+        done = apart.submit(asyncio.run, main())
+        try:
+            return done.result()
+        except BaseException:
+            for loop, task in under:
+                if task is not None and not done.done():
+                    loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 async def _check_all(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Verdict]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.twister_state import SIZE, TwisterState
@@ -25,8 +26,11 @@ def draws_between(before: bytes, after: bytes) -> int | None:
     Returns:
         The count, or None where ``after`` is not within reach of ``before``.
     """
-    if before[:1] == b"{" and after[:1] == b"{":
-        return numpy_random.draws_between(before, after)
+    if _is_json(before) and _is_json(after):
+        try:
+            return numpy_random.draws_between(before, after)
+        except StateError:  # of a registered source
+            return None
     twisters = [_twister(state) for state in (before, after)]
     if twisters[0] is not None and twisters[1] is not None:
         return mersenne.distance(twisters[0], twisters[1], NEAR)
@@ -43,16 +47,21 @@ def is_fresh(state: bytes) -> bool | None:
         None where the state does not tell. Exactly 624 draws, or a multiple, look like none; so do
         623, as numpy begins there where nobody gives it a seed.
     """
-    twister = None if state[:1] == b"{" else _twister(state)
+    twister = _twister(state)
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
 
 
 def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
     if len(state) != SIZE:
-        return UNKNOWN if state[:1] == b"{" else torch_random.locate(state, hints)
+        return UNKNOWN if _is_json(state) else torch_random.locate(state, hints)
     placed = numpy_random.locate_legacy(state, ())
     return placed if placed.draws is not None else python_random.locate(state, hints)
+
+
+def _is_json(state: bytes) -> bool:
+    """Tell the states of numpy's new generators from the others, which may begin with any byte."""
+    return state[:2] == b'{"' and len(state) not in {SIZE, *torch_random.SIZES}
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -98,6 +99,16 @@ def test_a_notebook_without_code_repeats(tmp_path):
     verdict = look(book(tmp_path / "prose", "#md Words."))[0]
     assert (verdict.reproducible, verdict.fault) == (True, None)
     assert "no code cells" in verdict.note
+
+
+def test_a_check_runs_where_a_loop_runs(tmp_path):
+    """As in a notebook, or beside other tests that leave one running."""
+    path = book(tmp_path / "sound", "1 + 1")
+
+    async def ask():
+        return look(path)
+
+    assert asyncio.run(ask())[0].reproducible is True
 
 
 def test_a_kernel_without_the_extension_is_told(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from tests.checking.books import book
 
 def run(*words, **environment):
     """Run the command; return its result."""
-    env = {"GITHUB_ACTIONS": None, **environment}
+    env = {"GITHUB_ACTIONS": None, "COLUMNS": "200", **environment}
     done = CliRunner().invoke(main, ["check", *map(str, words)], env=env)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done

@@ -36,7 +36,6 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
 import re
 import sys
 import tempfile
@@ -262,8 +261,6 @@ def _mended(
 def _start(folder: str, environment: dict[str, str], *, dry: bool) -> Kernel:
     """Start a kernel with the extension, before any cell of the user's runs."""
     kernel = Kernel(Path(folder), **environment)
-    if os.name == "posix":  # kernels that start at the same time may be given the same TCP ports
-        kernel._manager.transport, kernel._manager.ip = "ipc", str(Path(folder, "kernel"))
     kernel.start()
     for line in ("%load_ext ipytorchseed", f"%config IPyTorchSeed.tracking = {not dry}"):
         reply = kernel.run(line, "load", store_history=False)

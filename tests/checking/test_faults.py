@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -108,7 +109,8 @@ def test_a_check_runs_where_a_loop_runs(tmp_path):
     async def ask():
         return look(path)
 
-    assert asyncio.run(ask())[0].reproducible is True
+    with ThreadPoolExecutor(1) as apart:  # in which no loop runs yet
+        assert apart.submit(asyncio.run, ask()).result()[0].reproducible is True
 
 
 def test_a_kernel_without_the_extension_is_told(tmp_path, monkeypatch):

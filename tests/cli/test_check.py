@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -15,7 +16,7 @@ from tests.checking.books import book
 
 def run(*words, **environment):
     """Run the command; return its result."""
-    env = {"GITHUB_ACTIONS": None, "COLUMNS": "200", **environment}
+    env = {"GITHUB_ACTIONS": None, **environment}
     done = CliRunner().invoke(main, ["check", *map(str, words)], env=env)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
@@ -33,10 +34,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path):
+def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
     """But for the copies that Jupyter keeps; the table, JUnit and annotations tell the same."""
     junit = tmp_path / "reports" / "junit.xml"
-    done = run(folder, "-j", 2, "--junit", junit, GITHUB_ACTIONS="true")
+    monkeypatch.chdir(folder.parent)
+    done = run(folder.name, "-j", 2, "--junit", junit, GITHUB_ACTIONS="true")
     assert done.exit_code == 1
     assert "sound.ipynb" in done.stdout
     assert "random.seed(42)" in done.stdout
@@ -46,7 +48,7 @@ def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path):
         "sound.ipynb",
     ]
     last = done.stdout.splitlines()[-1]
-    assert last.startswith(f"::error file={folder / 'deep' / 'draws.ipynb'},line=")
+    assert last.startswith(f"::error file={Path(folder.name, 'deep', 'draws.ipynb')},line=")
     assert done.stderr == ""
 
 

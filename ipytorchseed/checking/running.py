@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.checking.comparing import compare
-from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.notebook import RAISES, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.errors import UncheckableError
@@ -189,6 +189,6 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], choices: Choices) -> Verd
     failed = [each.failed for each in firsts if each.failed is not None]
     if failed and verdict.first is None:
         cell, error = failed[0]
-        fault = f"{cell.name} raises {error}; the tag raises-exception says that it may"
+        fault = f"{cell.name} raises {error}; the tag {RAISES} says that it may"
         return replace(verdict, fault=fault, line=notebook.line(cell))
     return verdict

@@ -19,11 +19,6 @@ PARTS = 32
 Attributes = list[tuple[str, bytes]]
 
 
-def name_token(kind: type) -> bytes:
-    """Write the name of a class; builtin containers and tensors are known by their kind."""
-    return text(anatomy(kind).name)
-
-
 def attribute_tokens(
     items: Iterable[tuple[str, object]], walk: Walk
 ) -> Generator[object, bytes, Attributes]:

@@ -63,7 +63,7 @@ def medians(runs: dict[str, tuple[Callable[[str], float], str]]) -> dict[str, fl
 
 FILL = f"""
 from IPython import get_ipython
-from dataclasses import replace
+from msgspec.structs import replace
 from ipytorchseed.notebook import extension
 session = extension._loaded[get_ipython()].tracking.session
 for number in range({MANY}):

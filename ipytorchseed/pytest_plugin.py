@@ -5,7 +5,6 @@ pytest loads this file whenever it starts: everything but pytest is imported on 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,6 +110,8 @@ class NotebookItem(pytest.Item):
         )
 
     def _explain(self, verdict: Verdict) -> str:
+        from msgspec.structs import replace
+
         from ipytorchseed.checking.report import explanation
 
         here = self.config.invocation_params.dir

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import told, told_again
 from ipytorchseed.checking.clocks import Clocks

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError
@@ -27,8 +27,7 @@ _INJECTED = "injected-parameters"
 _OLDEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A code cell.
 
     Attributes:
@@ -53,8 +52,7 @@ class Cell:
         return f"cell {self.index}" if self.count is None else f"In[{self.count}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Notebook:
+class Notebook(Struct, frozen=True):
     """A notebook that has been read.
 
     Attributes:
@@ -65,9 +63,12 @@ class Notebook:
     """
 
     path: Path
-    node: NotebookNode = field(repr=False)
+    node: NotebookNode
     cells: Sequence[Cell] = ()
-    text: str = field(default="", repr=False)
+    text: str = ""
+
+    def __repr__(self) -> str:  # without the content
+        return f"Notebook(path={self.path!r}, cells={self.cells!r})"
 
     @property
     def kernel(self) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.checking.kernel import FreshKernel
 from ipytorchseed.errors import UncheckableError
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     Step = Callable[[], None]
 
 
-@dataclass(slots=True)
-class Pass:
+class Pass(Struct):
     """What came of the cells of a notebook that were run one after the other.
 
     Attributes:
@@ -32,7 +32,7 @@ class Pass:
     """
 
     ledger: Path
-    outputs: dict[int, Outputs] = field(default_factory=dict)
+    outputs: dict[int, Outputs] = {}
     failed: tuple[Cell, str] | None = None
     fault: str | None = None
 

@@ -8,9 +8,10 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, read

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,7 @@ class Found(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class CellVerdict:
+class CellVerdict(Struct, frozen=True):
     """What a check found of a cell.
 
     Attributes:
@@ -61,8 +61,7 @@ class CellVerdict:
         return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What a check found of a notebook.
 
     Attributes:

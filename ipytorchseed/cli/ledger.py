@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -247,6 +246,8 @@ def _printable(text: str) -> str:
 
 
 def _limits(limits: Limits, days: float | None, size: float | None) -> Limits:
+    from msgspec.structs import replace
+
     if days is not None:
         limits = replace(
             limits,

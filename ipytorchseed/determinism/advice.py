@@ -8,12 +8,12 @@ these rows and the list part.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+
+class Advice(Struct, frozen=True):
     """A row: how to do without an operation.
 
     Attributes:

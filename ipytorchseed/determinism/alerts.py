@@ -12,8 +12,9 @@ import re
 import sys
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.advice import UNLISTED, find_advice
 
@@ -37,8 +38,7 @@ _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
 _FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """Alerts of one operation from one line.
 
     Attributes:

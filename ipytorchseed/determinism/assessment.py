@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag, Unreadable
 from ipytorchseed.determinism.machine import FACTS, Fact, Machine
@@ -21,8 +22,7 @@ class Standing(enum.IntEnum):
     ABSENT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One flag as it is and as it should be.
 
     Attributes:
@@ -45,8 +45,7 @@ class Judged:
         return self.standing not in (Standing.WRONG, Standing.LATE)
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(Struct, frozen=True):
     """Every flag judged, and the versions and hardware.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,7 @@ class _Any:
 ANY: Final = _Any()
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """Stands for a value that torch would not tell.
 
     Attributes:
@@ -48,8 +48,7 @@ def never(_: Machine) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Flag:
+class Flag(Struct, frozen=True, eq=False):
     """A row of the table of flags.
 
     Attributes:

@@ -6,17 +6,17 @@ import os
 import platform
 import re
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """The facts that decide what repeatability needs.
 
     Attributes:
@@ -45,8 +45,7 @@ class Machine:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A row of the table of versions and hardware: what cannot be set, but changes numbers.
 
     Attributes:

@@ -8,8 +8,9 @@ disagree (torch 2.9, aten/src/ATen/Context.cpp). Rows are read one by one and pu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.torch_flags import attribute
@@ -105,8 +106,7 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _OldSetting:
+class _OldSetting(Struct, frozen=True):
     """An older setting.
 
     Attributes:

@@ -8,12 +8,12 @@ The second list, of operations that raise, is that of ``advice``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+
+class Switch(Struct, frozen=True):
     """A row.
 
     Attributes:

@@ -8,9 +8,10 @@ through the slots and the dictionary that their class reserves, so that no prope
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,8 +73,7 @@ class PerType(Generic[T]):
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Anatomy:
+class Anatomy(Struct, frozen=True):
     """What a class reserves in its objects.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 REREAD = 16 * 2**20
 """Bytes of tensors already known that a round reads again all the same."""
@@ -13,8 +14,7 @@ class SpentError(Exception):
     """A walk must end here: what is left to read exceeds what it may."""
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """The time for a round of fingerprints, and what has been taken from it.
 
     Only time within ``fingerprint`` counts, so that one budget can serve a cell before and after

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -13,8 +14,7 @@ _FASTEST = 25e9  # what one core can read where memory is fast, until it is know
 _FEW = 1024  # entries before the dead ones are looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A tensor that was read in full.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.anatomy import Anatomy, anatomy
@@ -39,17 +39,16 @@ _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 _BYTES = {True: b"1", False: b"0"}
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """What is gathered on the way through the submodules."""
 
-    stream: list[bytes] = field(default_factory=list)
-    parameters: list[tuple[str, bytes]] = field(default_factory=list)
-    buffers: list[tuple[str, bytes]] = field(default_factory=list)
-    grads: list[tuple[str, bytes]] = field(default_factory=list)
-    hooks: list[tuple[str, bytes]] = field(default_factory=list)
-    attributes: list[tuple[str, bytes]] = field(default_factory=list)
-    modes: set[bool] = field(default_factory=set)
+    stream: list[bytes] = []
+    parameters: list[tuple[str, bytes]] = []
+    buffers: list[tuple[str, bytes]] = []
+    grads: list[tuple[str, bytes]] = []
+    hooks: list[tuple[str, bytes]] = []
+    attributes: list[tuple[str, bytes]] = []
+    modes: set[bool] = set()
     numbers: int = 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.fingerprint.anatomy import PerType, mro, own
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
-class Native:
+class Native(Struct, frozen=True):
     """Attributes and methods of ``torch._C.TensorBase``, as functions of a tensor.
 
     ``holders`` alone is asked of a storage, by the address of torch's object: how many hold it.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import types
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.fingerprint import (
     arrays,
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.walk import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A row: classes and the writer that knows their objects, and those of subclasses.
 
     Attributes:

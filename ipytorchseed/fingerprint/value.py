@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(Struct, frozen=True):
     """The name of a value's content, and what may be said of it without its content.
 
     Attributes:
@@ -37,5 +37,5 @@ class Fingerprint:
     summary: str = ""
     exact: bool = True
     opaque: bool = False
-    parts: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = {}
     series: tuple[float, ...] | None = None

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
@@ -52,8 +52,7 @@ class Mode(Enum):
     SAMPLE = "a sample, the same whenever it is taken"
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """What a writer returns: a fingerprint to be, and all but the digest of use only at the top.
 
     Attributes:
@@ -64,7 +63,7 @@ class Draft:
     digest: bytes
     kind: str
     summary: str = ""
-    parts: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, str] = {}
     series: tuple[float, ...] | None = None
     opaque: bool = False
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.render.timeline import draw_line, last_moves
 
@@ -34,8 +35,7 @@ _LOOKED_BACK = 200
 """Runs that are looked through for what moved a source last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Which runs to show.
 
     Attributes:

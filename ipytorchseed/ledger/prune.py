@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.ledger.rows import DROPPED
 from ipytorchseed.ledger.states import SLACK
@@ -37,8 +38,7 @@ _FULL = 0.95
 """The part of the allowed size that content may take; the rest is for SQLite's log."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How long and how much is kept. What the user saved under a name is never dropped.
 
     With the defaults, a year of daily work (150 runs a day that move three sources each) takes
@@ -60,8 +60,7 @@ class Limits:
 DEFAULTS = Limits()
 
 
-@dataclass(slots=True)
-class Removed:
+class Removed(Struct):
     """How much was dropped.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.ledger import rows, states
 from ipytorchseed.ledger.prune import used_bytes
@@ -23,8 +24,7 @@ _PAGE = 64
 """Runs read at a time where many are asked for: memory does not grow with the ledger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """How much the ledger holds.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratorState:
+class GeneratorState(Struct, frozen=True):
     """A namespace generator at one moment.
 
     Attributes:
@@ -24,8 +24,7 @@ class GeneratorState:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileRead:
+class FileRead(Struct, frozen=True):
     """A file that a cell opened for reading.
 
     Attributes:
@@ -41,8 +40,7 @@ class FileRead:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An operation that may not repeat.
 
     Attributes:
@@ -66,8 +64,7 @@ class Operation:
     mends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """What one operation on one line drew from one source.
 
     Attributes:
@@ -89,8 +86,7 @@ class Draw:
     numbers: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """What was seen of a run's operations.
 
     Attributes:
@@ -108,8 +104,7 @@ class Trace:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One execution of one cell.
 
     Attributes:
@@ -152,19 +147,19 @@ class Run:
     started: float
     seconds: float
     status: str
-    before: Mapping[str, str] = field(default_factory=dict)
-    after: Mapping[str, str] = field(default_factory=dict)
-    generators_before: Mapping[str, GeneratorState] = field(default_factory=dict)
-    generators_after: Mapping[str, GeneratorState] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    reads: Mapping[str, Fingerprint] = field(default_factory=dict)
-    writes: Mapping[str, Fingerprint] = field(default_factory=dict)
+    before: Mapping[str, str] = {}
+    after: Mapping[str, str] = {}
+    generators_before: Mapping[str, GeneratorState] = {}
+    generators_after: Mapping[str, GeneratorState] = {}
+    settings: Mapping[str, Any] = {}
+    reads: Mapping[str, Fingerprint] = {}
+    writes: Mapping[str, Fingerprint] = {}
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
-    between: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    between: Mapping[str, tuple[str, str]] = {}
     seeds: tuple[tuple[int, str], ...] = ()
     asks: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()

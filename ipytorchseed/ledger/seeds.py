@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from ipytorchseed.ledger.codec import encode_text, to_json
 from ipytorchseed.ledger.packing import pack, unpack
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-@dataclass(frozen=True, slots=True)
-class SeedEntry:
+class SeedEntry(Struct, frozen=True):
     """One seed that a command of ours applied.
 
     Attributes:

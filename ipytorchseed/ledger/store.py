@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import codec, place, rows

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from typing import TYPE_CHECKING
+
+from msgspec.structs import astuple
 
 from ipytorchseed.ledger.codec import to_json
 from ipytorchseed.ledger.packing import pack, unpack

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import linecache
 import sys
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from IPython.core.displayhook import DisplayHook
+from msgspec import Struct
 
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.progress import Progress
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 _INPUT = ("input", "getpass.getpass")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A cell as it is to be run again.
 
     Attributes:
@@ -60,8 +59,7 @@ class Cell:
     lines: Lines
 
 
-@dataclass(slots=True, eq=False)
-class _Under:
+class _Under(Struct, eq=False):
     """A cell under way that is checked."""
 
     run: Run

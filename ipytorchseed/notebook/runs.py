@@ -9,8 +9,9 @@ come from other threads. Here each end finds its beginning.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 
-@dataclass(slots=True, eq=False)
-class Run:
+class Run(Struct, eq=False):
     """One run under way.
 
     Attributes:
@@ -29,7 +29,7 @@ class Run:
     """
 
     info: ExecutionInfo | None = None
-    on_end: list[Callable[[], None]] = field(default_factory=list)
+    on_end: list[Callable[[], None]] = []
     assumed: bool = False
 
 

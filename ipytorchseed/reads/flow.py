@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 
-@dataclass(slots=True)
-class Flow:
+class Flow(Struct):
     """What a piece of code does with names.
 
     Dotted names are written as in ``guess.Guess.paths``.
@@ -31,20 +30,20 @@ class Flow:
         complete: False where it runs text that is not known before.
     """
 
-    reads: dict[str, frozenset[str]] = field(default_factory=dict)
-    writes: set[str] = field(default_factory=set)
-    sure: set[str] = field(default_factory=set)
-    paths: set[str] = field(default_factory=set)
-    calls: dict[str, int] = field(default_factory=dict)
-    handed: set[str] = field(default_factory=set)
-    imports: set[str] = field(default_factory=set)
-    stars: set[str] = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
-    defined: dict[str, Flow] = field(default_factory=dict)
-    timed: dict[str, frozenset[str]] = field(default_factory=dict)
-    leaked: set[str] = field(default_factory=set)
-    holds: set[str] = field(default_factory=set)
-    orders: set[str] = field(default_factory=set)
+    reads: dict[str, frozenset[str]] = {}
+    writes: set[str] = set()
+    sure: set[str] = set()
+    paths: set[str] = set()
+    calls: dict[str, int] = {}
+    handed: set[str] = set()
+    imports: set[str] = set()
+    stars: set[str] = set()
+    files: set[str] = set()
+    defined: dict[str, Flow] = {}
+    timed: dict[str, frozenset[str]] = {}
+    leaked: set[str] = set()
+    holds: set[str] = set()
+    orders: set[str] = set()
     complete: bool = True
 
     def read(self, name: str, known: frozenset[str] | set[str] = frozenset()) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 _CELL = frozenset(
     {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
@@ -17,8 +18,7 @@ _NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
 _EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
 
 
-@dataclass(slots=True)
-class Magic:
+class Magic(Struct):
     """What the call of a magic does.
 
     Attributes:
@@ -33,8 +33,8 @@ class Magic:
     body: str = ""
     cell: bool = False
     forgets: bool = False
-    expressions: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
+    expressions: list[str] = []
+    writes: list[str] = []
     file: str = ""
 
 

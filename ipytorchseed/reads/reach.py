@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from ipytorchseed.reads import inside
 from ipytorchseed.reads.asks import MISSING, asked_by, find_imported
@@ -32,8 +33,7 @@ _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|
 _DUNDER = re.compile(r"__\w+__")
 
 
-@dataclass(slots=True)
-class Reached:
+class Reached(Struct):
     """What a cell reads.
 
     Attributes:
@@ -53,14 +53,14 @@ class Reached:
             known before.
     """
 
-    names: dict[str, tuple[str, str]] = field(default_factory=dict)
-    writes: set[str] = field(default_factory=set)
-    sets: dict[str, tuple[str, str]] = field(default_factory=dict)
-    asks: set[str] = field(default_factory=set)
-    timing: set[str] = field(default_factory=set)
-    timed: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
+    names: dict[str, tuple[str, str]] = {}
+    writes: set[str] = set()
+    sets: dict[str, tuple[str, str]] = {}
+    asks: set[str] = set()
+    timing: set[str] = set()
+    timed: set[str] = set()
+    uses: set[str] = set()
+    files: set[str] = set()
     hashes: bool = False
     complete: bool = True
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table
@@ -35,8 +36,7 @@ def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A source or generator as it stands.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.render.text import WIDTH
 from ipytorchseed.render.values import hue
@@ -25,8 +26,7 @@ _MOST_COLUMNS, _HEAD = 3, 30
 """Sources beside the run's name and the cell's label, which take so many letters together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A state as a colour and a short code: the same chip is the same state anywhere.
 
     Attributes:
@@ -48,8 +48,7 @@ class Chip:
         return hue(self.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """What one run did to one source.
 
     Attributes:
@@ -75,8 +74,7 @@ class Field:
         return f"{begin}→{self.after.code}" if self.after is not None else begin
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a run's results stand beside those of the cell's run before it.
 
     Attributes:
@@ -98,8 +96,7 @@ class Outcome:
         return f"{'the same result as' if self.same else 'another result than'} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One run in the timeline.
 
     Attributes:
@@ -156,8 +153,7 @@ class Line:
         return [name for name, end in self.after.items() if self.before.get(name) != end]
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """Runs in the order in which they happened.
 
     Attributes:

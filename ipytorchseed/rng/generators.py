@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 import sys
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.attributes import attributes
@@ -29,8 +30,7 @@ _FEW = 32
 """Items of a container that are looked at; larger ones hold data, not generators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A row of the table of generator types.
 
     Attributes:
@@ -89,8 +89,7 @@ _derived: dict[str, int] = {}
 """The seed last derived for a generator, by its name: a hint for finding its position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A generator object of the user's.
 
     Attributes:

@@ -13,9 +13,10 @@ many of the present ones were given. Two facts make it exact:
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from ipytorchseed.rng.effort import current
 from ipytorchseed.rng.position import BOUND, Position
@@ -40,8 +41,7 @@ Scheme = Literal["knuth", "array"]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Twister:
+class Twister(Struct, frozen=True):
     """The state of a Mersenne Twister.
 
     Attributes:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 BOUND = 100_000_000
 """Draws that are counted before giving up; a quarter of a second for MT19937."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A place in a stream of random numbers.
 
     Attributes:

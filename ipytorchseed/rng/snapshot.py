@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)  # no Struct of msgspec's leaves a field uncompared
 class Snapshot:
     """The states of all sources at one moment.
 

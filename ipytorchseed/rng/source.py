@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence  # noqa: TC003 -- for ``help(Source)``
+from typing import Protocol
 
+from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.rng.position import UNKNOWN, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class Locate(Protocol):
@@ -25,8 +23,7 @@ def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
     return UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One place that random numbers come from.
 
     Attributes:
@@ -45,8 +42,7 @@ class Source:
     locate: Locate = nowhere
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(Struct, frozen=True):
     """A row of the table: one library and the sources it has.
 
     Attributes:

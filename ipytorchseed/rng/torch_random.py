@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
@@ -177,8 +178,7 @@ def seeder() -> Callable[[int], object]:
     return torch.manual_seed
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Struct, frozen=True):
     """What torch holds back for devices that have not started: seeds, as functions to call.
 
     Attributes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.places import Lines
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What a run showed.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.why.changes import how_far
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """What a run made and where it left the sources.
 
     Attributes:
@@ -26,11 +26,11 @@ class Ends:
         error: The error that ended it, as one line.
     """
 
-    variables: Mapping[str, Fingerprint] = field(default_factory=dict)
+    variables: Mapping[str, Fingerprint] = {}
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = {}
     error: str | None = None
 
     @property
@@ -39,8 +39,7 @@ class Ends:
         return not (self.variables or self.result or self.stdout or self.displays or self.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Something in which two runs differ.
 
     Attributes:

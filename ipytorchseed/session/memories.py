@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right, insort
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(slots=True, eq=False)
-class Block:
+
+class Block(Struct, eq=False):
     """A copied memory.
 
     Attributes:
@@ -33,8 +33,7 @@ class Block:
         return self.array
 
 
-@dataclass(slots=True)
-class Space:
+class Space(Struct):
     """The copied memory of one device.
 
     Attributes:
@@ -42,8 +41,8 @@ class Space:
         begins: These addresses, in order.
     """
 
-    blocks: dict[int, Block] = field(default_factory=dict)
-    begins: list[int] = field(default_factory=list)
+    blocks: dict[int, Block] = {}
+    begins: list[int] = []
 
     def find(self, begin: int, size: int) -> tuple[Block | None, int]:
         """Return the copy of a memory, if there is one, and where in it this one begins."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
@@ -89,8 +89,7 @@ def _plain(data: object) -> str:
     return xxh3_64_hexdigest(data) if type(data) is bytes else type(data).__name__
 
 
-@dataclass(slots=True)
-class Outputs:
+class Outputs(Struct):
     """What a run showed so far.
 
     Attributes:
@@ -98,8 +97,8 @@ class Outputs:
         displays: What is kept of each bundle that was displayed.
     """
 
-    text: list[str] = field(default_factory=list)
-    displays: list[Fingerprint] = field(default_factory=list)
+    text: list[str] = []
+    displays: list[Fingerprint] = []
     _size: int = 0
 
     def printed(self, text: str) -> None:

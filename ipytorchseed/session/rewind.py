@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.table import sources
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.generators import Found
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """What was put back.
 
     Attributes:

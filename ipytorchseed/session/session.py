@@ -6,9 +6,11 @@ import os
 import re
 import time
 import uuid
-from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.ledger.place import ledger_path
@@ -38,8 +40,7 @@ _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 _TOO_MUCH = "too much code of yours to follow it all"
 
 
-@dataclass(slots=True)
-class Pending:
+class Pending(Struct):
     """A run under way: what it began with. No object of the user's is held.
 
     Attributes:
@@ -74,9 +75,9 @@ class Pending:
     calls: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
-    reads: dict[str, Fingerprint] = field(default_factory=dict)
+    reads: dict[str, Fingerprint] = {}
     outputs: Outputs = field(default_factory=Outputs)
-    seeds: list[tuple[int, str]] = field(default_factory=list)
+    seeds: list[tuple[int, str]] = []
 
 
 class Session:

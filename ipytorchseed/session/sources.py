@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class States:
+class States(Struct, frozen=True):
     """What the sources told.
 
     Attributes:
@@ -23,8 +23,11 @@ class States:
     """
 
     digests: Mapping[str, str]
-    kept: dict[str, bytes] = field(repr=False)
+    kept: dict[str, bytes]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:  # without the full states
+        return f"States(digests={self.digests!r}, notes={self.notes!r})"
 
 
 def read_states() -> States:

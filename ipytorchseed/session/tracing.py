@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice
 from ipytorchseed.determinism.switching import find_switch
@@ -28,21 +29,19 @@ _FILE_SECONDS = 2.0
 """Seconds to read the files that a run read."""
 
 
-@dataclass(slots=True)
-class Traced:
+class Traced(Struct):
     """What the traced runs tell; the fields are those of ``Checked``."""
 
     culprit: Culprit | None = None
     entry: Entry | None = None
-    suspects: list[Suspect] = field(default_factory=list)
+    suspects: list[Suspect] = []
     operations: int = 0
     first_only: bool = False
-    unproven: list[Culprit] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    unproven: list[Culprit] = []
+    notes: list[str] = []
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """One traced run: what it made, its operations, the files that it read."""
 
     ends: Ends

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from ipytorchseed.session.ends import Difference
@@ -12,8 +13,7 @@ REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""
 
 
-@dataclass(frozen=True, slots=True)
-class Culprit:
+class Culprit(Struct, frozen=True):
     """The first operation that gave another result for the same input.
 
     Attributes:
@@ -48,8 +48,7 @@ class Culprit:
     known: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Where a difference came into torch's operations from outside.
 
     Attributes:
@@ -67,8 +66,7 @@ class Entry:
     thread: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
+class Suspect(Struct, frozen=True):
     """What can account for a difference that does not come from an operation.
 
     Attributes:
@@ -82,8 +80,7 @@ class Suspect:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What came of running a cell several times.
 
     Attributes:
@@ -114,7 +111,7 @@ class Checked:
     seconds: float = 0.0
     first_only: bool = False
     unproven: tuple[Culprit, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def reproducible(self) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import compress
 from operator import ne
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.source import digest
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """A namespace generator as it was seen.
 
     Attributes:

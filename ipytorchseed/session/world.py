@@ -6,9 +6,10 @@ import os
 import sys
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.reads.local import is_local_module
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
 
-@dataclass(slots=True)
-class Process:
+class Process(Struct):
     """What belongs to the whole process.
 
     Attributes:
@@ -66,8 +66,7 @@ class Process:
         warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
 
 
-@dataclass(slots=True)
-class Holdings:
+class Holdings(Struct):
     """Values by where they are held.
 
     Attributes:
@@ -76,9 +75,9 @@ class Holdings:
         classes: Attributes of the user's classes, by class and name.
     """
 
-    names: dict[str, Any] = field(default_factory=dict)
-    modules: dict[tuple[str, str], Any] = field(default_factory=dict)
-    classes: dict[tuple[type, str], Any] = field(default_factory=dict)
+    names: dict[str, Any] = {}
+    modules: dict[tuple[str, str], Any] = {}
+    classes: dict[tuple[type, str], Any] = {}
 
     def copy(self) -> tuple[Holdings, Copier]:
         """Copy all of it, each object once."""

@@ -6,8 +6,9 @@ number in the run: so runs of unequal length are compared too, and threads in an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW
 
@@ -22,8 +23,7 @@ _CHUNK = 1 << 16
 """Operations that are looked at together, so that a long run takes little memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """An operation of a recording.
 
     Attributes:
@@ -49,8 +49,7 @@ class Point:
     draws: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(Struct, frozen=True):
     """What the comparison found; both are None where the recordings agree.
 
     Attributes:

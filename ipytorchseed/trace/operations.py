@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 _OVERWRITES = frozenset(
     [
@@ -39,8 +40,7 @@ _UNWRITTEN = frozenset(
 """Operations that give memory as they find it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An overload.
 
     Attributes:

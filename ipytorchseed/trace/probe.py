@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.trace.digests import digest_of_tensor
@@ -20,8 +21,7 @@ _LARGEST = 2**31
 """Bytes of input above which it is not run again: the copies would be as large."""
 
 
-@dataclass(slots=True)
-class Memory:
+class Memory(Struct):
     """Memory that an operation such as ``empty`` gave as it found it.
 
     Attributes:
@@ -35,8 +35,7 @@ class Memory:
     left: int
 
 
-@dataclass(slots=True)
-class Probe:
+class Probe(Struct):
     """Follows unwritten memory, and repeats one operation.
 
     Args:
@@ -61,8 +60,8 @@ class Probe:
     results: int = 0
     apart: float | None = None
     unwritten: tuple[int, int] | None = None
-    left: list[tuple[int, int]] = field(default_factory=list)
-    _memory: dict[int, Memory] = field(default_factory=dict)
+    left: list[tuple[int, int]] = []
+    _memory: dict[int, Memory] = {}
     _here: bool = False
     _met: int = 0
     _view: bool = False

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from ipytorchseed.trace.places import Places
 
@@ -33,8 +34,7 @@ class Tables:
         return found
 
 
-@dataclass(slots=True)
-class Thread:
+class Thread(Struct):
     """The operations of one thread, in their order. The columns are of one length.
 
     Attributes:
@@ -55,8 +55,7 @@ class Thread:
         return len(self.operations)
 
 
-@dataclass(slots=True)
-class Drawn:
+class Drawn(Struct):
     """What one operation at one place drew from one source.
 
     Attributes:
@@ -76,8 +75,7 @@ class Drawn:
     numbers: int | None = 0
 
 
-@dataclass(slots=True)
-class Recording:
+class Recording(Struct):
     """A traced run.
 
     Attributes:
@@ -88,9 +86,9 @@ class Recording:
     """
 
     tables: Tables
-    threads: list[Thread] = field(default_factory=list)
-    drawn: list[Drawn] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    threads: list[Thread] = []
+    drawn: list[Drawn] = []
+    notes: list[str] = []
 
     @property
     def count(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +40,7 @@ class States(Protocol):
         """Tell whether draws may lead from one state to the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """Everything that finders look at.
 
     Attributes:
@@ -57,7 +57,7 @@ class Case:
     against: Run
     history: Sequence[Run]
     states: States
-    changed: tuple[Change, ...] = field(default=())
+    changed: tuple[Change, ...] = ()
     operations: tuple[tuple[Run, Operation], ...] = ()
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ipytorchseed.why.case import Case, States
 from ipytorchseed.why.changes import find_changes

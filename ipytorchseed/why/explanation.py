@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """A run that brought a difference about.
 
     Attributes:
@@ -22,8 +22,7 @@ class Blame:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Something in which the two results differ.
 
     Attributes:
@@ -41,8 +40,7 @@ class Change:
     after: tuple[float, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """A recorded difference that can account for the changed result.
 
     Attributes:
@@ -71,8 +69,7 @@ class Cause:
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
+class Cleared(Struct, frozen=True):
     """A difference, or a suspect, that was not the cause.
 
     Attributes:
@@ -86,8 +83,7 @@ class Cleared:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mend:
+class Mend(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
@@ -100,8 +96,7 @@ class Mend:
     complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The answer to ``%why``.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FILL = """from dataclasses import replace
+FILL = """from msgspec.structs import replace
 from ipytorchseed.notebook.extension import running
 session = running().tracking.session
 last = session.last

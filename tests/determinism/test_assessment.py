@@ -6,11 +6,11 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 import ipytorchseed as its
 from ipytorchseed.determinism import assessment as assessment_module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import os
 import random
@@ -12,6 +11,7 @@ import threading
 import warnings
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -135,7 +135,7 @@ def test_an_interrupt_while_flags_are_put_back_waits():
         torch.set_default_dtype(value)
 
     row = next(flag for flag in FLAGS if flag.name == "torch.default_dtype")
-    impatient = dataclasses.replace(row, set=interrupt)
+    impatient = msgspec.structs.replace(row, set=interrupt)
     rows = tuple(impatient if flag is row else flag for flag in FLAGS)
     with scratch(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("ipytorchseed.determinism.table.FLAGS", rows)

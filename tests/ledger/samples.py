@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import fields
 
 from hypothesis import strategies as st
 
@@ -51,15 +50,21 @@ def add(ledger, count, **changes):
 def same(one, other):
     """Tell whether two runs are equal in all but their number; nan equals nan."""
     return all(
-        repr(getattr(one, each.name)) == repr(getattr(other, each.name))
-        or getattr(one, each.name) == getattr(other, each.name)
-        for each in fields(one)
-        if each.name != "id"
+        repr(getattr(one, each)) == repr(getattr(other, each))
+        or getattr(one, each) == getattr(other, each)
+        for each in one.__struct_fields__
+        if each != "id"
     )
 
 
 # --------------------------------------------------------------------------------------------------
 # Arbitrary ones
+
+
+def _records(made, /, **fields):
+    """As ``st.builds``, which would evaluate the annotations of ``made``."""
+    return st.fixed_dictionaries(fields).map(lambda given: made(**given))
+
 
 texts = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates and NUL too
 names = st.text(min_size=1, max_size=12)
@@ -76,7 +81,7 @@ series = (
     | st.lists(st.floats(width=32), min_size=17, max_size=60).map(tuple)
     | st.lists(st.integers(-(2**70), 2**70) | floats | st.booleans(), max_size=30).map(tuple)
 )
-values = st.builds(
+values = _records(
     Fingerprint,
     digest=digests,
     kind=names,
@@ -88,8 +93,10 @@ values = st.builds(
     series=series,
 )
 states = st.dictionaries(names, digests, max_size=4)
-generators = st.dictionaries(names, st.builds(GeneratorState, names, digests), max_size=3)
-runs = st.builds(
+generators = st.dictionaries(
+    names, _records(GeneratorState, type=names, digest=digests), max_size=3
+)
+runs = _records(
     Run,
     notebook=texts,
     kernel=texts,
@@ -111,7 +118,10 @@ runs = st.builds(
     displays=st.lists(values, max_size=2).map(tuple),
     error=st.none() | texts,
     files=st.lists(
-        st.builds(FileRead, texts, st.integers(-1, 2**50), digests, st.booleans()), max_size=2
+        _records(
+            FileRead, path=texts, size=st.integers(-1, 2**50), digest=digests, exact=st.booleans()
+        ),
+        max_size=2,
     ).map(tuple),
     between=st.dictionaries(names, st.tuples(digests, digests), max_size=2),
     seeds=st.lists(st.tuples(st.integers(0, 2**32 - 1), names), max_size=2).map(tuple),

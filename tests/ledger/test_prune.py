@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from benchmarks import ledger as work
 from ipytorchseed.fingerprint.value import Fingerprint

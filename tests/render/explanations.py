@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run

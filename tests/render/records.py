@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
+from msgspec.structs import replace
 
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.assessment import Assessment, judge

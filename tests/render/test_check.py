@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ipytorchseed.render.check import CheckView
 from tests.render.checks import CHECKED, PUT, VIEWS

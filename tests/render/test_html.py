@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from msgspec.structs import replace
 
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.assessment import Assessment

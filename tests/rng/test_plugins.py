@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
 
@@ -123,3 +124,9 @@ def test_an_entry_point_may_name_any_source_object(install):
     install("casino:wheel")
     assert isinstance(table.find_source("wheel"), Source)
     assert table.find_source("wheel") is sys.modules["casino"].wheel
+
+
+def test_who_writes_a_plugin_is_told_what_a_source_takes():
+    """``help(Source)`` reads the types of its arguments."""
+    taken = inspect.signature(Source).parameters
+    assert [*taken] == ["name", "seed", "read", "write", "locate"]

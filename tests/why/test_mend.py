@@ -5,7 +5,7 @@ That the commands do bring it back is tried in every scenario of ``tests/scenari
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ipytorchseed.why.explain import explain
 from tests.render.explanations import AGAIN, START, TRAINED, States, run, states, value

@@ -136,11 +136,12 @@ def _hides(kind: type) -> bool:
     """Tell whether a class or a base of it reserves more room than its slots account for."""
     while kind is not object:
         base = _of_type["__base__"].__get__(kind)
-        if not _of_type["__flags__"].__get__(kind) & _HEAP:
-            return True
-        slots = sum(type(entry) is MemberDescriptorType for entry in [*own(kind).values()])
         room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)
-        if room > _WORD * (slots + 2):  # a dictionary and weak references take one each
+        if _of_type["__flags__"].__get__(kind) & _HEAP:
+            slots = sum(type(entry) is MemberDescriptorType for entry in [*own(kind).values()])
+            if room > _WORD * (slots + 2):  # a dictionary and weak references take one each
+                return True
+        elif room or _of_type["__itemsize__"].__get__(kind):
             return True
         kind = base
     return False

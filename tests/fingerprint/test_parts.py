@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ipytorchseed.fingerprint import fingerprint
-from tests.fingerprint.values import Config, Plain, frame, function, model, trained
+from tests.fingerprint.values import Config, Entry, Plain, frame, function, model, trained
 
 
 def changed(value, change):
@@ -131,3 +131,11 @@ def test_what_is_inside_but_unseen_is_named():
     assert not found.opaque
     assert found.parts["unseen"] == "builtins.list_iterator"
     assert fingerprint(iter([1])).opaque
+
+
+def test_a_record_of_msgspec_is_seen_whole():
+    """Its base class is written in C, but reserves no room of its own."""
+    found = fingerprint(Entry())
+    assert not found.opaque
+    assert found.parts.keys() == {"a:layers", "a:rate"}
+    assert "unseen" not in fingerprint([Entry()]).parts

@@ -20,6 +20,7 @@ import uuid
 from array import array
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pandas as pd
 import torch
@@ -48,6 +49,13 @@ class Config:
 
     rate: float = 0.1
     layers: list = dataclasses.field(default_factory=lambda: [1, 2])
+
+
+class Entry(msgspec.Struct):
+    """A record of msgspec's."""
+
+    rate: float = 0.1
+    layers: list = []
 
 
 class Colour(enum.Enum):
@@ -209,6 +217,8 @@ CHANGED = {
     "slot emptied": (lambda: Slotted(1, 2), lambda it: delattr(it, "b")),
     "dataclass": (Config, _set("rate", 0.2)),
     "dataclass's list": (Config, _mutate("it.layers[0] = 9")),
+    "struct": (Entry, _set("rate", 0.2)),
+    "struct's list": (Entry, _mutate("it.layers.append(9)")),
     "exception": (lambda: ValueError("a"), _set("args", ("b",))),
     # numpy
     "array": (lambda: np.arange(6.0).reshape(2, 3), _put((1, 2), -1)),

@@ -8,7 +8,9 @@ that is empty or as usual is left out.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.packing import pack, pack_numbers, unpack, unpack_numbers
@@ -183,7 +185,7 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
     return pack(to_json(there))
 
 
-class Payload(NamedTuple):
+class Payload(Struct, frozen=True):
     """A run's payload, read.
 
     Attributes:

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.ledger import rows, states
 from ipytorchseed.ledger.prune import used_bytes
@@ -176,7 +177,7 @@ class Reader:
     def _pages(self, question: rows.Question, edge: int) -> Iterator[Run]:
         """Iterate page by page; the last value that SQL asks for is where a page begins."""
         while True:
-            found = self._ask(question._replace(values=[*question.values, edge]))
+            found = self._ask(replace(question, values=[*question.values, edge]))
             for each in found:
                 if each.run is not None:
                     yield each.run

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ipytorchseed.ledger.codec import decode_run, encode_text, read_payload
 
@@ -28,7 +30,7 @@ DROPPED = "newest run dropped"
 """The fact that says which numbers were given before, where no run tells it any more."""
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """A row that was asked for.
 
     Attributes:
@@ -83,7 +85,7 @@ def conditions(
     return where, [number for number in numbers if number is not None]
 
 
-class Question(NamedTuple):
+class Question(Struct, frozen=True):
     """Which runs are asked for.
 
     Attributes:

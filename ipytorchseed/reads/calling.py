@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from msgspec.structs import replace
+
 from ipytorchseed.reads.calls import note_call
 from ipytorchseed.reads.expressions import Expressions
 from ipytorchseed.reads.guess import UNKNOWN, Body, Guess
@@ -44,7 +46,7 @@ class Calling(Expressions):
         for body in func.bodies:
             self.run(body, certain=certain)
             after += body.then
-        return result._replace(bodies=tuple(after))
+        return replace(result, bodies=tuple(after))
 
     def _sorts(self, func: ast.expr) -> bool:
         """Follow ``classes.sort()``, after which it no longer matters whose order they had."""
@@ -56,7 +58,7 @@ class Calling(Expressions):
             return False
         guess = self.bound.get(func.value.id, UNKNOWN)
         if guess.order:
-            self.bound[func.value.id] = guess._replace(order="")
+            self.bound[func.value.id] = replace(guess, order="")
         return bool(guess.order)
 
     def _fills(self, func: ast.expr, item: Guess) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS
 from ipytorchseed.reads.guess import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, Guess
 
@@ -181,4 +183,4 @@ def _as_reading(side: Guess) -> Guess:
     name = side.paths[0] if len(side.paths) == 1 else ""
     if side.clocks or not name.isidentifier():
         return side
-    return side._replace(clocks=frozenset({name}), pure=True)
+    return replace(side, clocks=frozenset({name}), pure=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.reads.calls import ask_order, combine, leak
 from ipytorchseed.reads.dead import constant_answer
@@ -29,7 +32,7 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
-class Reader(NamedTuple):
+class Reader(Struct, frozen=True):
     """What is known of the text of which the code is part.
 
     Attributes:
@@ -238,7 +241,7 @@ class Expressions(Names):
     def _on_set(self, node: ast.Set) -> Guess:
         made = self.container([self.visit(each) for each in node.elts], node.elts)
         order = "" if all(map(_is_number, node.elts)) else UNKNOWN_ORDER
-        return made._replace(order=order, is_set=True)
+        return replace(made, order=order, is_set=True)
 
     def container(self, items: list[Guess], parts: list[Any]) -> Guess:
         """Return what is known of a container.
@@ -263,7 +266,7 @@ class Expressions(Names):
         for item in items:
             if item.bodies:
                 self.run_all(item.bodies)
-        return self.container(items, node.values)._replace(bodies=())
+        return replace(self.container(items, node.values), bodies=())
 
     def _on_formattedvalue(self, node: ast.FormattedValue) -> Guess:
         guess = self.visit(node.value)
@@ -289,7 +292,7 @@ class Expressions(Names):
 
     def _on_setcomp(self, node: ast.SetComp) -> Guess:
         guess = self._on_listcomp(node)
-        return guess._replace(order=UNKNOWN_ORDER, is_set=True)
+        return replace(guess, order=UNKNOWN_ORDER, is_set=True)
 
     def _on_dictcomp(self, node: ast.DictComp) -> Guess:
         order, guess = self._comprehension(node.generators, [node.key, node.value])

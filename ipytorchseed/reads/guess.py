@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from ipytorchseed.reads.flow import Flow
@@ -17,7 +19,7 @@ UNKNOWN_ORDER = "?"
 """The order of a set made of we know not what."""
 
 
-class Body(NamedTuple):
+class Body(Struct, frozen=True):
     """Code of the cell's own that runs when a value is used.
 
     Attributes:
@@ -29,7 +31,7 @@ class Body(NamedTuple):
     then: tuple[Body, ...] = ()
 
 
-class Guess(NamedTuple):
+class Guess(Struct, frozen=True):
     """What can be told of a value.
 
     Attributes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.reads.calls import ask_order, leak
 from ipytorchseed.reads.flow import Flow
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from ipytorchseed.reads.guess import Body
 
 
-class State(NamedTuple):
+class State(Struct, frozen=True):
     """What holds at one place of the code.
 
     Attributes:
@@ -42,7 +45,7 @@ class Names:
     def __init__(self, local: set[str], state: State) -> None:
         self.flow = Flow()
         self.local = local
-        self.known, self.bound, self.dead = state
+        self.known, self.bound, self.dead = state.known, state.bound, state.dead
         self._not_timed: set[str] = set()
         self._dotted = False
 
@@ -54,7 +57,7 @@ class Names:
 
     def resume(self, state: State) -> None:
         """Go on where this holds. The state is used up."""
-        self.known, self.bound, self.dead = state
+        self.known, self.bound, self.dead = state.known, state.bound, state.dead
 
     def meet(self, states: Iterable[State]) -> None:
         """Go on where several ways meet. The states are used up."""
@@ -134,12 +137,12 @@ class Names:
         if guess.clocks or before.clocks:
             if guess.pure and (before.pure or before.neutral):
                 clocks = before.clocks | guess.clocks
-                self.store(name, before._replace(clocks=clocks, pure=True, neutral=False))
+                self.store(name, replace(before, clocks=clocks, pure=True, neutral=False))
             else:
                 leak(self.flow, guess, before)
                 self._mix(name)
         if guess.bodies:
-            self.bound[name] = before._replace(bodies=joined(before, guess))
+            self.bound[name] = replace(before, bodies=joined(before, guess))
 
     def _time(self, name: str, guess: Guess) -> None:
         timed = self.flow.timed

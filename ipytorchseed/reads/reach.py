@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -92,7 +92,7 @@ def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noq
     return (inside.module_names(sys.modules[module]) if module else namespace)[name]
 
 
-class _Home(NamedTuple):
+class _Home(Struct, frozen=True):
     """Where the global names of some code are found.
 
     Attributes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.reads import inside
 from ipytorchseed.reads.local import is_local_module
@@ -33,7 +35,7 @@ _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
 _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
 
-class _Kind(NamedTuple):
+class _Kind(Struct, frozen=True):
     """What there is to know of a class.
 
     Attributes:

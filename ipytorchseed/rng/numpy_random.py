@@ -91,12 +91,12 @@ def write_legacy(generator: RandomState, state: bytes) -> None:
     import numpy as np
 
     if len(state) == SIZE:
-        words, position, normal = TwisterState.unpack(state)
+        found = TwisterState.unpack(state)
         document = {
             "bit_generator": "MT19937",
-            "state": {"key": np.frombuffer(words, dtype=np.uint32), "pos": position},
-            "has_gauss": int(normal is not None),
-            "gauss": normal or 0.0,
+            "state": {"key": np.frombuffer(found.words, dtype=np.uint32), "pos": found.position},
+            "has_gauss": int(found.normal is not None),
+            "gauss": found.normal or 0.0,
         }
     else:
         document = _from_json(state)

@@ -58,8 +58,9 @@ def read(generator: random.Random) -> bytes:
 
 def write(generator: random.Random, state: bytes) -> None:
     """Put ``generator`` where ``read`` found it, also if it is of a subclass."""
-    words, index, normal = TwisterState.unpack(state)
-    random.Random.setstate(generator, (_VERSION, (*array("I", words), index), normal))
+    found = TwisterState.unpack(state)
+    internal = (*array("I", found.words), found.position)
+    random.Random.setstate(generator, (_VERSION, internal, found.normal))
 
 
 def seed(generator: random.Random, value: int) -> None:

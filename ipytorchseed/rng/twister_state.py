@@ -7,7 +7,8 @@ number (float64): 2509 bytes, little-endian. Equal bytes mean that all later num
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.mersenne import N, Twister
@@ -17,7 +18,7 @@ _TAIL = struct.Struct("<iBd")
 SIZE = _WORDS + _TAIL.size
 
 
-class TwisterState(NamedTuple):
+class TwisterState(Struct, frozen=True):
     """A Mersenne Twister with the normal number it may hold in stock.
 
     Attributes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -55,6 +56,30 @@ def install(tmp_path, monkeypatch):
     yield install
     table._load_plugins.cache_clear()
     sys.modules.pop("casino", None)
+
+
+def _unpack(folder, name, group, value, version="1.0"):
+    """Put an installed package's metadata into a folder."""
+    made = folder / f"{name}-{version}.dist-info"
+    made.mkdir(parents=True)
+    (made / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n", encoding="utf-8")
+    points = f"[console_scripts]\nroll = dice:roll\n\n[{group}]\nsource = {value}\n"
+    (made / "entry_points.txt").write_text(points, encoding="utf-8")
+
+
+def test_the_packages_that_count_are_those_that_python_would_import(tmp_path, monkeypatch):
+    """Of one that is there twice the first on the path counts, also where it registers nothing."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    _unpack(first, "dice", table.ENTRY_POINTS, "dice:new")
+    _unpack(second, "dice", table.ENTRY_POINTS, "dice:old", version="0.9")
+    _unpack(first, "cards", "another.group", "cards:new")
+    _unpack(second, "cards", table.ENTRY_POINTS, "cards:old", version="0.9")
+    _unpack(second, "its_group_in_a_value", "another.group", table.ENTRY_POINTS)
+    monkeypatch.syspath_prepend(second)
+    monkeypatch.syspath_prepend(first)
+    found = [*table.entry_points(table.ENTRY_POINTS)]
+    assert [(point.name, point.value) for point in found] == [("source", "dice:new")]
+    assert found == [*metadata.entry_points(group=table.ENTRY_POINTS)]
 
 
 def test_a_source_or_a_function_that_makes_one_is_added(install):

@@ -1,4 +1,4 @@
-"""What importing the package and loading the extension cost, in fresh interpreters."""
+"""What importing the package, loading the extension and the first cell cost, in a fresh process."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ print(time.perf_counter() - begin)
 assert "torch" not in sys.modules
 """
 
+FIRST_CELL = """
+import time
+import ipykernel.kernelapp, torch
+import ipytorchseed.notebook.extension
+begin = time.perf_counter()
+import ipytorchseed.session.session, ipytorchseed.ledger.store
+print(time.perf_counter() - begin)
+"""
+
 
 def fresh(program: str, rounds: int = 15) -> float:
     """Run a program that prints seconds in fresh interpreters; return the median."""
@@ -38,8 +47,9 @@ def fresh(program: str, rounds: int = 15) -> float:
 def rows() -> list[Row]:
     """Measure."""
     ours, numpy = (fresh(IMPORT.format(module=name)) * MILLI for name in ("ipytorchseed", "numpy"))
-    load = fresh(LOAD) * MILLI
+    load, first = (fresh(program) * MILLI for program in (LOAD, FIRST_CELL))
     return [
         Row("import ipytorchseed", ours, numpy, "import numpy", "ms", "under 20 ms", ours < 20),
         Row("%load_ext, torch not imported", load, None, "", "ms", "under 60 ms", load < 60),
+        Row("imports of the first tracked cell", first, None, "", "ms", "under 40 ms", first < 40),
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import compress
+import re
+from itertools import compress, repeat
 from operator import ne
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
@@ -13,6 +14,15 @@ from ipytorchseed.rng.source import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out").fullmatch
+"""Tells the names that IPython keeps cells and their results under."""
+
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+"""Types whose values hold no generators."""
+
+_NOWHERE: Final = object()
 
 
 class Look(Struct, frozen=True):
@@ -35,21 +45,56 @@ class NamespaceWatch:
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
         self._ids: tuple[int, ...] = ()
+        self._count = 0
+        self._newest: str | None = None
         self._bearing: dict[str, None] = {}
 
     def rebound(self, namespace: Mapping[str, Any]) -> list[str]:
-        """Return the names bound to another object than when they were last asked about."""
-        # IPython adds names with every cell, so there may be thousands: no line of Python for each.
+        """Return the names bound to another object than when they were last asked about.
+
+        Names that IPython keeps cells and their results under are passed over: it adds some with
+        every cell, so that there may be thousands.
+        """
+        added = self._added(namespace)
+        if added is None:
+            return self._anew(namespace)
+        ids = _ids_of(self._names, namespace)
+        if id(_NOWHERE) in ids:
+            return self._anew(namespace)
+        if ids == self._ids and not added:
+            return []
+        changed = [*compress(self._names, map(ne, ids, self._ids))]
+        self._names += tuple(added)
+        self._ids = ids + _ids_of(added, namespace)
+        return changed + added
+
+    def _added(self, namespace: Mapping[str, Any]) -> list[str] | None:
+        """Return the names added since, in their order; None where others were taken away."""
+        count, newest = len(namespace), self._newest
+        added: list[str] = []
+        names: Any = namespace  # a dictionary, which keeps the order in which they were added
+        try:
+            for name in reversed(names):
+                if name is newest:
+                    break
+                added.append(name)
+        except RuntimeError:  # another thread adds names
+            return None
+        if count != self._count + len(added):
+            return None
+        if added:
+            self._count, self._newest = count, added[0]
+        return [name for name in reversed(added) if _is_watched(name)]
+
+    def _anew(self, namespace: Mapping[str, Any]) -> list[str]:
         now = dict(namespace)  # at one moment, whatever other threads do
-        names, ids = tuple(now), tuple(map(id, now.values()))
-        known = len(self._names)
-        if names[:known] == self._names:
-            new = [*compress(names, map(ne, ids, self._ids)), *names[known:]]
-        else:
-            bound = dict(zip(self._names, self._ids, strict=True))
-            new = [name for name, one in zip(names, ids, strict=True) if bound.get(name) != one]
-        self._names, self._ids = names, ids
-        return new
+        self._count, self._newest = len(now), next(reversed(now), None)
+        bound = dict(zip(self._names, self._ids, strict=True))
+        self._names = tuple(filter(_is_watched, now))
+        self._ids = _ids_of(self._names, now)
+        return [
+            name for name, one in zip(self._names, self._ids, strict=True) if bound.get(name) != one
+        ]
 
     def generators(self, namespace: Mapping[str, Any], suspects: Iterable[str]) -> dict[str, Look]:
         """Look at the generators of a namespace.
@@ -62,9 +107,11 @@ class NamespaceWatch:
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
             self._bearing.pop(name, None)
-        for found in find_generators(present):
-            for path in (found.name, *found.others):
-                self._bearing[_first_name(path)] = None
+        present = {name: value for name, value in present.items() if type(value) not in _PLAIN}
+        if present:
+            for found in find_generators(present):
+                for path in (found.name, *found.others):
+                    self._bearing[_first_name(path)] = None
         looks: dict[str, Look] = {}
         if not self._bearing:
             return looks
@@ -74,6 +121,15 @@ class NamespaceWatch:
             state = found.kind.read(found.object)
             looks[found.name] = Look(found.kind.type, digest(state), state)
         return looks
+
+
+def _is_watched(name: object) -> bool:
+    return isinstance(name, str) and not shell_name(name)
+
+
+def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return what names are bound to; no line of Python for each."""
+    return tuple(map(id, map(namespace.get, names, repeat(_NOWHERE))))
 
 
 def _first_name(path: str) -> str:

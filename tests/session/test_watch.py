@@ -1,0 +1,89 @@
+"""Which names were bound anew: found without going through all of a long namespace."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipytorchseed.session.watch import NamespaceWatch, shell_name
+
+NAMES = ("a", "b", "c", "_private", "__dunder", "In", "Out", "_", "_i", "_i7", "_12", 5)
+OBJECTS = [object() for _ in range(3)]
+
+DONE = st.lists(
+    st.tuples(
+        st.sampled_from(("bind", "bind", "delete", "look")),
+        st.sampled_from(NAMES),
+        st.sampled_from(OBJECTS),
+    ),
+    max_size=30,
+)
+
+
+def watched(name):
+    """Tell whether a name is one of the user's."""
+    return isinstance(name, str) and not shell_name(name)
+
+
+@given(done=DONE)
+def test_what_was_bound_anew_is_told(done):
+    """Names bound, deleted and bound again, in any order, some of them the shell's own."""
+    watch, namespace = NamespaceWatch(), {}
+    before = {}
+    for what, name, value in [*done, ("look", "", None)]:
+        if what == "bind":
+            namespace[name] = value
+        elif what == "delete":
+            namespace.pop(name, None)
+        else:
+            told = watch.rebound(namespace)
+            anew = {
+                each
+                for each, bound in namespace.items()
+                if watched(each) and before.get(each, watch) is not bound
+            }
+            assert {*told} == anew
+            assert len(told) == len(anew)
+            before = dict(namespace)
+
+
+def test_a_name_taken_away_and_bound_again_between_others_is_told():
+    """Also where the number of names and the newest of them are as before."""
+    watch, one = NamespaceWatch(), object()
+    namespace = {"a": one, "z": one}
+    watch.rebound(namespace)
+    del namespace["a"], namespace["z"]
+    namespace["b"], namespace["z"] = one, one
+    assert watch.rebound(namespace) == ["b"]
+
+
+def test_nothing_is_kept_alive():
+    """The watch knows what names were bound to by identity alone."""
+
+    class Thing:
+        pass
+
+    thing = Thing()
+    gone = weakref.ref(thing)
+    watch = NamespaceWatch()
+    watch.rebound({"thing": thing})
+    del thing
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_namespace_of_ten_thousand_cells_is_not_gone_through(monkeypatch):
+    """IPython keeps each cell's text under a name: only new names are looked at."""
+    namespace = {f"_i{number}": "" for number in range(10_000)} | {"x": 1}
+    watch = NamespaceWatch()
+    watch.rebound(namespace)
+    looked = []
+    monkeypatch.setattr(
+        "ipytorchseed.session.watch._is_watched", lambda name: looked.append(name) or True
+    )
+    namespace["_i10000"], namespace["y"], namespace["x"] = "", 2, 2
+    assert watch.rebound(namespace) == ["x", "_i10000", "y"]
+    assert looked == ["_i10000", "y"]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism.flag import ANY, Flag
 
@@ -162,3 +162,16 @@ FLAGS: tuple[Flag, ...] = (
         _mkl_auto,
     ),
 )
+
+
+def stamp() -> tuple[object, ...]:
+    """Return what changes when a variable of the table does: as Python keeps it, not decoded."""
+    kept: Any = os.environ
+    if hasattr(kept, "_data") and hasattr(kept, "encodekey"):
+        return tuple(map(kept._data.get, _encoded(kept.encodekey)))  # noqa: SLF001
+    return tuple(flag.get() for flag in FLAGS)
+
+
+@lru_cache(maxsize=1)
+def _encoded(encode: Callable[[str], object]) -> tuple[object, ...]:
+    return tuple(encode(flag.name) for flag in FLAGS)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment, precision, torch_flags
 from ipytorchseed.determinism.interrupts import held_interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ipytorchseed.determinism.flag import Flag
 
@@ -26,6 +28,23 @@ FLAGS: tuple[Flag, ...] = (
 def read_flags() -> dict[str, object]:
     """Read every flag. Nothing is started; what torch will not tell is ``Unreadable``."""
     return {flag.name: flag.read() for flag in FLAGS}
+
+
+def stamps() -> list[Callable[[], object]]:
+    """Return a function for each of torch's rows; together they tell whether any value changed.
+
+    They cost a tenth of what reading the rows does. As with ``Flag.get``, each may raise.
+    """
+    torch: Any = sys.modules["torch"]
+    return [_stamp_of(flag, torch._C) for flag in FLAGS if flag not in environment.FLAGS]  # noqa: SLF001
+
+
+def _stamp_of(flag: Flag, functions: object) -> Callable[[], object]:
+    name, *arguments = flag.stamp or ("",)
+    function = getattr(functions, name, None)
+    if function is None:  # another version of torch
+        return flag.get
+    return partial(function, *arguments) if arguments else function
 
 
 def restore_flags(saved: Mapping[str, object]) -> list[str]:

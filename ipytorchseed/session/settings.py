@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from ipytorchseed.determinism.environment import FLAGS as VARIABLES
+from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
-from ipytorchseed.determinism.table import FLAGS
+from ipytorchseed.determinism.table import FLAGS, stamps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_REFUSED: Final = object()
 
 
 class Settings:
@@ -19,6 +24,8 @@ class Settings:
         self._last: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
+        self._stamps: list[Callable[[], object]] = []
+        self._stamp: tuple[object, ...] = ()
 
     def read(self, source: str) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
@@ -35,15 +42,36 @@ class Settings:
         return now
 
     def _read(self) -> dict[str, Any]:
-        torch: Any = sys.modules.get("torch")
+        modules = sys.modules
+        torch: Any = modules.get("torch")
         ready = torch is not None and hasattr(torch, "default_generator")
-        flags = FLAGS if ready else VARIABLES
-        known_with = (ready, "numpy" in sys.modules, ready and torch.cuda.is_initialized())
+        known_with = (ready, "numpy" in modules, ready and torch.cuda.is_initialized())
         if known_with != self._known_with:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
+            self._stamps = stamps() if ready else []
             self._known_with = known_with
-        now = {**self._facts, **{flag.name: plain(flag.read()) for flag in flags}}
-        if now != self._last:
-            self._last = now
+            self._stamp = ()
+        stamp = self._look()
+        if stamp != self._stamp:
+            flags = FLAGS if ready else environment.FLAGS
+            now = {**self._facts, **{flag.name: plain(flag.read()) for flag in flags}}
+            if now != self._last:
+                self._last = now
+            self._stamp = stamp
         return self._last
+
+    def _look(self) -> tuple[object, ...]:
+        """Return what is another if any setting is."""
+        try:
+            told = [ask() for ask in self._stamps]
+        except Exception:  # noqa: BLE001 -- torch may raise anything where it will not tell one
+            told = [*map(_ask, self._stamps)]
+        return *environment.stamp(), *told
+
+
+def _ask(ask: Callable[[], object]) -> object:
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001 -- as above
+        return _REFUSED

@@ -29,9 +29,10 @@ _CACHED = struct.Struct("<ixxxxd")  # int has_gauss; double gauss, in numpy's le
 
 def hidden() -> RandomState:
     """Return the generator behind the functions of ``numpy.random``."""
-    import numpy.random.mtrand as module
-
-    return module._rand  # noqa: SLF001
+    module: Any = sys.modules.get(MODULE)
+    if module is None:
+        import numpy.random.mtrand as module
+    return module._rand  # type: ignore[no-any-return]  # noqa: SLF001
 
 
 @lru_cache(maxsize=1)
@@ -210,12 +211,23 @@ def _from_json(state: bytes) -> dict[str, Any]:
     return document
 
 
+def _stamp() -> object:
+    generator, offset = hidden(), _offset()
+    bits = generator._bit_generator  # noqa: SLF001 -- of numpy's own class, and so are its fields
+    if offset is None or not _is_twister(bits):
+        return read_legacy(generator)
+    with bits.lock:
+        engine = peek(bits.ctypes.state_address, _ENGINE.size)
+        return engine, peek(id(generator) + offset, _CACHED.size)
+
+
 _SOURCE = Source(
     name="numpy",
     seed=lambda value: seed_legacy(hidden(), value),
     read=lambda: read_legacy(hidden()),
     write=lambda state: write_legacy(hidden(), state),
     locate=locate_legacy,
+    stamp=_stamp,
 )
 
 LIBRARY = Library(

@@ -10,6 +10,7 @@ interpreter, another layout), callers use the public way, and get the same bytes
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 def peek(address: int, size: int) -> bytes:
     """Copy ``size`` bytes from ``address``, under the interpreter lock."""
-    return ctypes.string_at(address, size)
+    # Half the price of `ctypes.string_at`, which goes through a foreign function.
+    return _bytes(size).from_address(address).raw
+
+
+@cache
+def _bytes(size: int) -> type[ctypes.Array[ctypes.c_char]]:
+    return ctypes.c_char * size
 
 
 def find_offset(samples: Iterable[object], known: Callable[[object], bytes]) -> int | None:

@@ -73,12 +73,20 @@ def locate(state: bytes, hints: Sequence[int]) -> Position:
     return mersenne.locate(TwisterState.unpack(state).twister(), "array", tuple(hints))
 
 
+def _stamp() -> object:
+    generator, offset = hidden(), _offset()
+    if offset is None:
+        return read(generator)
+    return peek(id(generator) + offset, _LAYOUT.size), _attributes(generator).get("gauss_next")
+
+
 _SOURCE = Source(
     name="python",
     seed=lambda value: seed(hidden(), value),
     read=lambda: read(hidden()),
     write=lambda state: write(hidden(), state),
     locate=locate,
+    stamp=_stamp,
 )
 
 LIBRARY = Library(

@@ -20,7 +20,7 @@ from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.session.ends import Difference, Ends, find_differences
 from ipytorchseed.session.outputs import without_noise
-from ipytorchseed.session.sources import read_states
+from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.session.world import World
@@ -163,7 +163,7 @@ class Check:
         """Name all that a run made, as it stands now."""
         names = self.namespace
         chosen = [name for name in list(names) if self._is_compared(name)]
-        states = dict(read_states().digests)
+        states = dict(StateWatch().read().digests)
         visible = {name: names[name] for name in list(names) if name not in self._hidden}
         states |= {found.name: found.digest for found in find_generators(visible)}
         memo = Memo()

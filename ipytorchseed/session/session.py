@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 import uuid
 from types import ModuleType
@@ -21,8 +20,8 @@ from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.outputs import Outputs, without_noise
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import States, read_states
-from ipytorchseed.session.watch import Look, NamespaceWatch
+from ipytorchseed.session.sources import States, StateWatch
+from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
 
-_SHELL_NAME = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out")
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 """Kinds of values that are the same as long as their name is bound to the same object."""
 
@@ -112,6 +110,7 @@ class Session:
         self._hidden = frozenset(hidden)
         self._pid = os.getpid()
         self._memo = Memo()
+        self._states = StateWatch()
         self._settings = Settings()
         self._files = FileWatch()
         self._watch = NamespaceWatch()
@@ -145,11 +144,11 @@ class Session:
         """
         self._pending = None
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
-        states = read_states() if recording else None
+        states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
         if prepare is not None:
             prepare()
-            states = read_states() if recording else None
+            states = self._states.read() if recording else None
         if states is None:
             return
         flow = flow_of_cell(source, self._transform)
@@ -207,7 +206,7 @@ class Session:
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
-        states = read_states()
+        states = self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
@@ -278,9 +277,7 @@ class Session:
         return set(filter(self._is_users, names))
 
     def _is_users(self, name: str) -> bool:
-        return not (
-            name in self._hidden or name in self.config.ignore or _SHELL_NAME.fullmatch(name)
-        )
+        return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
     def _look(self, value: object, budget: Budget) -> Fingerprint:
         return fingerprint(value, memo=self._memo, budget=budget)

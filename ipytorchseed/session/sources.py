@@ -12,6 +12,8 @@ from ipytorchseed.rng.table import sources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ipytorchseed.rng.source import Source
+
 
 class States(Struct, frozen=True):
     """What the sources told.
@@ -30,17 +32,46 @@ class States(Struct, frozen=True):
         return f"States(digests={self.digests!r}, notes={self.notes!r})"
 
 
-def read_states() -> States:
-    """Look at every source. Nothing is drawn, imported or started."""
-    digests: dict[str, str] = {}
-    kept: dict[str, bytes] = {}
-    notes = []
-    for source in sources():
-        try:
-            state = source.read()
-            if state is not None:
-                digests[source.name] = digest(state)
-                kept[digests[source.name]] = bytes(state)
-        except Exception as error:  # noqa: BLE001 -- somebody else's code, registered by the user
-            notes.append(f"{source.name} cannot be read: {type(error).__name__}: {error}")
-    return States(digests, kept, tuple(notes))
+class StateWatch:
+    """Looks at every source; what did not move since the last look is not named again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+
+    def read(self) -> States:
+        """Look at every source. Nothing is drawn, imported or started."""
+        digests: dict[str, str] = {}
+        kept: dict[str, bytes] = {}
+        notes = []
+        for source in sources():
+            try:
+                known = self._look(source)
+                if known is not None:
+                    digests[source.name] = known.digest
+                    kept[known.digest] = known.state
+            except Exception as error:  # noqa: BLE001 -- somebody else's code, registered by the user
+                notes.append(f"{source.name} cannot be read: {type(error).__name__}: {error}")
+        return States(digests, kept, tuple(notes))
+
+    def _look(self, source: Source) -> _Known | None:
+        stamp = None
+        if source.stamp is not None:
+            stamp = source.stamp()
+            known = self._known.get(source.name)
+            if known is not None and known.stamp == stamp:
+                return known
+        state = source.read()
+        if state is None:
+            return None
+        known = _Known(stamp, digest(state), bytes(state))
+        if stamp is not None:
+            self._known[source.name] = known
+        return known
+
+
+class _Known(Struct, frozen=True):
+    """What a source told at the last look."""
+
+    stamp: object
+    digest: str
+    state: bytes

@@ -1,0 +1,71 @@
+"""The states of all sources at one moment, whatever moved since the last look."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ipytorchseed as its
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+from ipytorchseed.session.sources import StateWatch
+from tests.rng.draws import across, draw
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+
+def truth():
+    """Return each source's state as read now, by its digest."""
+    return {source.name: source.read() for source in sources()}
+
+
+@given(moves=st.lists(across() | st.integers(0, 3), max_size=6))
+def test_each_look_tells_the_states_as_they_are(moves):
+    """After draws that leave something in stock, seeds, and states that were there before."""
+    watch, kept = StateWatch(), its.snapshot()
+    for move in moves:
+        if isinstance(move, int):
+            its.seed(move)
+        elif move:
+            draw(move)
+        else:
+            its.restore(kept)
+        states = truth()
+        told = watch.read()
+        assert told.digests == {name: digest(state) for name, state in states.items()}
+        assert {name: told.kept[each] for name, each in told.digests.items()} == states
+        assert told.notes == ()
+
+
+def test_what_did_not_move_is_not_read_again(monkeypatch):
+    """A source with a stamp is read once, until it moves."""
+    watch = StateWatch()
+    first = watch.read()
+    asked = []
+    monkeypatch.setattr("ipytorchseed.session.sources.digest", lambda _: asked.append(1) or "new")
+    stamped = [source.name for source in sources() if source.stamp]
+    again = watch.read()
+    assert {name: again.digests[name] for name in stamped} == {
+        name: first.digests[name] for name in stamped
+    }
+    assert len(asked) == len(sources()) - len(stamped)
+
+
+def test_a_stamp_that_raises_is_noted():
+    """As a read that raises: the other sources are told."""
+
+    def broken():
+        raise ValueError("no stamp today")
+
+    from ipytorchseed.rng import table
+    from ipytorchseed.rng.source import Library, Source
+
+    source = Source("dice", seed=print, read=lambda: b"1", write=print, stamp=broken)
+    table._registered["dice"] = Library("dice", "sys", lambda: print, lambda: (source,))
+    try:
+        states = StateWatch().read()
+    finally:
+        del table._registered["dice"]
+    assert states.notes == ("dice cannot be read: ValueError: no stamp today",)
+    assert "torch.cpu" in states.digests

@@ -8,8 +8,10 @@ that is empty or as usual is left out.
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
@@ -19,16 +21,18 @@ from ipytorchseed.ledger.records import FileRead, GeneratorState, Run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
-"""One encoder for all: ``json.dumps`` makes a new one at each call."""
-
 
 def to_json(content: object) -> bytes:
     """Write JSON that ``json.loads`` reads back character by character.
 
-    Not in ASCII: there, two halves of a surrogate pair would come back as one character.
+    Args:
+        content: Without NaN and infinities, which JSON does not have.
     """
-    return _encode(content).encode("utf-8", "surrogatepass")
+    try:
+        return msgspec.json.encode(content)
+    except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a subclass of str
+        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "surrogatepass")
 
 
 _SHORT = 16
@@ -62,7 +66,7 @@ def encode_text(text: str) -> bytes:
 
 def encode_settings(settings: Mapping[str, Any]) -> bytes:
     """Write settings, which are JSON values by name."""
-    return b"s" + to_json(dict(settings))
+    return b"s" + to_json(settings)
 
 
 def encode_value(value: Fingerprint) -> bytes:
@@ -102,7 +106,7 @@ def _fields_of(value: Fingerprint) -> list[Any]:
     if value.parts or value.series is not None:
         fields.append(dict(value.parts))
         if value.series is not None:
-            fields.append(value.series)
+            fields.append([each if isfinite(each) else repr(each) for each in value.series])
     return fields
 
 
@@ -110,7 +114,11 @@ def _value_of(fields: list[Any], tail: bytes = b"") -> Fingerprint:
     digest, kind, summary, flags, *more = fields
     series = None
     if len(more) > 1:
-        series = unpack_numbers(more[1], tail) if isinstance(more[1], str) else tuple(more[1])
+        kept = more[1]
+        if isinstance(kept, str):
+            series = unpack_numbers(kept, tail)
+        else:
+            series = tuple(float(each) if isinstance(each, str) else each for each in kept)
     return Fingerprint(
         digest, kind, summary, bool(flags & 1), bool(flags & 2), more[0] if more else {}, series
     )
@@ -128,8 +136,13 @@ def _is_large(value: Fingerprint) -> bool:
 # Runs
 
 
-def things_of(run: Run) -> list[bytes]:
-    """Return what is kept once for all runs, in the order in which ``payload_of`` names it."""
+def things_of(run: Run, settings: bytes) -> list[bytes]:
+    """Return what is kept once for all runs, in the order in which ``payload_of`` names it.
+
+    Args:
+        run: The run.
+        settings: What ``encode_settings`` made of its settings, which are those of many runs.
+    """
     values = [*run.reads.values(), *run.writes.values(), *run.displays]
     values += [value for value in (run.result, run.stdout) if value is not None]
     return [
@@ -137,7 +150,7 @@ def things_of(run: Run) -> list[bytes]:
         encode_text(run.kernel),
         encode_text(run.cell),
         encode_text(run.source),
-        encode_settings(run.settings),
+        settings,
         *(encode_value(value) for value in values if _is_large(value)),
     ]
 
@@ -161,7 +174,7 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
     fields = {
         "code": source,
         "set": settings,
-        "rng": dict(run.before),
+        "rng": run.before,
         "rng2": _delta(run.before, run.after),
         "gen": before,
         "gen2": _delta(before, after),
@@ -171,7 +184,7 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
         "res": None if run.result is None else refer(run.result),
         "std": None if run.stdout is None else refer(run.stdout),
         "file": [(each.path, each.size, each.digest, each.exact) for each in run.files],
-        "betw": dict(run.between),
+        "betw": run.between,
         "seed": run.seeds,
         "ask": run.asks,
         "use": run.uses,
@@ -273,6 +286,8 @@ def _generators(states: Mapping[str, list[str]]) -> dict[str, GeneratorState]:
 
 def _delta(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return what changed, and None for what is gone."""
+    if before == after:
+        return {}
     changed = {name: each for name, each in after.items() if before.get(name) != each}
     return changed | {name: None for name in before if name not in after}
 

@@ -25,6 +25,7 @@ Wanted = Mapping[str, "str | int | None"]
 
 _COLUMNS = "id, notebook, kernel, cell, execution_count, started, seconds, status, payload"
 
+_INSERT = f"INSERT INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)"  # noqa: S608
 
 DROPPED = "newest run dropped"
 """The fact that says which numbers were given before, where no run tells it any more."""
@@ -54,7 +55,7 @@ def insert(
 ) -> None:
     """Keep a run whose things are kept, under a number that is larger than all before."""
     row = (number, *things[:3], run.execution_count, run.started, run.seconds, run.status, payload)
-    connection.execute(f"INSERT INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)", row)  # noqa: S608
+    connection.execute(_INSERT, row)
 
 
 def conditions(

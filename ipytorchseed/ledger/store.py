@@ -65,6 +65,7 @@ class Ledger(Reader):
         self._things = Things()
         self._states = States()
         self._newest: int | None = None
+        self._settings: tuple[Mapping[str, object], bytes] = {}, codec.encode_settings({})
         self._added = 0
         self._read_only = read_only
         database = Database(path, self._forget, read_only=read_only, patience=patience)
@@ -160,7 +161,9 @@ class Ledger(Reader):
         Raises:
             LedgerError: The run is not kept.
         """
-        things = codec.things_of(run)
+        if run.settings is not self._settings[0]:  # the same object where nothing changed
+            self._settings = run.settings, codec.encode_settings(run.settings)
+        things = codec.things_of(run, self._settings[1])
 
         def do(connection: sqlite3.Connection) -> int:
             if self._newest is None:

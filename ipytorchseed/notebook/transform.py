@@ -33,7 +33,9 @@ def deterministic_cells(lines: list[str]) -> list[str]:
         The cell with as many lines, but for another cell magic below: it takes the rest into
         the same call.
     """
-    head = deterministic_head(lines[0]) if lines else None
+    if not lines or not lines[0].startswith("%%"):  # most cells: told without a pattern
+        return lines
+    head = deterministic_head(lines[0])
     if head is None:
         return lines
     begin = f"get_ipython().run_cell_magic('deterministic', {head['arguments']!r}, None)"

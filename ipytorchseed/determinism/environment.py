@@ -164,6 +164,11 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
+def read() -> dict[str, object]:
+    """Read the rows of this table alone, which needs no torch."""
+    return {flag.name: flag.read() for flag in FLAGS}
+
+
 def stamp() -> tuple[object, ...]:
     """Return what changes when a variable of the table does: as Python keeps it, not decoded."""
     kept: Any = os.environ

@@ -69,7 +69,8 @@ class Fact(Struct, frozen=True):
 
 
 def _module_version(name: str) -> str | None:
-    return getattr(sys.modules.get(name), "__version__", None)
+    version = getattr(sys.modules.get(name), "__version__", None)
+    return None if version is None else str(version)  # torch's is of a class of its own
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ from ipytorchseed.rng.seeds import check_seed
 from ipytorchseed.rng.table import seed as seed_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from typing_extensions import Self
@@ -102,7 +102,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self.pick: PickPlace | None = None
         self.forward: Callable[[], int | None] = lambda: None
         self._here: PickPlace | None = None
-        self._before: dict[str, object] | None = None
+        self._before: Mapping[str, object] | None = None
         self._snapshot: states.Snapshot | None = None
         self._collector: AlertCollector | None = None
 

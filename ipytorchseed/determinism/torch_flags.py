@@ -22,8 +22,9 @@ _INDUCTOR = "torch._inductor.config"
 
 
 def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what is read here
-    import torch
-
+    torch = sys.modules.get("torch")
+    if torch is None:
+        import torch
     return torch
 
 

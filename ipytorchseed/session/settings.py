@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
-from ipytorchseed.determinism.table import FLAGS, stamps
+from ipytorchseed.determinism.table import read_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_REFUSED: Final = object()
+    from collections.abc import Mapping
 
 
 class Settings:
@@ -24,8 +22,7 @@ class Settings:
         self._last: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
-        self._stamps: list[Callable[[], object]] = []
-        self._stamp: tuple[object, ...] = ()
+        self._flags: Mapping[str, object] | None = None
 
     def read(self, source: str) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
@@ -49,29 +46,12 @@ class Settings:
         if known_with != self._known_with:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
-            self._stamps = stamps() if ready else []
             self._known_with = known_with
-            self._stamp = ()
-        stamp = self._look()
-        if stamp != self._stamp:
-            flags = FLAGS if ready else environment.FLAGS
-            now = {**self._facts, **{flag.name: plain(flag.read()) for flag in flags}}
+            self._flags = None
+        flags = read_flags() if ready else environment.read()
+        if flags is not self._flags:
+            self._flags = flags
+            now = {**self._facts, **{name: plain(value) for name, value in flags.items()}}
             if now != self._last:
                 self._last = now
-            self._stamp = stamp
         return self._last
-
-    def _look(self) -> tuple[object, ...]:
-        """Return what is another if any setting is."""
-        try:
-            told = [ask() for ask in self._stamps]
-        except Exception:  # noqa: BLE001 -- torch may raise anything where it will not tell one
-            told = [*map(_ask, self._stamps)]
-        return *environment.stamp(), *told
-
-
-def _ask(ask: Callable[[], object]) -> object:
-    try:
-        return ask()
-    except Exception:  # noqa: BLE001 -- as above
-        return _REFUSED

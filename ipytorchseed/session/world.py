@@ -34,7 +34,7 @@ class Process(Struct):
     """
 
     sources: Snapshot
-    flags: dict[str, object] | None
+    flags: Mapping[str, object] | None
     variables: dict[str, str]
     folder: str
     filters: list[Any]

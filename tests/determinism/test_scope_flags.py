@@ -238,11 +238,12 @@ def test_a_setter_that_fails_hinders_no_other(monkeypatch):
         msg = "not now"
         raise RuntimeError(msg)
 
-    broken = Flag(name="broken", get=lambda: next(answers), set=refuse, why="", source="")
-    answers = iter([0, 1, 1, 1, 1])
+    broken = Flag(name="broken", get=lambda: state["value"], set=refuse, why="", source="")
+    state = {"value": 0}
     monkeypatch.setattr("ipytorchseed.determinism.table.FLAGS", (broken, *FLAGS))
     with scratch():
         saved = read_flags()
+        state["value"] = 1
         torch.set_default_dtype(torch.float64)
         assert restore_flags(saved) == ["broken"]
         assert torch.get_default_dtype() == torch.float32

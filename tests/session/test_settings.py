@@ -10,7 +10,7 @@ from hypothesis import given
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
-from ipytorchseed.determinism.table import FLAGS, stamps
+from ipytorchseed.determinism.table import FLAGS, _Reader, read_flags
 from ipytorchseed.session.settings import Settings
 from tests.determinism.settings import CHANGES, change, lines, scratch
 
@@ -47,9 +47,10 @@ def test_each_change_is_seen(line):
 def test_what_did_not_change_is_not_read_again(monkeypatch):
     """The rows are asked once; then their stamps, which all come from torch's own functions."""
     settings = Settings()
-    first = settings.read("")
-    monkeypatch.setattr("ipytorchseed.session.settings.FLAGS", ())
+    first, flags = settings.read(""), read_flags()
+    monkeypatch.setattr(_Reader, "_read_rows", lambda _: pytest.fail("read again"))
     assert settings.read("x = 1") is first
+    assert read_flags() is flags
 
 
 def test_rows_of_torch_but_three_have_a_stamp_here():
@@ -61,7 +62,21 @@ def test_rows_of_torch_but_three_have_a_stamp_here():
         "torch.default_device",
     ]
     getters = {flag.get for flag in FLAGS}
-    assert sum(stamp in getters for stamp in stamps()) == len(asked)
+    assert sum(stamp in getters for stamp in _Reader(FLAGS)._stamps) == len(asked)
+
+
+def test_a_value_that_cannot_be_hashed_is_read_each_time(monkeypatch):
+    """Somebody may give a setting of inductor's any value."""
+    from torch._inductor import config
+
+    settings = Settings()
+    with scratch():
+        monkeypatch.setattr(config, "fallback_random", [1])
+        assert settings.read("")["torch._inductor.config.fallback_random"] == "[1]"
+        config.fallback_random.append(2)
+        assert settings.read("")["torch._inductor.config.fallback_random"] == "[1, 2]"
+        monkeypatch.undo()
+    assert settings.read("") == told()
 
 
 def test_an_environment_of_another_kind_is_read_by_name(monkeypatch):

@@ -46,6 +46,19 @@ class Flow(Struct):
     orders: set[str] = set()
     complete: bool = True
 
+    @property
+    def leads_nowhere(self) -> bool:
+        """Whether no name of the namespace is looked up: nothing is left to follow."""
+        return not (
+            self.reads
+            or self.paths
+            or self.calls
+            or self.handed
+            or self.timed
+            or self.leaked
+            or self.orders
+        )
+
     def read(self, name: str, known: frozenset[str] | set[str] = frozenset()) -> None:
         """Note that a name is looked up where the names ``known`` are set."""
         before = self.reads.get(name)

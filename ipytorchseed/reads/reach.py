@@ -79,6 +79,13 @@ def reach(
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Reached.timed`` told.
     """
+    if flow.leads_nowhere:
+        return Reached(
+            writes={*flow.writes},
+            uses={*flow.imports},
+            files={*flow.files},
+            complete=flow.complete,
+        )
     return _Walker(namespace, frozenset(hidden)).walk(flow, frozenset(timed))
 
 

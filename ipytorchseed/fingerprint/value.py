@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Fingerprint(Struct, frozen=True):
+class Fingerprint(Struct, frozen=True, omit_defaults=True):
     """The name of a value's content, and what may be said of it without its content.
 
     Attributes:

@@ -31,8 +31,12 @@ def to_json(content: object) -> bytes:
     try:
         return msgspec.json.encode(content)
     except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a subclass of str
-        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8", "surrogatepass")
+        return _any_json(content)
+
+
+def _any_json(content: object) -> bytes:
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
 
 
 _SHORT = 16
@@ -66,7 +70,7 @@ def encode_text(text: str) -> bytes:
 
 def encode_settings(settings: Mapping[str, Any]) -> bytes:
     """Write settings, which are JSON values by name."""
-    return b"s" + to_json(settings)
+    return b"s" + _any_json(settings)
 
 
 def encode_value(value: Fingerprint) -> bytes:
@@ -196,6 +200,60 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
     if run.error is not None:
         there["err"] = run.error
     return pack(to_json(there))
+
+
+def encode_record(run: Run, states: Mapping[str, bytes]) -> bytes | None:
+    """Write a run as a whole, with full states, for the tail; None for what only JSON can hold."""
+    try:
+        return msgspec.msgpack.encode((run, states))
+    except (TypeError, ValueError, OverflowError):  # half of a surrogate pair; a subclass of str
+        return None
+
+
+def decode_record(data: bytes) -> tuple[Run, dict[str, bytes]]:
+    """Read what ``encode_record`` wrote.
+
+    Raises:
+        ValueError: It is not from there.
+    """
+    try:
+        fields, states = msgspec.msgpack.decode(data)
+        return Run(**{name: _READ.get(name, _same)(each) for name, each in fields.items()}), states
+    except (AttributeError, TypeError) as error:  # fields of another version
+        raise ValueError(str(error)) from error
+
+
+def _same(field: Any) -> Any:  # noqa: ANN401
+    return field
+
+
+def _record_value(fields: dict[str, Any] | None) -> Fingerprint | None:
+    if fields is None:
+        return None
+    series = fields.get("series")
+    return Fingerprint(**{**fields, "series": None if series is None else tuple(series)})
+
+
+def _each(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda field: {name: read(each) for name, each in field.items()}
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "generators_before": _each(lambda each: GeneratorState(**each)),
+    "generators_after": _each(lambda each: GeneratorState(**each)),
+    "reads": _each(_record_value),
+    "writes": _each(_record_value),
+    "result": _record_value,
+    "stdout": _record_value,
+    "displays": lambda field: tuple(map(_record_value, field)),
+    "files": lambda field: tuple(FileRead(**each) for each in field),
+    "between": _each(tuple),
+    "seeds": lambda field: tuple(map(tuple, field)),
+    "asks": tuple,
+    "uses": tuple,
+    "notes": tuple,
+}
+"""How the fields of a run are read that are more than texts and numbers."""
 
 
 class Payload(Struct, frozen=True):

@@ -6,14 +6,15 @@ import os
 import sqlite3
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, inherited, migrations, place
+from ipytorchseed.ledger import faults, inherited, migrations, place, tail
+from ipytorchseed.ledger.tail import Tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 T = TypeVar("T")
@@ -42,7 +43,12 @@ class Database:
         forget: Called when what is remembered of the content may no longer be true: another
             process has written, a transaction was taken back, or the file is another one.
         read_only: Neither makes the file nor writes to it nor sets it aside.
+        mends: Whether a damaged file is set aside.
         patience: Seconds to wait for other processes.
+
+    Attributes:
+        settle: Called before each reading: puts into the tables what is kept and not yet there.
+        tail: Where such is kept; None where there can be none.
 
     Raises:
         LedgerError: It cannot be opened.
@@ -54,13 +60,17 @@ class Database:
         forget: Callable[[], None],
         *,
         read_only: bool = False,
+        mends: bool = True,
         patience: float = PATIENCE,
     ) -> None:
         self.path = path
+        self.tail = None if path is None or read_only or not tail.possible() else Tail(path)
+        self.settle: Callable[[], object] = bool  # nothing
         self.notices: list[str] = []
         self.child = False
         self._forget = forget
         self._read_only = read_only
+        self._mends = mends and not read_only
         self._patience = patience
         self._waits = patience
         self._identity: place.Identity | None = None
@@ -91,8 +101,27 @@ class Database:
         Raises:
             LedgerError: It failed.
         """
-        self._in_child()
+        if not self._in_child():
+            self.settle()
         return self._run(self._look, do)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads from writing, also between two transactions."""
+        with self._lock:
+            yield
+
+    def note(self, record: bytes) -> bool:
+        """Append to the tail; returning True means that it outlives this process."""
+        if self._in_child() or self.tail is None:
+            return False
+        with self._lock:
+            self._refuse_closed()
+            try:
+                self.tail.append(record)
+            except OSError:  # whether the ledger itself can be written, `write` finds out
+                return False
+        return True
 
     def apart(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run ``do`` outside a transaction, for statements that demand it; else as ``write``."""
@@ -104,6 +133,8 @@ class Database:
         with self._lock:
             self._closed = True
             self._disconnect()
+            if self.tail is not None:
+                self.tail.close()
 
     # ----------------------------------------------------------------------------------------------
     # Transactions
@@ -113,10 +144,7 @@ class Database:
         do: Callable[[sqlite3.Connection], T],
     ) -> T:  # fmt: skip
         with self._lock:
-            if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
-                how = "is closed" if self._closed else "is being used by this thread"
-                msg = f"the ledger {self.path or 'in memory'} {how}: nothing was done"
-                raise LedgerError(msg)
+            self._refuse_closed()
             self._busy = True
             try:
                 try:
@@ -129,6 +157,12 @@ class Database:
                 raise faults.explain(error, self.path) from error
             finally:
                 self._busy = False
+
+    def _refuse_closed(self) -> None:
+        if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
+            how = "is closed" if self._closed else "is being used by this thread"
+            msg = f"the ledger {self.path or 'in memory'} {how}: nothing was done"
+            raise LedgerError(msg)
 
     def _transact(self, do: Callable[[sqlite3.Connection], T]) -> T:
         if (
@@ -237,7 +271,7 @@ class Database:
 
     def _mend(self, error: BaseException) -> bool:
         """Set the file aside if its content is at fault; return whether to try again."""
-        if self.path is None or self._read_only or self.child or not faults.damaged(error):
+        if self.path is None or not self._mends or self.child or not faults.damaged(error):
             return False
         try:
             aside = place.set_aside(self.path, self._identity)
@@ -285,6 +319,8 @@ class Database:
         self._lock = threading.RLock()
         self._busy = self._held = False
         self.child = True
+        if self.tail is not None:
+            self.tail.leave()
         if self.path is not None and self._connection is not None:
             inherited.keep_forever(self._connection)
             self._connection = None

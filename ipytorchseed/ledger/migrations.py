@@ -79,6 +79,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TRIGGER traces_go AFTER DELETE ON runs BEGIN
             DELETE FROM traces WHERE run = old.id; END""",
     ),
+    (  # 3: up to which byte the generations of tails are in the tables
+        "CREATE TABLE tails (generation INTEGER PRIMARY KEY, done INTEGER NOT NULL)",
+    ),
 )
 """Append only."""
 

@@ -104,7 +104,7 @@ class Trace(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Run(Struct, frozen=True):
+class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 
     Attributes:

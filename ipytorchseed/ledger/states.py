@@ -32,6 +32,10 @@ class States:
         """Ask the ledger again: somebody else may have written to it."""
         self._used.clear()
 
+    def holds(self, digest: str) -> bool:
+        """Tell whether the ledger is known to hold a state."""
+        return self._used.get(digest, _ABSENT) != _ABSENT
+
     def keep(
         self, connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]
     ) -> list[str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import codec, place, rows
+from ipytorchseed.ledger import codec, place, rows, tail
 from ipytorchseed.ledger.database import PATIENCE, Database
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, prune
 from ipytorchseed.ledger.reader import Reader
@@ -24,7 +26,7 @@ from ipytorchseed.ledger.verify import verify
 if TYPE_CHECKING:
     import os
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
     from ipytorchseed.ledger.records import Run, Trace
@@ -32,11 +34,28 @@ if TYPE_CHECKING:
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 """Runs after which a process looks whether something is too old, and the time it takes for that."""
 
+_MOST_WAITING = 64
+"""Runs that are kept without being in the tables."""
+
 _CLOSE_SECONDS = 0.02
 """The time taken for it at the end."""
 
 _MEMORY_MEGABYTES = 64
 """What a ledger in memory may take."""
+
+
+class _Settled(Struct):
+    """What ``settle`` found.
+
+    Attributes:
+        count: Runs that are in the tables now and were not.
+        own: The tail of this process, as it was read.
+        dead: Tails of processes that are gone, all in the tables.
+    """
+
+    count: int
+    own: tail.Waiting | None
+    dead: list[tail.Waiting]
 
 
 class Ledger(Reader):
@@ -50,6 +69,7 @@ class Ledger(Reader):
     Args:
         path: The file, or None for memory.
         read_only: Whether it is only looked at.
+        mends: Whether a damaged one is set aside.
         patience: Seconds to wait for other processes that write.
 
     Attributes:
@@ -58,7 +78,12 @@ class Ledger(Reader):
     """
 
     def __init__(
-        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE
+        self,
+        path: Path | None,
+        *,
+        read_only: bool = False,
+        mends: bool = True,
+        patience: float = PATIENCE,
     ) -> None:
         self.limits = DEFAULTS if path else replace(DEFAULTS, megabytes=_MEMORY_MEGABYTES)
         self.clock: Callable[[], float] = time.time
@@ -66,9 +91,11 @@ class Ledger(Reader):
         self._states = States()
         self._newest: int | None = None
         self._settings: tuple[Mapping[str, object], bytes] = {}, codec.encode_settings({})
+        self._noted: int | None = None
         self._added = 0
         self._read_only = read_only
-        database = Database(path, self._forget, read_only=read_only, patience=patience)
+        database = Database(path, self._forget, read_only=read_only, mends=mends, patience=patience)
+        database.settle = self._try_to_settle
         super().__init__(database, self._things)
 
     @classmethod
@@ -130,6 +157,7 @@ class Ledger(Reader):
         """Drop some of what is too old, and give the file back. May be called again."""
         if not self._read_only:
             with suppress(LedgerError):
+                self.settle()
                 self.tidy(_CLOSE_SECONDS)
         self._database.close()
 
@@ -161,27 +189,121 @@ class Ledger(Reader):
         Raises:
             LedgerError: The run is not kept.
         """
+        self._settle_first()
+        number = self._database.write(
+            lambda connection: self._put(connection, run, states), otherwise=0
+        )
+        self._count(1)
+        return number
+
+    def note(self, run: Run, states: Mapping[str, bytes]) -> None:
+        """Keep a run as ``add`` does, at a tenth of its price; it has no number yet.
+
+        The run is in the tables once ``settle`` was called, by whatever process: reading calls it.
+        """
+        new = {name: state for name, state in states.items() if not self._states.holds(name)}
+        record = codec.encode_record(run, new)
+        if record is None or not self._database.note(record):
+            self._noted = self.add(run, states)
+        elif self._waiting >= _MOST_WAITING:
+            with suppress(LedgerError):  # they are kept; who reads them meets the same fault
+                self.settle()
+
+    def settle(self) -> int | None:
+        """Put into the tables what ``note`` kept, here or in other processes.
+
+        Returns:
+            The number of the last run that was noted here; None where there is none, or where
+            another process was first.
+
+        Raises:
+            LedgerError: It failed; all stays where it is kept.
+        """
+        path, mine = self._database.path, self._database.tail
+        if path is None or not (self._waiting or tail.any_waiting(path)):
+            return self._noted
+        if self._read_only:
+            with Ledger(path, mends=False) as ledger:  # damaged or not, only looked at
+                ledger.settle()
+            return None
+        with self._database.alone():
+            settled = self._database.write(self._absorb, otherwise=None)
+            if settled is not None:
+                for dead in settled.dead:
+                    tail.remove(dead)
+                if mine is not None and settled.own is not None:
+                    mine.empty(settled.own)
+                self._count(settled.count)
+        return self._noted
+
+    @property
+    def _waiting(self) -> int:
+        mine = self._database.tail
+        return 0 if mine is None else mine.waiting
+
+    def _settle_first(self) -> None:
+        """Let runs that were noted here come before one that is added."""
+        if self._waiting:
+            self.settle()
+
+    def _absorb(self, connection: sqlite3.Connection) -> _Settled:
+        """Put the records of all tails into the tables, the oldest first."""
+        path, mine = self._database.path, self._database.tail
+        assert path is not None  # noqa: S101 -- the caller looked
+        own = None if mine is None else mine.read()
+        found = [*tail.find(path), *([] if own is None else [own])]
+        tails = {each.generation: each for each in found if each.generation}.values()
+        known = dict(connection.execute("SELECT generation, done FROM tails"))
+        done = {each.generation: known.get(each.generation, 0) for each in tails}
+        queues = [
+            [(each.generation, *record) for record in self._read(each, done[each.generation])]
+            for each in tails
+        ]
+        count, noted = 0, None
+        for generation, run, states, end in merge(*queues, key=lambda queued: queued[1].started):
+            number = self._put(connection, run, states)
+            if own is not None and generation == own.generation:
+                noted = number
+            done[generation] = end
+            count += 1
+        if self._waiting:  # else nothing was noted here since the last time
+            self._noted = noted
+        if done != known:
+            connection.execute("DELETE FROM tails")  # also those of files that are gone
+            connection.executemany("INSERT INTO tails VALUES (?, ?)", done.items())
+        return _Settled(count, own, [each for each in found if each.dead])
+
+    def _read(
+        self, waiting: tail.Waiting, done: int
+    ) -> Iterator[tuple[Run, dict[str, bytes], int]]:
+        for record, end in waiting.records(done):
+            try:
+                yield *codec.decode_record(record), end
+            except ValueError as error:  # of another version of ours
+                waiting.unread = True
+                self.notices.append(f"a run beside the ledger {self.path} cannot be read: {error}")
+
+    def _put(self, connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]) -> int:
+        """Put a run into the tables and return its number."""
         if run.settings is not self._settings[0]:  # the same object where nothing changed
             self._settings = run.settings, codec.encode_settings(run.settings)
         things = codec.things_of(run, self._settings[1])
+        if self._newest is None:
+            self._newest = rows.newest(connection)
+        numbers = self._things.intern(connection, things, self._newest)
+        unkept = self._states.keep(connection, run, states)
+        rows.insert(
+            connection, self._newest + 1, run, numbers, codec.payload_of(run, numbers, unkept)
+        )
+        self._newest += 1
+        return self._newest
 
-        def do(connection: sqlite3.Connection) -> int:
-            if self._newest is None:
-                self._newest = rows.newest(connection)
-            numbers = self._things.intern(connection, things, self._newest)
-            unkept = self._states.keep(connection, run, states)
-            rows.insert(
-                connection, self._newest + 1, run, numbers, codec.payload_of(run, numbers, unkept)
-            )
-            self._newest += 1
-            return self._newest
-
-        number = self._database.write(do, otherwise=0)
-        self._added += 1
-        if self._added % _TIDY_EVERY == 0:
-            with suppress(LedgerError):  # the run is kept; the next one meets the same fault
+    def _count(self, added: int) -> None:
+        """Look now and then whether something is too old."""
+        before, self._added = self._added, self._added + added
+        if before // _TIDY_EVERY != self._added // _TIDY_EVERY:
+            with suppress(LedgerError):  # the runs are kept; the next one meets the same fault
                 self.tidy(_TIDY_SECONDS)
-        return number
 
     # ----------------------------------------------------------------------------------------------
     # Traces
@@ -265,6 +387,10 @@ class Ledger(Reader):
     def verify(self) -> list[str]:
         """Check everything; return what is wrong, a line each."""
         return self._database.read(verify)
+
+    def _try_to_settle(self) -> None:
+        with suppress(LedgerError):  # what is in the tables can be read all the same
+            self.settle()
 
     def _forget(self) -> None:
         self._things.forget()

@@ -262,11 +262,13 @@ class Checks:
     def record(self, run: Record | None) -> None:
         """Put what was found on record with its run."""
         found, self._found = self._found, []
-        if run is None or run.id is None:
+        if run is None or not found:
             return
-        ledger = self._extension.tracking.session.ledger
+        session = self._extension.tracking.session
+        last = session.last
         for trace in found:
-            ledger.add_trace(run.id, trace)
+            if last is not None and last.id is not None:
+                session.ledger.add_trace(last.id, trace)
 
     # -- the cell ----------------------------------------------------------------------------------
 

@@ -234,6 +234,8 @@ class Extension:
         if self._checks is not None:
             self._checks.finish(result)
             self._checks.record(run)
+        if run is not None and (self.viewer is not None or self.choices.explain_on_change):
+            run = self.tracking.session.last  # with its number
         if run is not None and self.choices.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LedgerError
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.config import IPyTorchSeed
     from ipytorchseed.session.session import Session
 
-_INTERRUPTS = (KeyboardInterrupt, CancelledError)
+_INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
+
+
+_SOON = 0.02
+"""Seconds after which what a kernel keeps of a run is put into the ledger's tables."""
 
 
 class Tracking:
@@ -40,6 +44,8 @@ class Tracking:
         self._counter = 0
         self._ahead = 1
         self._transformed = ("", "")
+        self._soon: asyncio.TimerHandle | None = None
+        self._trouble = ""
         self._overhearing = Overhearing(shell, self._printed, self._displayed)
         choices.observe(self._choose)
 
@@ -57,6 +63,7 @@ class Tracking:
                 hidden=self._shell.user_ns_hidden,
                 config=chosen,
             )
+            self._session.later = self._later
         return self._session
 
     def _open(self, folder: str) -> Ledger:
@@ -71,6 +78,9 @@ class Tracking:
         """Stop listening, and close the ledger."""
         self._overhearing.stop()
         self._choices.unobserve(self._choose)
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
         if self._session is not None:
             self._session.close()
 
@@ -126,6 +136,9 @@ class Tracking:
             return None
         finally:
             self._tell_news(self._session.ledger)
+            if self._trouble:
+                self._tell_once(self._trouble)
+                self._trouble = ""
 
     def note_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied in the log."""
@@ -136,6 +149,24 @@ class Tracking:
             session.log_seed(seed, how)
         except LedgerError as failure:  # the seed is applied all the same
             self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
+
+    def _later(self, settle: Callable[[], object]) -> None:
+        """Call a function once the front end has the cell's reply; at once where there is none."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            settle()
+            return
+        if self._soon is None:
+            self._soon = loop.call_later(_SOON, self._settle, settle)
+
+    def _settle(self, settle: Callable[[], object]) -> None:
+        """Do it; what there is to say is said with the next cell: none shows it now."""
+        self._soon = None
+        try:
+            settle()
+        except LedgerError as failure:
+            self._trouble = f"{failure}. Until then runs wait beside it; your cells go on"
 
     def _tell_news(self, ledger: Ledger) -> None:
         """Tell what happened to the ledger's file since the last time."""

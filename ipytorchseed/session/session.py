@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
@@ -90,7 +92,7 @@ class Session:
 
     Attributes:
         kernel: A name of this kernel's process.
-        last: The last run recorded, or None.
+        later: Calls a function once the cell's reply is out; None where nobody waits for one.
     """
 
     def __init__(
@@ -105,7 +107,8 @@ class Session:
         self.kernel = uuid.uuid4().hex[:12]
         self.ledger = ledger
         self.config = config or Config()
-        self.last: Run | None = None
+        self.later: Callable[[Callable[[], object]], None] | None = None
+        self._last: Run | None = None
         self._transform = transform
         self._hidden = frozenset(hidden)
         self._pid = os.getpid()
@@ -118,6 +121,21 @@ class Session:
         self._known: dict[str, tuple[Fingerprint, int]] = {}
         self._round = 0
         self._pending: Pending | None = None
+
+    @property
+    def last(self) -> Run | None:
+        """The last run recorded, or None; without a number where the ledger cannot give one now."""
+        if self._last is not None and self._last.id is None:
+            with suppress(LedgerError):
+                self._last = replace(self._last, id=self.ledger.settle() or self._number())
+        return self._last
+
+    def _number(self) -> int | None:
+        """Ask for the number of the last run, where another process put it into the tables."""
+        for run in self.ledger.runs(self.notebook, kernel=self.kernel, limit=1):
+            if self._last is not None and run.started == self._last.started:
+                return run.id
+        return None
 
     @property
     def pending(self) -> Pending | None:
@@ -199,7 +217,8 @@ class Session:
             result: The value of its last expression, or None.
 
         Returns:
-            The run as recorded; None where tracking is off.
+            The run as recorded, without a number where it is put into the tables later; None
+            where tracking is off.
         """
         self._files.stop()
         pending, self._pending = self._pending, None
@@ -245,8 +264,13 @@ class Session:
         kept = pending.states.kept | states.kept
         for looks in (pending.generators, generators):
             kept |= {look.digest: look.state for look in looks.values()}
-        self.last = replace(run, id=self.ledger.add(run, kept))
-        return self.last
+        if self.later is None:
+            run = replace(run, id=self.ledger.add(run, kept))
+        else:
+            self.ledger.note(run, kept)
+            self.later(self.ledger.settle)
+        self._last = run
+        return run
 
     def log_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied, and which run asked for it.

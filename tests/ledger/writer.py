@@ -1,6 +1,8 @@
 """Writes runs into a ledger and says the number of each that is acknowledged.
 
-    python writer.py LEDGER KERNEL [COUNT]
+    python writer.py LEDGER KERNEL [COUNT [note]]
+
+With ``note`` runs are noted, which have no number yet: then it is their count.
 
 It is run by the tests as a process of its own, to be killed, or with others at once.
 """
@@ -18,10 +20,10 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 
 
-def main(path, kernel, count=None):
+def main(path, kernel, count=None, how="add"):
     """Write ``count`` runs, or until killed."""
     with Ledger.open(path, patience=60) as ledger:
-        for number in itertools.islice(itertools.count(), count and int(count)):
+        for number in itertools.islice(itertools.count(), int(count) if count else None):
             states = {digest(each): each for each in (os.urandom(2509) for _ in range(3))}
             names = dict(zip(("python", "numpy", "torch.cpu"), states, strict=True))
             curve = Fingerprint(
@@ -40,7 +42,8 @@ def main(path, kernel, count=None):
                 after=names,
                 writes={"curve": curve},
             )
-            sys.stdout.write(f"{ledger.add(run, states)}\n")
+            done = getattr(ledger, how)(run, states)
+            sys.stdout.write(f"{number + 1 if done is None else done}\n")
             sys.stdout.flush()
 
 

@@ -137,6 +137,7 @@ def test_a_ledger_deleted_meanwhile_is_begun_anew(tmp_path):
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("first = 1")
+        time.sleep(0.2)  # until it is in the tables: what waits beside them would not be lost
         for path in (tmp_path / DATA).iterdir():
             path.unlink()
         replies = run_some(kernel)
@@ -152,7 +153,9 @@ def test_a_folder_deleted_meanwhile_is_made_again(tmp_path):
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')")
         shutil.rmtree(tmp_path / DATA)
-        replies = [kernel.run(cell) for cell in ("x = 1", "x", "import random\nrandom.random();")]
+        replies = [kernel.run("x = 1")]
+        time.sleep(0.2)  # the tables are written once the reply is out; the next cell tells
+        replies += [kernel.run(cell) for cell in ("x", "import random\nrandom.random();")]
         assert [reply.status for reply in replies] == ["ok"] * 3
         assert len(told(replies)) == 1
         assert kernel.runs()[-1].source == "import random\nrandom.random();"
@@ -320,6 +323,23 @@ def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
         kept = [run.source for run in ledger.runs()][::-1]
         assert [source for source in kept if source in acknowledged] == acknowledged
         assert ledger.notices == []
+
+
+def test_a_run_is_in_the_tables_soon_after_its_reply(tmp_path):
+    """Nobody has to read it for that; until then it waits in a file of the kernel's own."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("x = 1")
+        (tail,) = (tmp_path / DATA).glob(f"{NAME}-tail-*")
+        until = time.monotonic() + 30
+        while tail.read_bytes()[:8] != bytes(8) and time.monotonic() < until:
+            time.sleep(0.01)
+        tail.unlink()
+        assert kernel.runs()[-1].source == "x = 1"
+        kernel.run("x = 2")
+        kernel.run("%unload_ext ipytorchseed")
+        assert [*(tmp_path / DATA).glob(f"{NAME}-tail-*")] == []
+        assert [run.source for run in kernel.runs()][-2:] == ["x = 1", "x = 2"]
 
 
 def alive(pid):

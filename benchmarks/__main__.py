@@ -1,5 +1,6 @@
 """``python -m benchmarks [NAME]...``: measure all, or what is named; print the tables."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -19,6 +20,8 @@ ALL = [
 ]
 """Modules of this folder, in the order in which they are run."""
 
+# An installed package has its bytecode; kernels started here shall not compile ours each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 unknown = set(sys.argv[1:]) - set(ALL)
 if unknown:
     sys.exit(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")

@@ -268,9 +268,12 @@ class Session:
             run = replace(run, id=self.ledger.add(run, kept))
         else:
             self.ledger.note(run, kept)
-            self.later(self.ledger.settle)
+            self.later(self._settle)
         self._last = run
         return run
+
+    def _settle(self) -> None:
+        self.ledger.settle()  # the one in use by then
 
     def log_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied, and which run asked for it.

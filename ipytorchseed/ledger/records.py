@@ -134,6 +134,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
             ``new``, ``scope``).
         asks: Functions that its code may call whose answer is new each time (clock, entropy).
         uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
+        passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
+            uses nothing of what they draw.
         code: The name of its text as the interpreter sees it: without comments and layout.
         notes: What could not be looked at, in words.
         id: Its number in the ledger; None before it is there.
@@ -163,6 +165,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     seeds: tuple[tuple[int, str], ...] = ()
     asks: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    passes: bool = False
     code: str = ""
     notes: tuple[str, ...] = ()
     id: int | None = None

@@ -161,6 +161,7 @@ class _Reader:
 
     def load_attribute(self, step: dis.Instruction) -> None:
         guess = self.pop().attribute(str(step.argval))
+        self.flow.attributes.add(str(step.argval))
         self.flow.paths.update(guess.paths)
         self.push(guess)
 

@@ -111,9 +111,12 @@ def _flow(source: str, transform: Callable[[str], str]) -> Flow:
     if tree is None:
         return Flow()
     try:
-        return follow(tree, Reader(partial(parse, transform=transform), walrus=":=" in source))
+        flow = follow(tree, Reader(partial(parse, transform=transform), walrus=":=" in source))
     except RecursionError:
         return _every_name(tree)
+    # Also those of code that it defines and may hand to others to call.
+    flow.attributes.update(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return flow
 
 
 def _every_name(tree: ast.Module) -> Flow:

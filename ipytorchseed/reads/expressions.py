@@ -98,6 +98,7 @@ class Expressions(Names):
         while isinstance(base, ast.Attribute):
             names.append(base.attr)
             base = base.value
+        self.flow.attributes.update(names)
         if isinstance(base, ast.Name):
             guess = self.load(base.id)
             if self._dotted and f"{base.id}.{names[-1]}" in self.known:

@@ -18,6 +18,7 @@ class Flow(Struct):
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
+        attributes: Names of attributes that it reads, of whatever object.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs in the notebook.
@@ -36,6 +37,7 @@ class Flow(Struct):
     paths: set[str] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
+    attributes: set[str] = set()
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
@@ -86,6 +88,7 @@ class Flow(Struct):
 
     def add_plain(self, other: Flow) -> None:
         """Add what does not hang on the meaning of names."""
+        self.attributes |= other.attributes
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files

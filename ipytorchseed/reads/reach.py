@@ -16,6 +16,7 @@ from msgspec import Struct
 from ipytorchseed.reads import inside
 from ipytorchseed.reads.asks import MISSING, asked_by, find_imported
 from ipytorchseed.reads.bytecode import flow_of_code
+from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.guess import UNKNOWN_ORDER
 from ipytorchseed.reads.local import is_local_module
@@ -49,6 +50,8 @@ class Reached(Struct):
         uses: Packages whose functions, classes or objects it reaches.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
+        passes: Whether all that may draw from torch are passes over a ``DataLoader`` that uses
+            nothing of what they draw.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
@@ -62,6 +65,7 @@ class Reached(Struct):
     uses: set[str] = set()
     files: set[str] = set()
     hashes: bool = False
+    passes: bool = False
     complete: bool = True
 
 
@@ -132,6 +136,7 @@ class _Walker(Values):
         self._holds: set[str] = set()
         self._orders: set[str] = set()
         self._leaked: set[str] = set()
+        self._draws = Draws()
 
     def walk(self, flow: Flow, timed: frozenset[str]) -> Reached:
         """Follow a cell, then all that it leads to."""
@@ -142,6 +147,7 @@ class _Walker(Values):
         found.uses |= self.uses
         found.complete &= self.complete
         found.hashes |= not self._holds.isdisjoint(self._orders)
+        found.passes = found.complete and self._draws.passes_only(found.uses)
         self._time(flow, timed)
         return found
 
@@ -245,6 +251,9 @@ class _Walker(Values):
         elif module is not None and inside.module_names(module).get(name) is made:
             self._name(name, made, self._home(inside.module_names(module)), known)
 
+    def meet_object(self, value: Any) -> None:  # noqa: ANN401
+        self._draws.meet(value)
+
     def _path(self, path: str, home: _Home, known: frozenset[str]) -> None:
         """Follow a dotted name through modules to the attribute that is read."""
         imported = path[:1] == ":"
@@ -301,6 +310,7 @@ class _Walker(Values):
         found.files |= flow.files
         found.complete &= flow.complete
         self._holds |= flow.holds
+        self._draws.names |= flow.calls.keys() | flow.handed | flow.paths | flow.attributes
         if not home.module:
             found.writes |= flow.writes
         for path, given in flow.calls.items():

@@ -77,6 +77,9 @@ class Values:
         """Note a class of the user's that was met."""
         raise NotImplementedError
 
+    def meet_object(self, value: Any) -> None:  # noqa: ANN401
+        """Note an object that was met, of whatever class."""
+
     def use(self, value: object) -> None:
         """Note the package that a value comes from."""
         package = inside.module_of(value).partition(".")[0]
@@ -193,6 +196,7 @@ class Values:
         about = self._about(type(value))
         if about.package:
             self.uses.add(about.package)
+        self.meet_object(value)
         if about.based:
             self.push([about.kind], known)
         if about.local:

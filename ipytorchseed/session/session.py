@@ -257,6 +257,7 @@ class Session:
             seeds=tuple(pending.seeds),
             asks=(*sorted(reached.asks), *(("hash",) if reached.hashes else ())),
             uses=tuple(sorted(reached.uses)),
+            passes=reached.passes,
             code=code_digest(pending.source, self._transform),
             notes=(*states.notes, *(() if reached.complete else (_TOO_MUCH,))),
         )

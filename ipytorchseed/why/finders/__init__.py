@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
-from ipytorchseed.why.finders.generators import find_drawn_before_reseeding, find_rng
+from ipytorchseed.why.finders.generators import find_cleared_again, find_rng
 from ipytorchseed.why.finders.inputs import find_inner_generators, find_inputs
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
@@ -33,7 +33,7 @@ LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_operations,
     find_inner_generators,
     find_entropy,
-    find_drawn_before_reseeding,
+    find_cleared_again,
     find_other_files,
 )
 """Finders that also weigh whether another cause was found."""

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 _BY_ITSELF = "reseeded by the cell itself"
 
+_PASSES = "drawn from by a DataLoader without workers, which uses none of it"
+
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
+
+_A_PASS = 2
+"""Numbers that each pass over a ``DataLoader`` takes from ``torch.cpu``: one of 64 bits."""
 
 _TOLD = 20
 """Moves of which it is told what they were, the latest ones."""
@@ -48,6 +53,8 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
             cleared.append(Cleared("rng", name, "not used by this cell"))
         elif _reseeded(case, name, begins, ends):
             cleared.append(Cleared("rng", name, _BY_ITSELF))
+        elif name == "torch.cpu" and _only_passes(case):
+            cleared.append(Cleared("rng", name, _PASSES))
         else:
             causes.append(_cause(case, name, before, after))
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -82,6 +89,7 @@ def draws_from_where_it_begins(case: Case) -> bool:
     return any(
         _is_used(name, begins, ends)
         and (begins[0][name] == begins[1].get(name) or not _reseeded(case, name, begins, ends))
+        and not (name == "torch.cpu" and _only_passes(case))
         for name in begins[0]
     )
 
@@ -92,6 +100,16 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
         name in begin and begin[name] != end.get(name)
         for begin, end in zip(begins, ends, strict=True)
     )
+
+
+def _only_passes(case: Case) -> bool:
+    """Tell whether both runs drew nothing from torch but what loaders draw to no effect."""
+    for run in (case.against, case.run):
+        begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
+        draws = None if begin is None or end is None else case.states.draws(begin, end)
+        if not run.passes or draws is None or draws % _A_PASS:
+            return False
+    return True
 
 
 def _reseeded(
@@ -134,10 +152,10 @@ def put_out_of_reach(case: Case) -> bool:
     )
 
 
-def find_drawn_before_reseeding(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Come back to the sources that the cell reseeds, where nothing else explains the change.
+def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Come back to the sources that were cleared, where nothing else explains the change.
 
-    A cell may draw first and reseed then.
+    A cell may draw first and reseed then; and what its code hides may draw.
 
     Args:
         case: The evidence.
@@ -145,7 +163,7 @@ def find_drawn_before_reseeding(case: Case, others: bool) -> tuple[list[Cause], 
     """
     if others:
         return [], []
-    suspects = [each.name for each in find_rng(case)[1] if each.message == _BY_ITSELF]
+    suspects = [each.name for each in find_rng(case)[1] if each.message in (_BY_ITSELF, _PASSES)]
     before, after = states(case.against, after=False), states(case.run, after=False)
     ends = states(case.against, after=True), states(case.run, after=True)
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]

@@ -5,7 +5,6 @@ ask: epoch
 probe: order
 changed: yes
 expect: input loader or input data 3
-allow: rng torch.cpu
 allow: input loader
 allow: input data
 """

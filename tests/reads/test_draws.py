@@ -1,0 +1,92 @@
+"""Whether a cell draws from torch by passes over a loader alone, whose draws nobody uses."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+HELD = """
+import torch, numpy as np, torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+data = TensorDataset(torch.arange(8.0))
+plain = DataLoader(data, batch_size=4)
+shuffled = DataLoader(data, shuffle=True)
+workers = DataLoader(data, num_workers=2)
+seeded = DataLoader(data, generator=torch.Generator())
+net = nn.Linear(1, 1)
+dropping = nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.5))
+still = nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.5)).eval()
+attention = nn.MultiheadAttention(2, 1, dropout=0.1)
+class Noisy(Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, at): return torch.randn(1) + at
+class Silent(Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, at): return at
+noisy, silent = DataLoader(Noisy()), DataLoader(Silent())
+def evaluate(model, loader):
+    return sum(F.mse_loss(model(x), x).item() for x, in loader)
+def jitter(x): return x + torch.rand(1)
+"""
+
+ONLY_PASSES = [
+    "for batch in plain: pass",
+    "score = evaluate(net, plain)",
+    "score = evaluate(still, plain)",
+    "dropping.eval()\nscore = evaluate(dropping, plain)",
+    "total = np.mean([x.sum().item() for x, in plain])",
+    "for batch in silent: pass",
+    "for batch in seeded: pass",
+    "first = next(iter(plain))",
+    "loss = nn.MSELoss()\nfor x, in plain: loss(net(x), x).backward()",
+]
+
+MORE = [
+    "x = 1",
+    "score = net(torch.ones(1, 1))",
+    "for batch in shuffled: pass",
+    "for batch in workers: pass",
+    "for batch in noisy: pass",
+    "score = evaluate(dropping, plain)",
+    "still.train()\nscore = evaluate(still, plain)",
+    "for x, in plain: jitter(x)",
+    "for x, in plain: torch.rand(1)",
+    "draw = torch.randn\nfor x, in plain: draw(1)",
+    "for x, in plain: list(map(torch.rand_like, [x]))",
+    "for x, in plain: x.normal_()",
+    "for x, in plain: F.dropout(x)",
+    "new = nn.Linear(1, 1)\nfor x, in plain: new(x)",
+    "for x, in plain: attention(x, x, x)",
+    "a, b = random_split(data, [4, 4])\nfor x in plain: pass",
+    "for x in plain: exec(code)",
+    "for a, b in zip(plain, shuffled): pass",
+]
+
+
+@pytest.mark.parametrize("cell", ONLY_PASSES)
+def test_passes_alone(notebook, cell):
+    """Nothing else that it reaches draws from torch."""
+    notebook.run(HELD)
+    assert notebook.reach(cell).passes
+
+
+@pytest.mark.parametrize("cell", MORE)
+def test_more_than_passes(notebook, cell):
+    """There is no loader, or its order is drawn, or something else draws, or may."""
+    notebook.run(HELD)
+    assert not notebook.reach(cell).passes
+
+
+def test_a_package_that_may_draw_is_not_trusted(notebook, monkeypatch):
+    """Whatever it does, it may ask torch for random numbers."""
+    package = types.ModuleType("augment")
+    package.__file__ = "/usr/lib/python3/dist-packages/augment.py"
+    exec("def flip(x): return x", vars(package))  # noqa: S102 -- our own line
+    monkeypatch.setitem(sys.modules, "augment", package)
+    notebook.run(HELD, "from augment import flip")
+    assert not notebook.reach("for x, in plain: flip(x)").passes

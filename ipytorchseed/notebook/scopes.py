@@ -149,8 +149,12 @@ class Scopes:
         info = run.info if run is not None else None
         if text is None:
             text = info.raw_cell or "" if info is not None else ""
-        heads = enumerate(takewhile(lambda line: line.startswith("%%"), text.splitlines()), 1)
-        return max((n for n, head in heads if not deterministic_head(head)), default=0)
+        lines = text.splitlines()
+        heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
+        above = max((n for n, head in heads if not deterministic_head(head)), default=0)
+        # IPython drops empty lines at the beginning of the text that such a magic runs.
+        empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
+        return above + sum(1 for _ in empty)
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, as long as a scope is in force."""

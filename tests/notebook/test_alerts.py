@@ -35,6 +35,7 @@ CELLS = {
     "after await": ("await asyncio.sleep(0)\nput()", 3),
     "after a future import": ("from __future__ import annotations\nput()", 3),
     "%%time below": (f"%%time\na = 1\n{PUT}", 4),
+    "%%time below, and empty lines": (f"%%time\n\n  \na = 1\n{PUT}", 6),
     "%time": ("a = 1\n%time put()", 3),
 }
 

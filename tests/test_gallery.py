@@ -30,7 +30,7 @@ AGAIN = {
 """What makes a cell differ that is run again in the same kernel."""
 
 NUMBER = re.compile(r"-?\d[\d.,]*(?:e[-+]?\d+)?")
-HEX = re.compile(r"\b[0-9a-f]{8}\b")
+HEX = re.compile(r"(?<![\d.])\b[0-9a-f]{8}\b")
 CURVE = re.compile("[▁▂▃▄▅▆▇█]+")
 SOME = re.compile(r"changed [\w, ]+ and \d+ more")
 

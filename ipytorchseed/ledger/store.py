@@ -91,7 +91,7 @@ class Ledger(Reader):
         self._states = States()
         self._newest: int | None = None
         self._settings: tuple[Mapping[str, object], bytes] = {}, codec.encode_settings({})
-        self._noted: int | None = None
+        self._noted = 0.0, 0
         self._added = 0
         self._read_only = read_only
         database = Database(path, self._forget, read_only=read_only, mends=mends, patience=patience)
@@ -204,28 +204,38 @@ class Ledger(Reader):
         new = {name: state for name, state in states.items() if not self._states.holds(name)}
         record = codec.encode_record(run, new)
         if record is None or not self._database.note(record):
-            self._noted = self.add(run, states)
+            self._noted = run.started, self.add(run, states)
         elif self._waiting >= _MOST_WAITING:
             with suppress(LedgerError):  # they are kept; who reads them meets the same fault
                 self.settle()
 
-    def settle(self) -> int | None:
-        """Put into the tables what ``note`` kept, here or in other processes.
+    def number_of(self, run: Run) -> int | None:
+        """Return the number of a run that was noted here; None where it is not in the tables.
 
-        Returns:
-            The number of the last run that was noted here; None where there is none, or where
-            another process was first.
+        Raises:
+            LedgerError: It cannot be put there now.
+        """
+        self.settle()
+        started, number = self._noted
+        if started == run.started:
+            return number
+        # Another process put it into the tables, or another run was noted since.
+        newest = self.runs(run.notebook, kernel=run.kernel, limit=_MOST_WAITING)
+        return next((each.id for each in newest if each.started == run.started), None)
+
+    def settle(self) -> None:
+        """Put into the tables what ``note`` kept, here or in other processes.
 
         Raises:
             LedgerError: It failed; all stays where it is kept.
         """
         path, mine = self._database.path, self._database.tail
         if path is None or not (self._waiting or tail.any_waiting(path)):
-            return self._noted
+            return
         if self._read_only:
             with Ledger(path, mends=False) as ledger:  # damaged or not, only looked at
                 ledger.settle()
-            return None
+            return
         with self._database.alone():
             settled = self._database.write(self._absorb, otherwise=None)
             if settled is not None:
@@ -234,7 +244,6 @@ class Ledger(Reader):
                 if mine is not None and settled.own is not None:
                     mine.empty(settled.own)
                 self._count(settled.count)
-        return self._noted
 
     @property
     def _waiting(self) -> int:
@@ -259,15 +268,13 @@ class Ledger(Reader):
             [(each.generation, *record) for record in self._read(each, done[each.generation])]
             for each in tails
         ]
-        count, noted = 0, None
+        count = 0
         for generation, run, states, end in merge(*queues, key=lambda queued: queued[1].started):
             number = self._put(connection, run, states)
             if own is not None and generation == own.generation:
-                noted = number
+                self._noted = run.started, number
             done[generation] = end
             count += 1
-        if self._waiting:  # else nothing was noted here since the last time
-            self._noted = noted
         if done != known:
             connection.execute("DELETE FROM tails")  # also those of files that are gone
             connection.executemany("INSERT INTO tails VALUES (?, ?)", done.items())

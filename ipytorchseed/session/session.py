@@ -125,17 +125,15 @@ class Session:
     @property
     def last(self) -> Run | None:
         """The last run recorded, or None; without a number where the ledger cannot give one now."""
-        if self._last is not None and self._last.id is None:
-            with suppress(LedgerError):
-                self._last = replace(self._last, id=self.ledger.settle() or self._number())
-        return self._last
-
-    def _number(self) -> int | None:
-        """Ask for the number of the last run, where another process put it into the tables."""
-        for run in self.ledger.runs(self.notebook, kernel=self.kernel, limit=1):
-            if self._last is not None and run.started == self._last.started:
-                return run.id
-        return None
+        last = self._last
+        if last is None or last.id is not None:
+            return last
+        with suppress(LedgerError):
+            numbered = replace(last, id=self.ledger.number_of(last))
+            if self._last is last:  # and no other thread has recorded one since
+                self._last = numbered
+            return numbered
+        return last
 
     @property
     def pending(self) -> Pending | None:

@@ -71,9 +71,8 @@ def test_what_was_noted_is_there_for_every_reader(path, look):
 def test_any_run_comes_back_as_if_it_had_been_added(shared, run):
     """Noted or added, what is read is the same; what only JSON can hold is added at once."""
     shared.note(run, {})
-    number = shared.settle()
     (found,) = shared.runs(limit=1)
-    assert found.id == number
+    assert found.id == shared.number_of(run)
     assert samples.same(found, run)
 
 
@@ -103,7 +102,7 @@ def test_numbers_grow_in_the_order_of_noting_and_adding(path):
         note(ledger, 0, 1)
         assert ledger.add(*samples.moved(2)) == 3
         note(ledger, 3)
-        assert ledger.settle() == 4
+        assert [run.id for run in ledger.runs()] == [4, 3, 2, 1]
         assert counts(ledger) == [1, 2, 3, 4]
 
 
@@ -115,14 +114,17 @@ def test_runs_of_two_kernels_are_told_in_the_order_of_time(path):
         assert counts(one) == counts(two) == [1, 2, 3, 4, 5, 6]
 
 
-def test_where_another_was_first_the_number_is_not_known(path):
-    """The one who noted the run learns that it does not know."""
+def test_the_number_of_a_run_that_was_noted(path):
+    """Also where another process put it into the tables, or another run was noted since."""
     with Ledger.open(path) as ledger, Ledger.open(path) as other:
-        note(ledger, 0)
-        assert other.settle() is None
-        assert ledger.settle() is None
-        note(ledger, 1)
-        assert ledger.settle() == 2
+        runs = [samples.moved(number) for number in range(3)]
+        ledger.note(*runs[0])
+        other.settle()
+        assert ledger.number_of(runs[0][0]) == 1
+        ledger.note(*runs[1])
+        ledger.note(*runs[2])
+        assert [ledger.number_of(run) for run, _ in runs] == [1, 2, 3]
+        assert ledger.number_of(samples.moved(9)[0]) is None
 
 
 def test_they_do_not_pile_up(path):
@@ -149,7 +151,7 @@ def test_a_ledger_in_memory_has_no_tail():
     """There is nothing that could outlive the process."""
     with Ledger.in_memory() as ledger:
         note(ledger, 0, 1)
-        assert ledger.settle() == 2
+        assert [run.id for run in ledger.runs()] == [2, 1]
         assert counts(ledger) == [1, 2]
 
 
@@ -303,7 +305,8 @@ def test_many_readers_while_runs_are_noted(path):
         def read():
             with Ledger.open(path, patience=30) as other:
                 while not stop.is_set():
-                    seen.append(other.settle())
+                    other.settle()
+                    seen.append(True)
 
         readers = [threading.Thread(target=read) for _ in range(3)]
         for reader in readers:
@@ -374,7 +377,7 @@ def test_a_ledger_that_is_removed_while_runs_wait(path):
         note(ledger, 1)
         for file in path.parent.iterdir():
             file.unlink()
-        assert ledger.settle() == 1
+        ledger.settle()
         note(ledger, 2)
         assert len(beside(path)) == 1
         assert counts(ledger) == [2, 3]

@@ -204,3 +204,20 @@ def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
     notebook.run(1)
     inspector.row("In[4]").wait_for()
     assert notebook.page.locator(".its-static:visible").count() == 0
+
+
+def test_a_press_outlasts_what_is_drawn_meanwhile(open_notebook):
+    """Rows stay where they are when news come between the button's going down and up."""
+    notebook = open_notebook(START, "%rng", DRAW)
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    inspector.row("In[3]").wait_for()
+    for _ in range(2):  # the second time, nothing but the press draws anew
+        inspector.pick("In[3]").hover()
+        notebook.page.mouse.down()
+        notebook.page.evaluate("() => document.querySelector('.its-scroll').dispatchEvent("
+                               "new Event('scroll'))")  # fmt: skip
+        notebook.page.wait_for_timeout(1000)
+        notebook.page.mouse.up()
+        inspector.why.get_by_text("first recorded run").wait_for(timeout=5000)

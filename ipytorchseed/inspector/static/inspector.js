@@ -41,6 +41,21 @@ function fill(element, children) {
 }
 
 /**
+ * The same, leaving what stays where it is: a press on it would be lost else.
+ * @param {Element} element
+ * @param {Element[]} children
+ */
+function keep(element, children) {
+  const kept = new Set(children);
+  for (const each of [...element.children]) if (!kept.has(each)) each.remove();
+  let at = element.firstElementChild;
+  for (const each of children) {
+    if (each === at) at = at.nextElementSibling;
+    else element.insertBefore(each, at);
+  }
+}
+
+/**
  * @param {string} look A class.
  * @param {...Child} children
  */
@@ -571,7 +586,7 @@ class View {
     }
     const space = (size = 0) =>
       h("tr", { class: "its-space", "aria-hidden": "true", style: `height:${size * ROW}px` });
-    fill(this.body, [space(first), ...rows, space(count - end)]);
+    keep(this.body, [space(first), ...rows, space(count - end)]);
     this.table.setAttribute("aria-rowcount", String(count + 1));
     if (held instanceof HTMLElement) held.focus({ preventScroll: true });
     if (this.atEnd) scroll.scrollTop = scroll.scrollHeight;

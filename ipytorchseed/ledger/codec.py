@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.packing import pack, pack_numbers, unpack, unpack_numbers
@@ -203,11 +204,29 @@ def payload_of(run: Run, things: Sequence[int], unkept: Sequence[str]) -> bytes:
     return pack(to_json(there))
 
 
-def encode_record(run: Run, states: Mapping[str, bytes]) -> bytes | None:
-    """Write a run as a whole, with full states, for the tail; None for what only JSON can hold."""
+def encode_record(
+    run: Run, settings: msgspec.Raw | None, states: Mapping[str, bytes]
+) -> bytes | None:
+    """Write a run as a whole, with full states, for the tail; None for what only JSON can hold.
+
+    Args:
+        run: The run.
+        settings: What ``encode_plain`` made of its settings, which are those of many runs.
+        states: By digest.
+    """
+    if settings is None:
+        return None
     try:
-        return msgspec.msgpack.encode((run, states))
+        return msgspec.msgpack.encode((replace(run, settings=settings), states))
     except (TypeError, ValueError, OverflowError):  # half of a surrogate pair; a subclass of str
+        return None
+
+
+def encode_plain(settings: Mapping[str, Any]) -> msgspec.Raw | None:
+    """Write settings as a part of a record; None for what only JSON can hold."""
+    try:
+        return msgspec.Raw(msgspec.msgpack.encode(settings))
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

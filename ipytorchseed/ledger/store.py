@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
+    import msgspec
+
     from ipytorchseed.ledger.records import Run, Trace
 
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
@@ -91,6 +93,7 @@ class Ledger(Reader):
         self._states = States()
         self._newest: int | None = None
         self._settings: tuple[Mapping[str, object], bytes] = {}, codec.encode_settings({})
+        self._plain: tuple[Mapping[str, object], msgspec.Raw | None] = {}, codec.encode_plain({})
         self._noted = 0.0, 0
         self._added = 0
         self._read_only = read_only
@@ -202,7 +205,9 @@ class Ledger(Reader):
         The run is in the tables once ``settle`` was called, by whatever process: reading calls it.
         """
         new = {name: state for name, state in states.items() if not self._states.holds(name)}
-        record = codec.encode_record(run, new)
+        if run.settings is not self._plain[0]:  # the same object where nothing changed
+            self._plain = run.settings, codec.encode_plain(run.settings)
+        record = codec.encode_record(run, self._plain[1], new)
         if record is None or not self._database.note(record):
             self._noted = run.started, self.add(run, states)
         elif self._waiting >= _MOST_WAITING:

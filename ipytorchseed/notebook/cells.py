@@ -20,9 +20,7 @@ def cell_key(shell: InteractiveShell, info: ExecutionInfo) -> str:
     """
     if info.cell_id:
         return str(info.cell_id)
-    header: Any = getattr(shell, "parent_header", None)
-    try:
-        colab = header["metadata"]["colab"]["cell_id"]
-    except (KeyError, TypeError):
-        colab = None
+    colab: Any = getattr(shell, "parent_header", None)
+    for key in ("metadata", "colab", "cell_id"):
+        colab = colab.get(key) if isinstance(colab, dict) else None
     return str(colab) if colab else str(info.raw_cell).strip()

@@ -47,7 +47,7 @@ class Runs(threading.local):
     @property
     def nested(self) -> bool:
         """Whether the innermost run was started from inside another one."""
-        return sum(run.info is not None for run in self._stack) > 1
+        return len(self._stack) > 1 and sum(run.info is not None for run in self._stack) > 1
 
     @property
     def busy(self) -> bool:

@@ -24,8 +24,8 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
 
-_SOON = 0.02
-"""Seconds after which what a kernel keeps of a run is put into the ledger's tables."""
+_SOON = 0.25
+"""Seconds after which what a kernel keeps of runs is put into the ledger's tables, all at once."""
 
 
 class Tracking:

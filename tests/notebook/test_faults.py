@@ -137,7 +137,7 @@ def test_a_ledger_deleted_meanwhile_is_begun_anew(tmp_path):
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("first = 1")
-        time.sleep(0.2)  # until it is in the tables: what waits beside them would not be lost
+        time.sleep(0.8)  # until it is in the tables: what waits beside them would not be lost
         for path in (tmp_path / DATA).iterdir():
             path.unlink()
         replies = run_some(kernel)
@@ -154,7 +154,7 @@ def test_a_folder_deleted_meanwhile_is_made_again(tmp_path):
         kernel.run("import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')")
         shutil.rmtree(tmp_path / DATA)
         replies = [kernel.run("x = 1")]
-        time.sleep(0.2)  # the tables are written once the reply is out; the next cell tells
+        time.sleep(0.8)  # the tables are written once the reply is out; the next cell tells
         replies += [kernel.run(cell) for cell in ("x", "import random\nrandom.random();")]
         assert [reply.status for reply in replies] == ["ok"] * 3
         assert len(told(replies)) == 1

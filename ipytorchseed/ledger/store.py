@@ -192,7 +192,8 @@ class Ledger(Reader):
         Raises:
             LedgerError: The run is not kept.
         """
-        self._settle_first()
+        if self._waiting:  # what was noted here comes first
+            self.settle()
         number = self._database.write(
             lambda connection: self._put(connection, run, states), otherwise=0
         )
@@ -254,11 +255,6 @@ class Ledger(Reader):
     def _waiting(self) -> int:
         mine = self._database.tail
         return 0 if mine is None else mine.waiting
-
-    def _settle_first(self) -> None:
-        """Let runs that were noted here come before one that is added."""
-        if self._waiting:
-            self.settle()
 
     def _absorb(self, connection: sqlite3.Connection) -> _Settled:
         """Put the records of all tails into the tables, the oldest first."""

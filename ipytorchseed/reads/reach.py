@@ -233,6 +233,10 @@ class _Walker(Values):
     def _name(self, name: str, value: Any, home: _Home, known: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
         self.use(value)
+        if inside.is_class(value):  # by whatever name it goes here
+            self._draws.names.add(inside.name_of_class(value))
+        elif inside.is_function(value):
+            self._draws.names.add(inside.qualified_name(value))
         if inside.is_module(value) or not self.is_input(value):
             return
         if (_DUNDER if home.module else _NOBODYS).fullmatch(name):

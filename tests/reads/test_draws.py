@@ -32,6 +32,8 @@ noisy, silent = DataLoader(Noisy()), DataLoader(Silent())
 def evaluate(model, loader):
     return sum(F.mse_loss(model(x), x).item() for x, in loader)
 def jitter(x): return x + torch.rand(1)
+from torch import randn as noise
+Layer, blur = nn.Linear, F.dropout
 """
 
 ONLY_PASSES = [
@@ -62,6 +64,9 @@ MORE = [
     "for x, in plain: F.dropout(x)",
     "new = nn.Linear(1, 1)\nfor x, in plain: new(x)",
     "for x, in plain: attention(x, x, x)",
+    "for x, in plain: x + noise(1)",
+    "for x, in plain: blur(x)",
+    "for x, in plain: Layer(1, 1)(x)",
     "a, b = random_split(data, [4, 4])\nfor x in plain: pass",
     "for x in plain: exec(code)",
     "for a, b in zip(plain, shuffled): pass",

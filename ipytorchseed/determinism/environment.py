@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.determinism.flag import ANY, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ipytorchseed.determinism.machine import Machine
 
@@ -164,9 +164,20 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-def read() -> dict[str, object]:
-    """Read the rows of this table alone, which needs no torch."""
-    return {flag.name: flag.read() for flag in FLAGS}
+_known: tuple[tuple[object, ...], Mapping[str, object]] = (), {}
+
+
+def read() -> Mapping[str, object]:
+    """Read the rows of this table alone, which needs no torch.
+
+    Returns:
+        Values by name: the same object as last time where nothing changed.
+    """
+    global _known  # noqa: PLW0603 -- a process has one environment
+    now = stamp()
+    if _known[0] != now:
+        _known = now, {flag.name: flag.read() for flag in FLAGS}
+    return _known[1]
 
 
 def stamp() -> tuple[object, ...]:

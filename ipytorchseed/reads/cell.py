@@ -6,9 +6,10 @@ import ast
 import re
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_64
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.reads.blocks import follow
 from ipytorchseed.reads.expressions import Reader
@@ -17,7 +18,7 @@ from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.scopes import captures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _MOST = 512
 _NAME = "<a cell, read>"
@@ -27,11 +28,17 @@ _MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 _CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
 
-_T = TypeVar("_T")
 _CLOSE = object()
 
-_flows: dict[str, Flow] = {}
-_digests: dict[str, str] = {}
+
+class _Cell(Struct, frozen=True):
+    """What is kept of a cell's text."""
+
+    flow: Flow
+    digest: str
+
+
+_cells: dict[str, _Cell] = {}
 
 
 def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
@@ -45,11 +52,7 @@ def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
     Returns:
         What it does with names; nothing where it does not parse, since then it does not run.
     """
-    found = _flows.get(source)
-    if found is None:
-        found = _flow(source, transform)
-        _keep(_flows, source, found)
-    return found
+    return _read(source, transform).flow
 
 
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
@@ -59,20 +62,33 @@ def code_digest(source: str, transform: Callable[[str], str]) -> str:
         source: The cell's text.
         transform: Turns a cell's text into Python, as the shell does.
     """
-    found = _digests.get(source)
+    return _read(source, transform).digest
+
+
+def _read(source: str, transform: Callable[[str], str]) -> _Cell:
+    """Parse a cell, once for all that is asked of it."""
+    found = _cells.get(source)
     if found is None:
-        seen = xxh3_64()
         tree = parse(source, transform)
-        if tree is not None:
-            tree.body = [node for node in tree.body if not _only_checks(node)]
-        try:
-            for word in _words(tree, transform) if tree is not None else (source,):
-                seen.update(word.encode("utf-8", "surrogatepass"))
-        except RecursionError:
-            seen.update(source.encode("utf-8", "surrogatepass"))
-        found = seen.hexdigest()
-        _keep(_digests, source, found)
+        found = _Cell(_flow(tree, source, transform), _digest(tree, source, transform))
+        if len(_cells) >= _MOST:
+            _cells.pop(next(iter(_cells)), None)
+        _cells[source] = found
     return found
+
+
+def _digest(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> str:
+    if tree is None:
+        return _hash((source,))
+    tree.body = [node for node in tree.body if not _only_checks(node)]
+    try:
+        return _hash(_words(tree, transform))
+    except RecursionError:
+        return _hash((source,))
+
+
+def _hash(words: Iterable[str]) -> str:
+    return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
 def parse(source: str, transform: Callable[[str], str]) -> ast.Module | None:
@@ -106,8 +122,7 @@ def _parse(text: str) -> ast.Module | None:
             filters.remove(_QUIET)
 
 
-def _flow(source: str, transform: Callable[[str], str]) -> Flow:
-    tree = parse(source, transform)
+def _flow(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> Flow:
     if tree is None:
         return Flow()
     try:
@@ -176,11 +191,13 @@ def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
             stack.append(_CLOSE)
             stack += reversed(part)
         else:
-            words.append("]" if part is _CLOSE else f"{type(part).__name__} {part!r} ")
+            words.append("]" if part is _CLOSE else f"{type(part).__name__} {_literal(part)} ")
     return words
 
 
-def _keep(kept: dict[str, _T], source: str, value: _T) -> None:
-    if len(kept) >= _MOST:
-        kept.pop(next(iter(kept)), None)
-    kept[source] = value
+def _literal(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # more digits than Python writes out: such a number was given in hex
+        return hex(value) if isinstance(value, int) else ""
+

@@ -210,6 +210,7 @@ OTHER = [
     ("f(x, *y)", "f(*x, y)"),
     ("f(**x)", "f(x)"),
     ("return_ = 1 +", "return_ = 2 +"),
+    pytest.param(f"x = 0x1{'0' * 5_000}", f"x = 0x2{'0' * 5_000}", id="more than Python writes"),
 ]
 
 

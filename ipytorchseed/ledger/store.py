@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 """Runs after which a process looks whether something is too old, and the time it takes for that."""
 
-_MOST_WAITING = 64
+_MOST_WAITING = 256
 """Runs that are kept without being in the tables."""
 
 _CLOSE_SECONDS = 0.02

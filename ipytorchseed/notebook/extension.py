@@ -177,6 +177,8 @@ class Extension:
             self._magics.append((kind, name, magic, table.get(name)))
             table[name] = magic
         self.shell.Completer.custom_matchers.append(self._match)
+        if hasattr(self.shell, "kernel"):
+            self.tracking.prepare()
 
     def detach(self) -> None:
         """Take it all away, and put back what is still in force."""

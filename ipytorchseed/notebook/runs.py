@@ -11,26 +11,29 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 
-class Run(Struct, eq=False):
+class Run:
     """One run under way.
+
+    Args:
+        assumed: Whether its beginning was not seen.
 
     Attributes:
         info: What IPython says of it; None while unknown, and for silent runs.
         on_end: What to call when it ends, last added first.
-        assumed: Whether its beginning was not seen.
     """
 
-    info: ExecutionInfo | None = None
-    on_end: list[Callable[[], None]] = []
-    assumed: bool = False
+    __slots__ = ("assumed", "info", "on_end")
+
+    def __init__(self, *, assumed: bool = False) -> None:
+        self.assumed = assumed
+        self.info: ExecutionInfo | None = None
+        self.on_end: list[Callable[[], None]] = []
 
 
 class Runs(threading.local):

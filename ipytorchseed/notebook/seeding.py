@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import NamedTuple
 
 
-class Each(Struct, frozen=True):
+class Each(NamedTuple):
     """A rule that seeds before every cell.
 
     Attributes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LedgerError
@@ -24,8 +27,12 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
 
-_SOON = 0.25
-"""Seconds after which what a kernel keeps of runs is put into the ledger's tables, all at once."""
+_QUIET = 0.25
+"""Seconds without a cell after which what is kept of runs is put into the ledger's tables."""
+
+
+_IDLE = 0.1
+"""Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
 
 
 class Tracking:
@@ -45,6 +52,9 @@ class Tracking:
         self._ahead = 1
         self._transformed = ("", "")
         self._soon: asyncio.TimerHandle | None = None
+        self._noted = 0.0
+        self._forget: Callable[[], object] = int
+        self._ready: tuple[str, Ledger] | None = None
         self._trouble = ""
         self._overhearing = Overhearing(shell, self._printed, self._displayed)
         choices.observe(self._choose)
@@ -68,14 +78,36 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; where that fails, say so and remember for this kernel only."""
-        from ipytorchseed.ledger.store import Ledger
+        ready, self._ready = self._ready, None
+        if ready is not None and ready[0] != folder:  # chosen since
+            ready[1].close()
+            ready = None
+        ready = ready or _open(folder)
+        self._tell_news(ready[1])
+        return ready[1]
 
-        ledger = Ledger.open_or_set_aside(folder or None)
-        self._tell_news(ledger)
-        return ledger
+    def prepare(self) -> None:
+        """Make ready what the first cell needs once the kernel is idle, as most are before it."""
+        try:
+            from tornado.ioloop import IOLoop
+        except ImportError:  # a kernel of another make
+            return
+        loop = IOLoop.current()  # also where the kernel is only about to run it
+        self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._prepare))
+
+    def _prepare(self) -> None:
+        if self._session is None and self._choices.tracking:
+            with suppress(Exception):  # the cell will meet it again, and say so
+                import_module("ipytorchseed.session.session")
+                import_module("ipytorchseed.rng.table").find_plugins()
+                self._ready = _open(self._choices.ledger)
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
+        self._forget()
+        if self._ready is not None:
+            self._ready[1].close()
+            self._ready = None
         self._overhearing.stop()
         self._choices.unobserve(self._choose)
         if self._soon is not None:
@@ -151,17 +183,22 @@ class Tracking:
             self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
     def _later(self, settle: Callable[[], object]) -> None:
-        """Call a function once the front end has the cell's reply; at once where there is none."""
+        """Call a function once no cell follows; at once where there is no loop to wait in."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             settle()
             return
+        self._noted = loop.time()
         if self._soon is None:
-            self._soon = loop.call_later(_SOON, self._settle, settle)
+            self._soon = loop.call_later(_QUIET, self._settle, loop, settle)
 
-    def _settle(self, settle: Callable[[], object]) -> None:
+    def _settle(self, loop: asyncio.AbstractEventLoop, settle: Callable[[], object]) -> None:
         """Do it; what there is to say is said with the next cell: none shows it now."""
+        rest = self._noted + _QUIET - loop.time()
+        if rest > 0:  # a cell came since
+            self._soon = loop.call_later(rest, self._settle, loop, settle)
+            return
         self._soon = None
         try:
             settle()
@@ -214,6 +251,12 @@ class Tracking:
         if change["name"] == "ledger":
             self._session.ledger.close()
             self._session.ledger = self._open(self._session.config.ledger)
+
+
+def _open(folder: str) -> tuple[str, Ledger]:
+    from ipytorchseed.ledger.store import Ledger
+
+    return folder, Ledger.open_or_set_aside(folder or None)
 
 
 def _one_line(error: BaseException) -> str:

@@ -200,4 +200,3 @@ def _literal(value: object) -> str:
         return repr(value)
     except ValueError:  # more digits than Python writes out: such a number was given in hex
         return hex(value) if isinstance(value, int) else ""
-

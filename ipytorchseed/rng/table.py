@@ -208,9 +208,15 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
 
 
 @lru_cache(maxsize=1)
+def find_plugins() -> tuple[EntryPoint, ...]:
+    """Ask once which packages registered sources. None is imported."""
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+@lru_cache(maxsize=1)
 def _load_plugins() -> None:
     """Add the sources of installed packages, once; a broken one is named and left out."""
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in find_plugins():
         try:
             made = point.load()
             _add(made if isinstance(made, Source) else made())

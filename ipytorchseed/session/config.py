@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import NamedTuple
 
 
-class Config(Struct, frozen=True):
+class Config(NamedTuple):  # as everything that %load_ext needs, without a library
     """The choices, with their defaults.
 
     Attributes:

@@ -54,8 +54,10 @@ LOAD = """
 import sys
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
-assert not {"torch", "numpy"} & {*sys.modules}
+before = {*sys.modules}
+assert not {"torch", "numpy"} & before
 shell.run_line_magic("load_ext", "ipytorchseed")
+assert not {"msgspec", "sqlite3"} & {*sys.modules} - before  # the first cell's
 shell.run_cell("a = 1", store_history=False)
 shell.run_cell("%unload_ext ipytorchseed", store_history=False)
 print(*sorted({"torch", "numpy", "anywidget", "ipywidgets", "rich", "click"} & {*sys.modules}))

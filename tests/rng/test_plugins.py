@@ -51,11 +51,16 @@ def install(tmp_path, monkeypatch):
             for module, name in (name.split(":") for name in names)
         )
         monkeypatch.setattr(table, "entry_points", lambda group: points.select(group=group))
-        table._load_plugins.cache_clear()
+        _forget()
 
     yield install
-    table._load_plugins.cache_clear()
+    _forget()
     sys.modules.pop("casino", None)
+
+
+def _forget():
+    table.find_plugins.cache_clear()
+    table._load_plugins.cache_clear()
 
 
 def _unpack(folder, name, group, value, version="1.0"):

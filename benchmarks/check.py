@@ -26,7 +26,7 @@ from ipytorchseed.checking.running import check
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROUNDS, SHORT_ROUNDS = 3, 7
+ROUNDS, SHORT_ROUNDS = 3, 15
 
 COMPUTE = (
     "import torch\ntorch.set_num_threads(1)\ntorch.manual_seed(0)\nx = torch.randn(700, 700)",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
 _OURS = "%seed 42"
 _PAST = ("%seed rewind", "%rerun", "%recall")
-_SEEDED = ("reseeded", "made", "moved")
+_SEEDED = ("made", "moved", "reseeded", "seeded")
 """How the blame begins of a run that put a source where no draws from its beginning lead."""
 
 
@@ -42,7 +42,7 @@ def told(cause: Cause, unseeded: Container[str]) -> Cause:
             message="the order of a set hangs on string hashes, which are random in each kernel",
             fix="ipytorchseed kernel install",
         )
-    if cause.kind == "rng" and cause.name in unseeded:
+    if cause.kind == "rng" and (cause.prevents or cause.name in unseeded):
         seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
         if not seeded:
             message = (

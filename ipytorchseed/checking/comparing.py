@@ -11,10 +11,11 @@ from ipytorchseed.checking.causes import told, told_again
 from ipytorchseed.checking.clocks import Clocks
 from ipytorchseed.checking.differences import moved_apart, variables_apart
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.outputs import compare_outputs
+from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explain import explain
 
@@ -85,6 +86,8 @@ class _Pair:
         shown = compare_outputs(first.outputs[cell.place], other.outputs[cell.place])
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
+        elif only_fetches(cell.source):
+            shown = tuple(change for change in shown if change.what not in STREAMS)
         outputs = Found.DIFFERENT if shown else Found.SAME
         expected = VARIES in cell.tags
         runs = self._runs(cell)
@@ -93,7 +96,7 @@ class _Pair:
         against, run = runs
         states = self._states(run)
         kept = variables_apart(against, run, shown) + moved_apart(against, run, states)
-        causes = self._causes(against, run, states) if shown or kept else ()
+        causes = self._causes(against, run, states, shown) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
         if not shown and self._clocks.only_read(kept, run, causes):
@@ -116,15 +119,16 @@ class _Pair:
         states = self._after.states(run) if self._one_kernel else None
         return EitherKernel(run, self._before, self._after) if states is None else states
 
-    def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
+    def _causes(
+        self, against: Run, run: Run, states: States, shown: Sequence[Change]
+    ) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""
         since = against if self._one_kernel else None
         history = [self._numbered(each) for each in self._after.before(run, since)]
-        # What it showed is judged here, and not by the record: that has no pixels, for instance.
-        differs = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
+        printed = bool(shown) and all(change.what in STREAMS for change in shown)
         against, run = (
-            replace(self._numbered(each), displays=(*each.displays, mark))
-            for each, mark in zip((against, run), differs, strict=True)
+            _marked(self._numbered(each), mark, printed=printed)
+            for each, mark in ((against, "before"), (run, "after"))
         )
         said = explain(run, against, history, states)
         if self._one_kernel:
@@ -133,6 +137,13 @@ class _Pair:
 
     def _numbered(self, run: Run) -> Run:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
+
+
+def _marked(run: Run, mark: str, *, printed: bool) -> Run:
+    """Have a record show a difference: it is judged by outputs here, as records hold no pixels."""
+    if printed:
+        return replace(run, stdout=Fingerprint(mark, "text"))
+    return replace(run, displays=(*run.displays, Fingerprint(mark, "display")))
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

@@ -26,7 +26,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 _WIDGET = "application/vnd.jupyter.widget-"
-_STREAMS = ("stdout", "stderr")
+STREAMS = ("stdout", "stderr")
 
 
 def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
@@ -43,7 +43,7 @@ def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
         In what they differ; nothing where they show the same.
     """
     changes = []
-    for name in _STREAMS:
+    for name in STREAMS:
         texts = [_stream(outputs, name) for outputs in (before, after)]
         if texts[0] != texts[1]:
             changes.append(Change(name, "", _text_detail(*texts)))

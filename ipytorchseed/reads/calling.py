@@ -85,6 +85,8 @@ class Calling(Expressions):
                 self.block(tree.body)
         if magic.file:
             self.flow.files.add(magic.file)
+        if magic.program:
+            self.flow.programs.add(magic.program)
         tree = self.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
         if tree is not None and magic.body:
             before = self.state()

@@ -1,4 +1,4 @@
-"""The table of functions whose answer is new each time: clocks and entropy."""
+"""The table of functions whose answer is new each time: clocks, entropy and other programs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,20 @@ ENTROPY: dict[str, int] = {
 }
 """The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
 
-ASKS: dict[str, int] = CLOCKS | ENTROPY
+PROGRAMS: dict[str, int] = {
+    "os.popen": ANY,
+    "os.system": ANY,
+    "subprocess.Popen": ANY,
+    "subprocess.call": ANY,
+    "subprocess.check_call": ANY,
+    "subprocess.check_output": ANY,
+    "subprocess.getoutput": ANY,
+    "subprocess.getstatusoutput": ANY,
+    "subprocess.run": ANY,
+}
+"""What runs another program, of which nothing is recorded."""
+
+ASKS: dict[str, int] = CLOCKS | ENTROPY | PROGRAMS
 
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
@@ -93,3 +106,18 @@ ALIASES: dict[str, str] = {
 
 BY_HASH = "hash"
 """The builtin whose answer hangs on the hash seed of the process."""
+
+
+def is_program(name: str) -> bool:
+    """Tell whether what is asked is another program: ``!wget``, ``%pip``, ``subprocess.run``."""
+    return name[:1] in "!%" or name in PROGRAMS
+
+
+def sentence(name: str) -> str:
+    """Say why what a cell asks may answer differently each time."""
+    if name[:1] in "!%":
+        return f"the cell runs {name}, another program, of which nothing is recorded"
+    if name in PROGRAMS:
+        return f"the cell calls {name}, which runs another program: nothing is recorded of it"
+    what = "reads the clock" if name in CLOCKS else "asks the system for entropy"
+    return f"the cell calls {name}, which {what}: it answers differently each time"

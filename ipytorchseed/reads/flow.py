@@ -22,6 +22,7 @@ class Flow(Struct):
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs in the notebook.
+        programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
@@ -41,6 +42,7 @@ class Flow(Struct):
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
+    programs: set[str] = set()
     defined: dict[str, Flow] = {}
     timed: dict[str, frozenset[str]] = {}
     leaked: set[str] = set()
@@ -59,6 +61,7 @@ class Flow(Struct):
             or self.timed
             or self.leaked
             or self.orders
+            or self.programs
         )
 
     def read(self, name: str, known: frozenset[str] | set[str] = frozenset()) -> None:
@@ -92,5 +95,6 @@ class Flow(Struct):
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files
+        self.programs |= other.programs
         self.holds |= other.holds
         self.complete &= other.complete

@@ -7,11 +7,16 @@ import re
 
 from msgspec import Struct
 
+from ipytorchseed.reads.shell import program_of
+
 _CELL = frozenset(
     {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
     | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
 )
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
+_PROGRAMS = frozenset({"conda", "mamba", "micromamba", "pip", "uv"})
+_RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
+_SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
 _FORGETS = frozenset({"timeit", "memit"})
 _OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
 _NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
@@ -28,6 +33,7 @@ class Magic(Struct):
         expressions: Python in the braces of its line.
         writes: Names that it sets.
         file: A file that it runs, or "".
+        program: A program of its own that it runs, as users write it: ``!wget``; or "".
     """
 
     body: str = ""
@@ -36,6 +42,7 @@ class Magic(Struct):
     expressions: list[str] = []
     writes: list[str] = []
     file: str = ""
+    program: str = ""
 
 
 def magic_of(node: ast.Call) -> Magic | None:
@@ -51,7 +58,7 @@ def magic_of(node: ast.Call) -> Magic | None:
     words = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
     texts = [word if isinstance(word, str) else "" for word in words] + ["", "", ""]
     if func.attr in ("system", "getoutput", "getoutputs"):
-        return Magic(expressions=_expanded(texts[0]))
+        return Magic(expressions=_expanded(texts[0]), program=f"!{program_of(texts[0])}")
     if func.attr == "run_line_magic":
         return _line_magic(texts[0], texts[1])
     if func.attr == "run_cell_magic":
@@ -66,6 +73,10 @@ def _line_magic(name: str, line: str) -> Magic:
         made.forgets = name in _FORGETS
     elif name in ("run", "load"):
         made.file = next((word for word in line.split() if not word.startswith("-")), "")
+    elif name in _PROGRAMS:
+        made.program = f"%{name}"
+    elif name in _RUNS_LINE:
+        made.program = f"!{program_of(line)}"
     return made
 
 
@@ -79,6 +90,10 @@ def _cell_magic(name: str, line: str, body: str) -> Magic:
             made.body = f"{setup}\n{body}"
         if name == "capture":
             made.writes = [word for word in line.split() if word.isidentifier()][:1]
+    elif name in _SCRIPTS:
+        made.program = f"%%{name}"
+    elif name in _RUNS_LINE:
+        made.program = f"!{program_of(body)}"
     return made
 
 

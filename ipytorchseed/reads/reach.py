@@ -43,7 +43,8 @@ class Reached(Struct):
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of local modules that it, or a function it may call, sets; and where
             they are found, as for ``names``.
-        asks: Functions it may call whose answer is new each time, as one would import them.
+        asks: Functions it may call whose answer is new each time, as one would import them, and
+            programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of ``asks`` that are clocks of which it only prints or keeps the readings.
         timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
             and nothing else.
@@ -312,6 +313,7 @@ class _Walker(Values):
         found = self._found
         found.uses |= flow.imports
         found.files |= flow.files
+        found.asks |= flow.programs
         found.complete &= flow.complete
         self._holds |= flow.holds
         self._draws.names |= flow.calls.keys() | flow.handed | flow.paths | flow.attributes
@@ -327,7 +329,7 @@ class _Walker(Values):
             self._order(order, home, known)
 
     def _call(self, path: str, given: int, home: _Home, flow: Flow) -> None:
-        """Note a call that asks a clock, for entropy or for a hash."""
+        """Note a call that asks a clock, for entropy, another program or for a hash."""
         if path == BY_HASH and BY_HASH not in home.names:
             self._found.hashes = True
         asked = asked_by(path, given, home.names, home.package)

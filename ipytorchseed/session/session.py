@@ -18,6 +18,7 @@ from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, flow_of_cell
 from ipytorchseed.reads.reach import Reached, look_up, reach
+from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.outputs import Outputs, without_noise
@@ -245,7 +246,7 @@ class Session:
             reads=pending.reads,
             writes=self._changes(pending, namespace, written, seconds),
             result=None if result is None else self._look(result, pending.budget),
-            stdout=pending.outputs.stdout(),
+            stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=tuple(pending.outputs.displays),
             error=None if error is None else without_noise(error),
             files=self._files.read(

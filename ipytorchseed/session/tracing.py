@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice
 from ipytorchseed.determinism.switching import find_switch
-from ipytorchseed.reads.entropy import CLOCKS
+from ipytorchseed.reads.entropy import CLOCKS, sentence
 from ipytorchseed.session.ends import find_differences
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.verdict import Culprit, Entry, Suspect
@@ -226,9 +226,7 @@ class Tracing:
         reached = check.reached
         for name in sorted(reached.asks - reached.timing):
             kind = "clock" if name in CLOCKS else "entropy"
-            what = "reads the clock" if kind == "clock" else "asks the system for entropy"
-            message = f"the cell calls {name}, which {what}: it answers differently each time"
-            suspects.append(Suspect(kind, name, message))
+            suspects.append(Suspect(kind, name, sentence(name)))
         for path, file in last.files.items():
             before = first.files.get(path)
             if before is None or before.digest != file.digest:

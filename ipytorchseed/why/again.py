@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS
+from ipytorchseed.reads.entropy import CLOCKS, is_program
 from ipytorchseed.why.changes import changed_parts
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ class Inputs:
 
     def _repeats(self, maker: Run) -> bool:
         same_hashes = maker.kernel == self._case.run.kernel
-        return all(name in CLOCKS or (name == "hash" and same_hashes) for name in maker.asks)
+        return all(
+            name in CLOCKS or is_program(name) or (name == "hash" and same_hashes)
+            for name in maker.asks
+        )
 
 
 def _random(value: Fingerprint) -> str | None:

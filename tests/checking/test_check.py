@@ -41,6 +41,16 @@ def books(tmp_path_factory):
             "x",
             "1 + 1",
         ),
+        book(
+            folder / "imported",
+            "import numpy as np\nrows = 3",
+            "x = np.random.rand(rows)",
+        ),
+        book(
+            folder / "fetches",
+            "%%bash\npip install --no-index a-package-that-is-not-$$ 2>&1 || true",
+            "!date +%s%N",
+        ),
         book(folder / "hashes", "names = {'ada', 'bob', 'cleo', 'dan'}\nprint(*names)"),
         book(
             folder / "entropy", "import numpy as np\nrng = np.random.default_rng()", "rng.random()"
@@ -100,6 +110,22 @@ def test_a_cell_that_shows_the_same_and_differs_later(books):
     assert verdict.first.causes[0].fix == "torch.manual_seed(42)"
     assert [(cause.kind, cause.name) for cause in verdict.cells[2].causes] == [("input", "x")]
     assert (verdict.reproducible, verdict.exit_code) == (False, 1)
+
+
+def test_a_library_that_a_cell_imports_is_not_seeded_by_that(books):
+    """Also where that cell sets variables; what is missing is a seed."""
+    verdict = books["imported"]
+    assert found(verdict) == [SAME, LATER]
+    (cause,) = verdict.first.causes
+    assert (cause.name, cause.fix) == ("numpy", "numpy.random.seed(42)")
+    assert "not seeded" in cause.message
+
+
+def test_programs_of_the_shell(books):
+    """What is told of fetching is no result; another program's words are, and it is named."""
+    verdict = books["fetches"]
+    assert found(verdict) == [SAME, SHOWN]
+    assert causes(verdict) == [("entropy", "!date")]
 
 
 def test_hash_order(books):

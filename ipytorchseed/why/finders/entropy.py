@@ -1,15 +1,19 @@
-"""The cell asks a clock or for entropy, and gets another answer each time."""
+"""The cell asks a clock, for entropy or another program, and gets another answer each time."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS
+from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
+
+_CAPTURED = re.compile(r"=\s*[!%]|!!|%%?(?:sc|sx|system)\b|--(?:out|err)\b|%%capture|getoutput")
+"""How what a program prints gets into a variable."""
 
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
@@ -32,21 +36,15 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     both = set(case.run.asks) & set(case.against.asks)
-    for name in case.run.asks:
+    for name in sorted(case.run.asks, key=is_program):  # those last
         if name == "hash" or name not in both:
+            continue
+        if is_program(name) and (others or causes or not _shows(case, name)):
             continue
         if others and name in CLOCKS and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue
-        what = "asks the clock" if name in CLOCKS else "asks the system for entropy"
-        causes.append(
-            Cause(
-                kind="entropy",
-                name=name,
-                message=f"the cell calls {name}, which {what}: it answers differently each time",
-                fix=_FIX.get(name, ""),
-            )
-        )
+        causes.append(Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, "")))
     if "hash" in both and not others and not causes and not case.same_kernel:
         seed = case.run.settings.get("PYTHONHASHSEED")
         if seed == "random":
@@ -60,3 +58,10 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
                 )
             )
     return causes, cleared
+
+
+def _shows(case: Case, name: str) -> bool:
+    """Tell whether all that changed may be what a program printed."""
+    if name[:1] not in "!%" or _CAPTURED.search(case.run.source):
+        return True  # the cell does something with its answer
+    return all(change.what == "stdout" for change in case.changed)

@@ -209,7 +209,7 @@ def _blame(case: Case, name: str) -> list[Blame]:
     blame: list[Blame] = []
     for run, begin, end in _moves(case, name)[::-1]:
         if begin is None:
-            blame.append(Blame(run, "made it"))
+            blame.append(Blame(run, _how_it_came(run, name)))
             break
         told, reseeded = (
             _move(case, run, name, begin, end)
@@ -220,6 +220,15 @@ def _blame(case: Case, name: str) -> list[Blame]:
         if reseeded:
             break
     return blame[::-1]
+
+
+def _how_it_came(run: Run | None, name: str) -> str:
+    """Say how a run brought in a source or generator that was not there before."""
+    if run is None or name in run.generators_after:
+        return "made it"
+    if "seed" in run.source:
+        return "seeded it"
+    return "started it" if ":" in name else "imported it"
 
 
 def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:

@@ -1,0 +1,121 @@
+"""Programs of their own that a cell starts by ``!`` and ``%pip``: what they do is not recorded.
+
+Some only fetch or install: what they print tells of transfers, caches and seconds, and is no result
+of the cell.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+_ANY: Final[frozenset[str]] = frozenset()
+"""Whatever the program is told to do."""
+
+_FETCHES: dict[str, frozenset[str]] = {
+    "apk": frozenset({"add", "update"}),
+    "apt": frozenset({"install", "update", "upgrade"}),
+    "apt-get": frozenset({"install", "update", "upgrade"}),
+    "aria2c": _ANY,
+    "brew": frozenset({"install", "update", "upgrade"}),
+    "conda": frozenset({"install", "update", "create"}),
+    "curl": frozenset({"-LO", "-O", "-OL", "-o", "--output", "--remote-name"}),
+    "dnf": frozenset({"install", "update"}),
+    "gdown": _ANY,
+    "git": frozenset({"clone", "fetch", "lfs", "pull", "submodule"}),
+    "hf": frozenset({"download"}),
+    "huggingface-cli": frozenset({"download"}),
+    "kaggle": frozenset({"competitions", "datasets"}),
+    "mamba": frozenset({"install", "update", "create"}),
+    "micromamba": frozenset({"install", "update", "create"}),
+    "npm": frozenset({"ci", "i", "install"}),
+    "nvidia-smi": _ANY,  # what the machine does at the moment
+    "pip": frozenset({"download", "install", "uninstall"}),
+    "pip3": frozenset({"download", "install", "uninstall"}),
+    "uv": frozenset({"add", "pip", "sync"}),
+    "wget": _ANY,
+    "yum": frozenset({"install", "update"}),
+}
+"""Programs that fetch or install, each with the words that have it do so."""
+
+_SILENT = frozenset(
+    {"", "cd", "chmod", "cp", "echo", "export", "gunzip", "ln", "mkdir", "mv", "rm", "set", "tar"}
+    | {"touch", "true", "unzip"}
+)
+"""Programs that go with them, and whose words are no results either."""
+
+_QUIET = re.compile(
+    r"%%time\s*|%%capture\b.*|%(?:alias|autoreload|cd|config|load_ext|matplotlib|reload_ext)\b.*"
+)
+"""Magics that may stand beside: they print nothing that hangs on the cell."""
+
+_COMMAND = re.compile(r"!(?!!)(.*)|%?((?:conda|mamba|micromamba|pip|uv)\s+[a-z].*)")
+"""A line that runs a program; the second kind are magics, which work without a sign as well."""
+
+_SHELLS = frozenset({"%%bash", "%%sh"})
+_PARTS = re.compile(r"&&|\|\||;")
+_TO_OUTPUT = re.compile(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
+_PYTHON = re.compile(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
+_SETS_VARIABLE = re.compile(r"\w+=\S*")
+
+
+def program_of(command: str) -> str:
+    """Name the program that a line of the shell runs: the first one that is more than a helper.
+
+    Args:
+        command: The line, without ``!``.
+    """
+    names = [_words(part)[0] for part in _PARTS.split(command)]
+    return next((name for name in names if name not in _SILENT), names[0])
+
+
+def only_fetches(source: str) -> bool:
+    """Tell whether all that a cell may print is what programs say that fetch or install.
+
+    Args:
+        source: The cell's text. Besides such commands it may import, and set IPython up.
+    """
+    lines = [line.strip() for line in source.replace("\\\n", " ").splitlines()]
+    lines = [line for line in lines if line and line[0] != "#"]
+    if lines and lines[0].split()[0] in _SHELLS:
+        return _fetch(lines[1:])
+    found = [_COMMAND.fullmatch(line) for line in lines]
+    python = [
+        line
+        for line, command in zip(lines, found, strict=True)
+        if command is None and not _QUIET.fullmatch(line)
+    ]
+    commands = [each[each.lastindex or 1] for each in found if each]
+    return _fetch(commands) and _only_imports(python)
+
+
+def _fetch(commands: list[str]) -> bool:
+    """Tell whether commands fetch, and do nothing else."""
+    if any("|" in each.replace("||", "") or _TO_OUTPUT.search(each) for each in commands):
+        return False  # what they fetch is shown
+    parts = [_words(part) for each in commands for part in _PARTS.split(each)]
+    programs = [words for words in parts if words[0] not in _SILENT]
+    return bool(programs) and all(
+        verbs is not None and (verbs == _ANY or not verbs.isdisjoint(words))
+        for words in programs
+        for verbs in (_FETCHES.get(words[0]),)
+    )
+
+
+def _words(command: str) -> list[str]:
+    """Split a command; the program comes first, without its folder."""
+    words = command.split()
+    while words and (words[0] == "sudo" or _SETS_VARIABLE.fullmatch(words[0])):
+        words = words[1:]
+    if len(words) > 2 and words[1] == "-m" and _PYTHON.fullmatch(words[0].rpartition("/")[2]):  # noqa: PLR2004
+        words = words[2:]
+    return [words[0].rpartition("/")[2], *words[1:]] if words else [""]
+
+
+def _only_imports(lines: list[str]) -> bool:
+    try:
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)

@@ -1,0 +1,115 @@
+"""Programs of their own that a cell starts: which, and whether what they print is a result."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.inputtransformer2 import TransformerManager
+
+from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.shell import only_fetches
+
+transform = TransformerManager().transform_cell
+
+PROGRAMS = {
+    "!date": "!date",
+    "!  /usr/bin/date -u": "!date",
+    "!cd data && make all": "!make",
+    "!mkdir -p data": "!mkdir",
+    "!CUDA_VISIBLE_DEVICES=0 sudo python train.py": "!python",
+    "!{sys.executable} -m pip list": "!pip",
+    "!ls {folder} | wc -l": "!ls",
+    "files = !ls": "!ls",
+    "!!ls": "!ls",
+    "%sx ls": "!ls",
+    "%system ls": "!ls",
+    "%%system\nls": "!ls",
+    "%pip install torch": "%pip",
+    "%conda list": "%conda",
+    "%%bash\ndate": "%%bash",
+    "%%bash --out told\ndate": "%%bash",
+    "%%time\n!date": "!date",
+    "for name in names:\n    !cat {name}": "!cat",
+    "!": "!",
+    "x = 1": "",
+    "%time f()": "",
+    "%matplotlib inline": "",
+    "def f():\n    !date": "",
+}
+
+
+@pytest.mark.parametrize("source", PROGRAMS)
+def test_the_program_is_named_as_it_is_written(source):
+    """What leads to it is passed over: folders, variables, ``sudo``, helpers."""
+    assert flow_of_cell(source, transform).programs == {PROGRAMS[source]} - {""}
+
+
+@pytest.mark.parametrize("call", ["f()", "list(map(f, xs))"])
+def test_in_functions_it_is_named_where_they_are_called(call):
+    """Those that are defined in the cell."""
+    assert flow_of_cell(f"def f(*_):\n    !date\n{call}", transform).programs == {"!date"}
+
+
+FETCHING = [
+    "!pip install torch",
+    "%pip install -q torch",
+    "pip install torch",
+    "# the libraries\n!pip install git+https://x/y\n\nimport torch\nfrom y import z",
+    "!{sys.executable} -m pip install torch",
+    "!python3 -m pip install torch",
+    "!sudo apt-get install -y graphviz",
+    "!HF_HUB=1 pip install \\\n    torch",
+    "%matplotlib inline\n!pip install torch",
+    "%%capture\n!pip install torch",
+    "%%time\n!pip install torch",
+    "%%bash\nwget https://x/y.zip\nunzip y.zip",
+    "!wget https://x/y.zip && unzip y.zip -d data; rm y.zip",
+    "!git clone https://x/y; cd y",
+    "!curl -L -o y.zip https://x/y.zip",
+    "!nvidia-smi",
+]
+SHOWING = [
+    "",
+    "x = 1",
+    "!",
+    "!;",
+    "!date",
+    "!ls",
+    "!pip list",
+    "!pip install torch | tail -1",
+    "!pip install torch && python train.py",
+    "!pip install torch\nprint(1)",
+    "!pip install torch\nx = f()",
+    "found = !pip install torch",
+    "!!pip install torch",
+    "!wget -qO- https://x/y.csv",
+    "!wget -O - https://x/y.csv",
+    "!curl https://x/y.csv",
+    "!git log",
+    "!cd y",
+    "%%bash\nwget https://x/y.csv\ncat y.csv",
+    "%%bash",
+    "%time f()",
+    "pip = 3",
+]
+
+
+@pytest.mark.parametrize("source", FETCHING)
+def test_a_cell_that_only_fetches(source):
+    """It installs or downloads; besides it may import, and set IPython up."""
+    assert only_fetches(source)
+
+
+@pytest.mark.parametrize("source", SHOWING)
+def test_a_cell_that_shows_something(source):
+    """What it prints may be looked at."""
+    assert not only_fetches(source)
+
+
+@given(st.text(alphabet=" !%#;&|\\\npip instalwgetO-=x\r\f", max_size=40))
+def test_any_text(source):
+    """No text makes it fail."""
+    only_fetches(source)
+    only_fetches(f"!{source}")
+    only_fetches(f"%%bash\n{source}")

@@ -1,0 +1,17 @@
+"""A program is run beside a draw, and it is the draw that began elsewhere.
+
+run: setup draw other draw
+ask: draw
+probe: x
+changed: yes
+expect: rng torch.cpu 2
+innocent: entropy date
+"""
+# %% setup
+import torch
+torch.manual_seed(0)
+# %% draw
+!date +%s%N
+x = torch.rand(2).tolist()
+# %% other
+y = torch.rand(1)

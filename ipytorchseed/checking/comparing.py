@@ -15,6 +15,7 @@ from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explain import explain
@@ -83,14 +84,18 @@ class _Pair:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.place not in first.outputs or cell.place not in other.outputs:
             return None
-        shown = compare_outputs(first.outputs[cell.place], other.outputs[cell.place])
+        runs = self._runs(cell)
+        shown = compare_outputs(
+            first.outputs[cell.place],
+            other.outputs[cell.place],
+            timed=runs is not None and reads_clock(runs[1].asks),
+        )
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
         elif only_fetches(cell.source):
             shown = tuple(change for change in shown if change.what not in STREAMS)
         outputs = Found.DIFFERENT if shown else Found.SAME
         expected = VARIES in cell.tags
-        runs = self._runs(cell)
         if runs is None:
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
         against, run = runs

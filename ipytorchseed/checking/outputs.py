@@ -29,7 +29,7 @@ _WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
 
-def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
+def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> tuple[Change, ...]:
     """Hold the outputs of two runs of a cell against each other.
 
     Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
@@ -38,13 +38,14 @@ def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
     Args:
         before: The outputs of the earlier run, as nbformat has them.
         after: Those of the later one.
+        timed: Whether the cell reads a clock: then times that it prints are no difference.
 
     Returns:
         In what they differ; nothing where they show the same.
     """
     changes = []
     for name in STREAMS:
-        texts = [_stream(outputs, name) for outputs in (before, after)]
+        texts = [_stream(outputs, name, timed=timed) for outputs in (before, after)]
         if texts[0] != texts[1]:
             changes.append(Change(name, "", _text_detail(*texts)))
     shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
@@ -61,7 +62,7 @@ def compare_outputs(before: Outputs, after: Outputs) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _stream(outputs: Outputs, name: str) -> str:
+def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
     text = "".join(
         _joined(each["text"])
         for each in outputs
@@ -72,7 +73,7 @@ def _stream(outputs: Outputs, name: str) -> str:
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         text = _BARS.sub("", _CURSOR.sub("", text.replace("\r", "\n")))
         text = re.sub(r"\n\s*(?=\n)", "", text).strip()
-    return without_noise(_COLOUR.sub("", text))
+    return without_noise(_COLOUR.sub("", text), timed=timed)
 
 
 def _error(outputs: Outputs) -> str:

@@ -17,6 +17,7 @@ from ipytorchseed.notebook.rerun import Rerunner
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.reach import reach
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
@@ -118,16 +119,17 @@ class Checks:
             extension.tracking.note_seed(seed, "scope")
         hidden = frozenset(shell.user_ns_hidden)
         progress = Progress(shell, silent=as_json)
+        reached = reach(flow, shell.user_ns, hidden)
         check = Check(
             shell.user_ns,
-            reach(flow, shell.user_ns, hidden),
+            reached,
             runs=runs,
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,
             progress=progress.tell,
         )
-        outputs = Outputs()
+        outputs = Outputs(timed=reads_clock(reached.asks))
         under = _Under(
             run=run,
             cell=cell,
@@ -170,7 +172,12 @@ class Checks:
             with under.progress:
                 under.check.first(shown)
                 checked = under.check.finish(
-                    Rerunner(self._extension.shell, under.cell.text, under.cell.file)
+                    Rerunner(
+                        self._extension.shell,
+                        under.cell.text,
+                        under.cell.file,
+                        timed=under.outputs.timed,
+                    )
                 )
         except KeyboardInterrupt:
             click.echo("The check was interrupted. Everything is as after one run of the cell.")

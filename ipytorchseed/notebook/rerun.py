@@ -37,12 +37,14 @@ class Rerunner:
         shell: The running shell.
         text: The cell as Python.
         file: The name under which its own run was compiled.
+        timed: Whether it reads a clock.
     """
 
-    def __init__(self, shell: InteractiveShell, text: str, file: str) -> None:
+    def __init__(self, shell: InteractiveShell, text: str, file: str, *, timed: bool) -> None:
         self._shell = shell
         self._text = text
         self._file = file
+        self._timed = timed
 
     def __call__(self, around: AbstractContextManager[object]) -> Shown:
         """Run it; ``around`` is entered around the code alone.
@@ -50,7 +52,7 @@ class Rerunner:
         Raises:
             KeyboardInterrupt: The user interrupts it.
         """
-        outputs = Outputs()
+        outputs = Outputs(timed=self._timed)
         results: list[object] = []
         error: BaseException | None = None
         with self._hushed(outputs, results):

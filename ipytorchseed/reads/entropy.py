@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ANY = 99
 """Asked by any call."""
 
@@ -106,6 +111,11 @@ ALIASES: dict[str, str] = {
 
 BY_HASH = "hash"
 """The builtin whose answer hangs on the hash seed of the process."""
+
+
+def reads_clock(asked: Iterable[str]) -> bool:
+    """Tell whether a clock is among what a cell asks."""
+    return not CLOCKS.keys().isdisjoint(asked)
 
 
 def is_program(name: str) -> bool:

@@ -32,14 +32,36 @@ _CHANGES_EACH_RUN = (
     (re.compile(r"(?:CPU times:|Wall time:|Compiler\s*:).*"), ""),
     (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), ""),
 )
+_READING = r"\d+(?::\d\d)*(?:\.\d+)?(?:e[-+]?\d+)?"
+_TIMES = (
+    # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
+    re.compile(r"(?<![\w.:])(?:\d+h ?)?\d+m(?: ?\d+(?:\.\d+)?s)?(?!\w)"),
+    re.compile(
+        rf"(?<![\w.:]){_READING} ?"
+        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|\w+/s(?:ec)?)(?!\w)",
+        re.IGNORECASE,
+    ),
+    # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
+    re.compile(
+        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b"
+        rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
+        re.IGNORECASE,
+    ),
+)
+"""What a cell that reads a clock prints of it."""
+
 _WIDGETS = "application/vnd.jupyter.widget-"
 
 
-def without_noise(text: str) -> str:
+def without_noise(text: str, *, timed: bool = False) -> str:
     """Take out what differs between two runs that did the same.
 
     Memory addresses, the times of tqdm's bars and of ``%time`` go; of a line that was
     overwritten by carriage returns, only the last state stays.
+
+    Args:
+        text: What was shown.
+        timed: Whether the cell reads a clock: then numbers that are called times go as well.
     """
     if "\r" in text:
         text = "\n".join(
@@ -48,12 +70,15 @@ def without_noise(text: str) -> str:
         )
     for pattern, instead in _CHANGES_EACH_RUN:
         text = pattern.sub(instead, text)
+    if timed:
+        for pattern in _TIMES:
+            text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)
     return text
 
 
-def text_value(text: str) -> Fingerprint:
+def text_value(text: str, *, timed: bool = False) -> Fingerprint:
     """Return what is kept of a text: its digest, its size, and the numbers in it."""
-    clean = without_noise(text)
+    clean = without_noise(text, timed=timed)
     numbers = tuple(float(match) for match in _NUMBER.findall(clean[:MOST_TEXT]))
     lines = clean.count("\n") + (not clean.endswith("\n"))
     return Fingerprint(
@@ -93,10 +118,12 @@ class Outputs(Struct):
     """What a run showed so far.
 
     Attributes:
+        timed: Whether its cell reads a clock, as in ``without_noise``.
         text: What was printed, up to ``MOST_TEXT`` characters.
         displays: What is kept of each bundle that was displayed.
     """
 
+    timed: bool = False
     text: list[str] = []
     displays: list[Fingerprint] = []
     _size: int = 0
@@ -116,7 +143,7 @@ class Outputs(Struct):
         """Return what is kept of all that was printed."""
         if not self._size:
             return None
-        value = text_value("".join(self.text))
+        value = text_value("".join(self.text), timed=self.timed)
         if self._size <= MOST_TEXT:
             return value
         return Fingerprint(value.digest, "text", f"{self._size:,} characters", exact=False)

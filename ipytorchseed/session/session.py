@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
@@ -17,6 +17,7 @@ from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.reach import Reached, look_up, reach
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
@@ -58,8 +59,8 @@ class Pending(Struct):
         calls: Whether it may run code that sets names of which its text does not tell.
         budget: Time to look at values.
         between: Sources that moved since the last run's end.
-        reads: What the values were.
         outputs: What it showed so far.
+        reads: What the values were.
         seeds: Seeds that commands of ours applied, and how.
     """
 
@@ -76,8 +77,8 @@ class Pending(Struct):
     calls: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
+    outputs: Outputs
     reads: dict[str, Fingerprint] = {}
-    outputs: Outputs = field(default_factory=Outputs)
     seeds: list[tuple[int, str]] = []
 
 
@@ -186,6 +187,7 @@ class Session:
             writes=self._users(flow.writes),
             calls=bool(flow.paths),
             budget=Budget(self.config.budget),
+            outputs=Outputs(timed=reads_clock(reached.asks)),
             between={
                 name: (before, digests[name])
                 for name, before in self._ended.items()

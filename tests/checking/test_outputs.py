@@ -194,6 +194,17 @@ def test_a_difference(case):
         assert changes[0].detail
 
 
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_times_are_no_difference_where_the_cell_reads_a_clock(name):
+    """They are called so; other numbers count."""
+    before, after, other = (
+        [stream(f"loss {loss} in {took} s", name)] for loss, took in ((0.5, 3), (0.5, 4), (0.6, 3))
+    )
+    assert compare_outputs(before, after, timed=True) == ()
+    assert [each.what for each in compare_outputs(before, other, timed=True)] == [name]
+    assert [each.what for each in compare_outputs(before, after)] == [name]
+
+
 def test_differing_pixels_are_counted():
     """Of an image one learns how much of it changed."""
     before, after = (shown(image_png=picture(colour)) for colour in ("red", "blue"))

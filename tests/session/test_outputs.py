@@ -51,6 +51,46 @@ def test_what_changes_in_every_run_does_not_count(one, two):
     assert text_value(one).digest == text_value(two).digest
 
 
+TIMES = {
+    "seconds": ("loss 0.5 in 3.2s", "loss 0.5 in 41s"),
+    "with a space": ("epoch 3: 3.21 s", "epoch 3: 2.9e-05 s"),
+    "in words": ("3 seconds, 2 min", "12 seconds, 1 min"),
+    "minutes and seconds": ("0m 3s, 1h 2m 3.5s", "12m 41s, 2h 0m 1.0s"),
+    "a rate": ("800.2 img/s, 3 steps/sec", "791 img/s, 2.9 steps/sec"),
+    "named before": ("Training time: 3.21 | loss 0.5", "Training time: 12 | loss 0.5"),
+    "named with more words": ("time on cpu = 3.2", "time on cpu = 3.4"),
+    "in brackets": ("Elapsed (wall): 0:00:03.21", "Elapsed (wall): 0:01:41.9"),
+    "took": ("it took 3.2", "it took 3.9"),
+}
+
+
+@pytest.mark.parametrize(("one", "two"), TIMES.values(), ids=TIMES)
+def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
+    """They do where it reads none: then they are computed."""
+    assert text_value(one, timed=True).digest == text_value(two, timed=True).digest
+    assert text_value(one).digest != text_value(two).digest
+    assert Outputs(timed=True, text=[one], _size=1).stdout() == text_value(one, timed=True)
+
+
+BESIDE_TIMES = {
+    "a loss": ("loss 0.5, 3.2 s", "loss 0.6, 3.2 s"),
+    "a loss after the word": ("time to train, loss: 0.5", "time to train, loss: 0.6"),
+    "a loss soon after the word": ("at this time loss 0.5", "at this time loss 0.6"),
+    "an accuracy": ("took 3 s: acc 0.91", "took 3 s: acc 0.92"),
+    "a count": ("5 steps", "6 steps"),
+    "a date": ("2026-01-01", "2026-01-02"),
+    "a name with a number": ("time_step 3, runtime_v2", "time_step 4, runtime_v2"),
+    "a number with letters": ("resnet50s x10s", "resnet51s x10s"),
+    "metres": ("3 metres", "4 metres"),
+}
+
+
+@pytest.mark.parametrize(("one", "two"), BESIDE_TIMES.values(), ids=BESIDE_TIMES)
+def test_what_is_no_time_counts_beside_a_clock(one, two):
+    """Only what is called a time is taken for one."""
+    assert text_value(one, timed=True).digest != text_value(two, timed=True).digest
+
+
 MEANT = {
     "number": ("loss 0.3", "loss 0.4"),
     "progress": ("57/100 [00:05<00:04, 1.6it/s]", "58/100 [00:05<00:04, 1.6it/s]"),

@@ -178,7 +178,7 @@ class Extension:
             table[name] = magic
         self.shell.Completer.custom_matchers.append(self._match)
         if hasattr(self.shell, "kernel"):
-            self.tracking.prepare()
+            self.tracking.get_ready()
 
     def detach(self) -> None:
         """Take it all away, and put back what is still in force."""

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
-
 _QUIET = 0.25
 """Seconds without a cell after which what is kept of runs is put into the ledger's tables."""
-
 
 _IDLE = 0.1
 """Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
@@ -53,7 +51,7 @@ class Tracking:
         self._transformed = ("", "")
         self._soon: asyncio.TimerHandle | None = None
         self._noted = 0.0
-        self._forget: Callable[[], object] = int
+        self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._trouble = ""
         self._overhearing = Overhearing(shell, self._printed, self._displayed)
@@ -86,16 +84,16 @@ class Tracking:
         self._tell_news(ready[1])
         return ready[1]
 
-    def prepare(self) -> None:
+    def get_ready(self) -> None:
         """Make ready what the first cell needs once the kernel is idle, as most are before it."""
         try:
             from tornado.ioloop import IOLoop
         except ImportError:  # a kernel of another make
             return
         loop = IOLoop.current()  # also where the kernel is only about to run it
-        self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._prepare))
+        self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._get_ready))
 
-    def _prepare(self) -> None:
+    def _get_ready(self) -> None:
         if self._session is None and self._choices.tracking:
             with suppress(Exception):  # the cell will meet it again, and say so
                 import_module("ipytorchseed.session.session")
@@ -104,7 +102,8 @@ class Tracking:
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
-        self._forget()
+        if self._forget is not None:
+            self._forget()
         if self._ready is not None:
             self._ready[1].close()
             self._ready = None

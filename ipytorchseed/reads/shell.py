@@ -33,7 +33,7 @@ _FETCHES: dict[str, frozenset[str]] = {
     "nvidia-smi": _ANY,  # what the machine does at the moment
     "pip": frozenset({"download", "install", "uninstall"}),
     "pip3": frozenset({"download", "install", "uninstall"}),
-    "uv": frozenset({"add", "pip", "sync"}),
+    "uv": frozenset({"add", "sync"}),
     "wget": _ANY,
     "yum": frozenset({"install", "update"}),
 }
@@ -52,6 +52,8 @@ _QUIET = re.compile(
 
 _COMMAND = re.compile(r"!(?!!)(.*)|%?((?:conda|mamba|micromamba|pip|uv)\s+[a-z].*)")
 """A line that runs a program; the second kind are magics, which work without a sign as well."""
+
+_MAY_FETCH = re.compile(r"^\s*(?:[!%]|conda|mamba|micromamba|pip|uv)", re.MULTILINE).search
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _PARTS = re.compile(r"&&|\|\||;")
@@ -76,6 +78,8 @@ def only_fetches(source: str) -> bool:
     Args:
         source: The cell's text. Besides such commands it may import, and set IPython up.
     """
+    if not _MAY_FETCH(source):
+        return False
     lines = [line.strip() for line in source.replace("\\\n", " ").splitlines()]
     lines = [line for line in lines if line and line[0] != "#"]
     if lines and lines[0].split()[0] in _SHELLS:
@@ -110,6 +114,7 @@ def _words(command: str) -> list[str]:
         words = words[1:]
     if len(words) > 2 and words[1] == "-m" and _PYTHON.fullmatch(words[0].rpartition("/")[2]):  # noqa: PLR2004
         words = words[2:]
+    words = words[1:] if words[:2] == ["uv", "pip"] else words
     return [words[0].rpartition("/")[2], *words[1:]] if words else [""]
 
 

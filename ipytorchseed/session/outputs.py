@@ -32,13 +32,13 @@ _CHANGES_EACH_RUN = (
     (re.compile(r"(?:CPU times:|Wall time:|Compiler\s*:).*"), ""),
     (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), ""),
 )
-_READING = r"\d+(?::\d\d)*(?:\.\d+)?(?:e[-+]?\d+)?"
+_READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 _TIMES = (
     # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
-    re.compile(r"(?<![\w.:])(?:\d+h ?)?\d+m(?: ?\d+(?:\.\d+)?s)?(?!\w)"),
+    re.compile(r"(?<![\w.:])(?:\d{1,9}h ?)?\d{1,9}m(?: ?\d\d?(?:\.\d{1,20})?s)?(?!\w)"),
     re.compile(
         rf"(?<![\w.:]){_READING} ?"
-        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|\w+/s(?:ec)?)(?!\w)",
+        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",
         re.IGNORECASE,
     ),
     # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows

@@ -68,6 +68,8 @@ FETCHING = [
     "!git clone https://x/y; cd y",
     "!curl -L -o y.zip https://x/y.zip",
     "!nvidia-smi",
+    "%uv pip install torch",
+    "!uv sync",
 ]
 SHOWING = [
     "",
@@ -77,6 +79,7 @@ SHOWING = [
     "!date",
     "!ls",
     "!pip list",
+    "!uv pip list",
     "!pip install torch | tail -1",
     "!pip install torch && python train.py",
     "!pip install torch\nprint(1)",

@@ -124,6 +124,12 @@ def test_any_text_has_a_value():
         assert len(text_value(text).digest) == 16
 
 
+@pytest.mark.parametrize("part", ["9", "1 ", "time ", "1:", "1m ", "1e", "a/s 1", "took 1."])
+def test_long_texts_are_quick(part):
+    """Half a million letters of what looks like times."""
+    assert text_value(part * (500_000 // len(part)), timed=True).digest
+
+
 def test_much_text_is_not_kept():
     """Beyond a limit it is counted, and the record says that it is a sample."""
     outputs = Outputs()

@@ -57,32 +57,41 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if after is None:
         return f"{before.summary} → nothing"
     if before.series is not None and after.series is not None:
-        if before.series == after.series and "grad" in changed_parts(before, after):
-            return "the same numbers, another gradient"
-        return _series(before.series, after.series)
+        return _series(before.series, after.series) or _beside(before, after)
     if before.summary != after.summary:
         return f"{before.summary} → {after.summary}"
     return say_parts(before, after) or f"{after.kind} with other content"
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
-    if len(before) == len(after) == 1:
-        return write_step(before[0], after[0])
+    """Say how far two series are apart; nothing where they hold the same numbers."""
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
+    if len(before) == 1:  # also 0 and -0
+        return write_step(before[0], after[0]) if str(before) != str(after) else ""
     apart = [
         (index, abs(x - y))
         for index, (x, y) in enumerate(zip(before, after, strict=True))
         if x != y and not (x != x and y != y)  # noqa: PLR0124 -- not a number is not itself
     ]
     if not apart:
-        return "other content, the same numbers"
+        return ""
     first, largest = apart[0][0], max(distance for _, distance in apart)
     return (
         f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
         f" {write_step(before[first], after[first])},"
         f" largest difference {write_number(largest)}"
     )
+
+
+def _beside(before: Fingerprint, after: Fingerprint) -> str:
+    """Say in what two values differ that hold the same numbers."""
+    if "grad" in changed_parts(before, after):
+        return "the same numbers, another gradient"
+    said = say_parts(before, after)
+    if not said and before.kind != after.kind:
+        said = f"{before.kind} → {after.kind}"
+    return f"the same numbers, {said}" if said else "other content, the same numbers"
 
 
 def write_step(before: float, after: float) -> str:

@@ -17,6 +17,10 @@ def _series(*numbers):
     )
 
 
+def _typed(dtype, *numbers):
+    return Fingerprint(dtype, "tensor", dtype, parts={"dtype": dtype}, series=numbers)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
@@ -41,6 +45,13 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told)
         (_series(1.0, 2.0), _series(1.0, 2.0, 3.0), "2 → 3 numbers"),
         (_series(math.nan, 2.0), _series(math.nan, 3.0), "1 of 2 numbers differ, the first at index 1:"
          " 2 → 3, largest difference 1"),
+        (_series(-0.0), _series(0.0), "-0 → 0"),
+        (_series(1.0), Fingerprint("1", "tensor", "tensor", series=(1.0,)),
+         "the same numbers, list → tensor"),
+        (_typed("int64", 1.0, 2.0), _typed("float32", 1.0, 2.0),
+         "the same numbers, dtype int64 → float32"),
+        (_series(1.0, 2.0), Fingerprint("x", "list", "list of 2", series=(1.0, 2.0)),
+         "other content, the same numbers"),
         (None, _series(1.0, 2.0), "nothing → list of 2"),
         (_series(1.0, 2.0), None, "list of 2 → nothing"),
         (value("01", "str", "5 characters"), value("02", "str", "6 characters"),

@@ -138,7 +138,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
     for name in ("shape", "dtype", "lr"):
-        if name in parts:
+        if None not in parts.get(name, (None,)):
             said.append(f"{name} {parts[name][0]} → {parts[name][1]}")  # noqa: PERF401 -- as above
     return ", ".join(said)
 

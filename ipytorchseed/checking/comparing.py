@@ -15,7 +15,7 @@ from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explain import explain
@@ -101,13 +101,14 @@ class _Pair:
         against, run = runs
         states = self._states(run)
         kept = variables_apart(against, run, shown) + moved_apart(against, run, states)
-        causes = self._causes(against, run, states, shown) if shown or kept else ()
+        causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
         if not shown and self._clocks.only_read(kept, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
-        return CellVerdict(cell, outputs, state, _all(shown, kept), causes, expected)
+        programs = programs_of(run.asks)
+        return CellVerdict(cell, outputs, state, _all(shown, kept), causes, expected, programs)
 
     @property
     def _one_kernel(self) -> bool:
@@ -124,16 +125,15 @@ class _Pair:
         states = self._after.states(run) if self._one_kernel else None
         return EitherKernel(run, self._before, self._after) if states is None else states
 
-    def _causes(
-        self, against: Run, run: Run, states: States, shown: Sequence[Change]
-    ) -> tuple[Cause, ...]:
+    def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""
         since = against if self._one_kernel else None
         history = [self._numbered(each) for each in self._after.before(run, since)]
-        printed = bool(shown) and all(change.what in STREAMS for change in shown)
+        # What it showed is judged here, and not by the record: that has no pixels, for instance.
+        differs = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
         against, run = (
-            _marked(self._numbered(each), mark, printed=printed)
-            for each, mark in ((against, "before"), (run, "after"))
+            replace(self._numbered(each), displays=(*each.displays, mark))
+            for each, mark in zip((against, run), differs, strict=True)
         )
         said = explain(run, against, history, states)
         if self._one_kernel:
@@ -142,13 +142,6 @@ class _Pair:
 
     def _numbered(self, run: Run) -> Run:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
-
-
-def _marked(run: Run, mark: str, *, printed: bool) -> Run:
-    """Have a record show a difference: it is judged by outputs here, as records hold no pixels."""
-    if printed:
-        return replace(run, stdout=Fingerprint(mark, "text"))
-    return replace(run, displays=(*run.displays, Fingerprint(mark, "display")))
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.verdict import Found
+from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.why import cause_json
@@ -69,7 +70,10 @@ def summary(verdict: Verdict) -> str:
     if first is None:
         return verdict.note or headline(verdict)
     causes = ", ".join(f"{cause.kind} {cause.name}" for cause in first.causes)
-    return f"{first.cell.name} {headline(verdict)}: {causes or 'the cell itself does not repeat'}"
+    if not causes:
+        does = say_programs(first.programs) if first.programs else "itself does not repeat"
+        causes = f"the cell {does}"
+    return f"{first.cell.name} {headline(verdict)}: {causes}"
 
 
 def explanation(verdict: Verdict) -> str:
@@ -112,11 +116,16 @@ def _cell(verdict: CellVerdict) -> Iterator[str]:
         yield wrap(cause.message, first="  ▲ ")
         yield from (f"    try: {line}" for line in cause.fix.splitlines())
     if verdict.does_not_repeat:
-        yield wrap(next_step(), first="  ▲ ")
+        yield wrap(_next_step(verdict), first="  ▲ ")
 
 
-def next_step() -> str:
+def _next_step(verdict: CellVerdict) -> str:
     """Say what to do about a cell whose difference nothing recorded accounts for."""
+    if verdict.programs:
+        return (
+            f"the cell {say_programs(verdict.programs)}. If it is not that, put"
+            " %%deterministic --check on top of it: that names the operation"
+        )
     return (
         "the cell itself does not repeat: nothing that was recorded differs. Put"
         " %%deterministic --check on top of it: that names the operation"

@@ -34,6 +34,7 @@ class CellVerdict(Struct, frozen=True):
         changes: In what it differs: outputs first, then states.
         causes: What can account for it; none where the cell itself does not repeat.
         expected: Whether its tag says that it differs.
+        programs: Other programs that it runs, of which nothing is recorded.
         line: The line of the file that names it.
     """
 
@@ -43,6 +44,7 @@ class CellVerdict(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
     expected: bool = False
+    programs: tuple[str, ...] = ()
     line: int = 1
 
     @property

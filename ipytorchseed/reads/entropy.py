@@ -123,11 +123,19 @@ def is_program(name: str) -> bool:
     return name[:1] in "!%" or name in PROGRAMS
 
 
+def programs_of(asked: Iterable[str]) -> tuple[str, ...]:
+    """Return the other programs among what a cell asks."""
+    return tuple(filter(is_program, asked))
+
+
+def say_programs(names: Iterable[str]) -> str:
+    """Say of a cell that it runs these programs."""
+    return f"runs another program, of which nothing is recorded: {', '.join(names)}"
+
+
 def sentence(name: str) -> str:
     """Say why what a cell asks may answer differently each time."""
-    if name[:1] in "!%":
-        return f"the cell runs {name}, another program, of which nothing is recorded"
-    if name in PROGRAMS:
-        return f"the cell calls {name}, which runs another program: nothing is recorded of it"
+    if is_program(name):
+        return f"the cell {say_programs((name,))}"
     what = "reads the clock" if name in CLOCKS else "asks the system for entropy"
     return f"the cell calls {name}, which {what}: it answers differently each time"

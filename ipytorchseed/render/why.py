@@ -6,6 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import wrap
@@ -65,6 +66,12 @@ class WhyView(View):
         """What to do where nothing explains the difference; empty otherwise."""
         if self.explanation.verdict != "unexplained":
             return ""
+        programs = programs_of(self.explanation.run.asks)
+        if programs:
+            return (
+                f"The cell {say_programs(programs)}. If it is not that, put %%deterministic --check"
+                " on top of it and run it: that names the operation, or what else it is."
+            )
         return (
             "The cell itself does not repeat. Put %%deterministic --check on top of it and run it:"
             " that names the operation, or what else it is."

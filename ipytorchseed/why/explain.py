@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.why.case import Case, States
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
@@ -70,8 +71,10 @@ def explain(
             tuple(cleared),
             find_mend(case, causes),
         )
+    programs = programs_of(run.asks)
+    what = say_programs(programs) if programs else "itself does not repeat"
     message = (
         f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"
-        " the cell itself does not repeat. Next step: %%deterministic --check on top of the cell"
+        f" the cell {what}. Next step: %%deterministic --check on top of the cell"
     )
     return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))

@@ -1,8 +1,7 @@
-"""The cell asks a clock, for entropy or another program, and gets another answer each time."""
+"""The cell asks a clock or for entropy, and gets another answer each time."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
@@ -11,9 +10,6 @@ from ipytorchseed.why.finders.generators import put_out_of_reach
 
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
-
-_CAPTURED = re.compile(r"=\s*[!%]|!!|%%?(?:sc|sx|system)\b|--(?:out|err)\b|%%capture|getoutput")
-"""How what a program prints gets into a variable."""
 
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
@@ -36,10 +32,8 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     both = set(case.run.asks) & set(case.against.asks)
-    for name in sorted(case.run.asks, key=is_program):  # those last
-        if name == "hash" or name not in both:
-            continue
-        if is_program(name) and (others or causes or not _shows(case, name)):
+    for name in case.run.asks:
+        if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
         if others and name in CLOCKS and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
@@ -58,10 +52,3 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
                 )
             )
     return causes, cleared
-
-
-def _shows(case: Case, name: str) -> bool:
-    """Tell whether all that changed may be what a program printed."""
-    if name[:1] not in "!%" or _CAPTURED.search(case.run.source):
-        return True  # the cell does something with its answer
-    return all(change.what == "stdout" for change in case.changed)

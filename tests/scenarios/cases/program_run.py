@@ -1,10 +1,10 @@
-"""A helper runs another program, which answers differently.
+"""A helper runs another program, of which nothing is recorded.
 
 run: setup name name
 ask: name
 probe: token
 changed: yes
-expect: entropy subprocess.check_output
+verdict: unexplained
 """
 # %% setup
 import subprocess

@@ -71,11 +71,32 @@ def count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
+    """Leave attributes out, and items of attributes that are dictionaries."""
+    outer = {name.partition(".")[0] for name in skip if "." in name}
+    left: list[tuple[str, object]] = []
+    for name, item in items:
+        if name in outer and type(item) is dict:
+            left += [
+                (f"{name}.{key}", each)
+                for key, each in list(item.items())
+                if type(key) is str and f"{name}.{key}" not in skip
+            ]
+        elif name not in skip:
+            left.append((name, item))
+    return left
+
+
 def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> Writer:
-    """Make a writer of plain objects, but for attributes in ``skip``, under the word ``kind``.
+    """Make a writer of plain objects.
 
     An object whose class reserves room that only C code can see into is opaque; what attributes
     it has are read all the same.
+
+    Args:
+        kind: The word for them.
+        skip: Attributes that are no content; ``name.key`` is an item of one that is a dictionary
+            with texts for keys.
     """
 
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -83,7 +104,7 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         made = anatomy(type(value))
         items = made.attributes(value)
         if skip:
-            items = [item for item in items if item[0] not in skip]
+            items = _without(items, skip)
         tokens = yield from attribute_tokens(walk.pick(items), walk)
         digest = xxh3_128_digest(b"object" + text(made.name) + b"%d;" % len(items) + join(tokens))
         hidden = made.hidden and kind != "namespace"  # all of that one is its dictionary

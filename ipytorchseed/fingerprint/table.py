@@ -48,6 +48,15 @@ def _kind(write: Writer, *kinds: type | str) -> Kind:
 
 _state, _at, _wraps = builtin.state_writer, opaque.positioned, functions.wrapper_writer
 
+_SEARCH_TIMES = frozenset({
+    "cv_results_.mean_fit_time", "cv_results_.mean_score_time", "cv_results_.std_fit_time",
+    "cv_results_.std_score_time", "refit_time_",
+})  # fmt: skip
+_BAR_TIMES = frozenset({
+    "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
+    "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
+})  # fmt: skip
+
 KINDS: tuple[Kind, ...] = (
     # Containers and texts
     _kind(containers.write_list, list),
@@ -125,6 +134,12 @@ KINDS: tuple[Kind, ...] = (
     _kind(_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
           "pandas._libs.missing:NAType"),
     _kind(frames.write_arrow, "pyarrow:Array", "pyarrow:ChunkedArray"),
+    # What keeps times of its own work, or identities
+    _kind(objects.object_writer("object", _SEARCH_TIMES),
+          "sklearn.model_selection._search:BaseSearchCV"),
+    _kind(objects.object_writer("object", frozenset({"_stop_words_id"})),
+          "sklearn.feature_extraction.text:_VectorizerMixin"),
+    _kind(objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
     # What cannot be seen into
     _kind(opaque.write_iterator, *opaque.ITERATORS),
     _kind(opaque.write_referents, *opaque.ITERTOOLS),

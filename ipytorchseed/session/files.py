@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
+_CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
+"""Tells the names that kernels give to the code of cells: tracebacks look for it there."""
+
 _MOST = 1_000
 """Files noted of one run."""
 
@@ -140,7 +144,9 @@ def _file_of(module: object) -> object:
 def _is_not_the_users(path: str) -> bool:
     if path.startswith(_SYSTEM) or is_installed_file(path):
         return True
-    return any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so"))
+    if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
+        return True
+    return _CELLS(path) is not None
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:

@@ -30,6 +30,10 @@ _CHANGES_EACH_RUN = (
     (re.compile(r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)"), "["),
     # %time, %timeit
     (re.compile(r"(?:CPU times:|Wall time:|Compiler\s*:).*"), ""),
+    # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
+    (re.compile(r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) *[\d.]+ ?(?:s|min)"), ""),
+    (re.compile(r"\b\d+s \d+[munµ]?s/(?:step|epoch)"), ""),
+    (re.compile(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"), ""),
     (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), ""),
 )
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"

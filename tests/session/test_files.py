@@ -226,3 +226,13 @@ def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "lazy_of_a_test", Lazy())
     (folder / "a").write_text("x")
     assert len(notebook.run("open('a').read()").files) == 1
+
+
+def test_where_tracebacks_look_for_a_cells_code_is_no_file_of_the_users(notebook, folder):
+    """A kernel gives the code of each cell a name, under which there is no file."""
+    name = "'ipykernel_12/34.py'"
+    assert notebook.run(f"Path({name}).exists() or open('made', 'w').write('');").files == ()
+    (folder / "ipykernel_12").mkdir()
+    (folder / "ipykernel_12" / "34.py").write_text("x")
+    assert notebook.run(f"open({name}).read()").files == ()
+    assert notebook.run("open('made').read()").files != ()

@@ -40,6 +40,19 @@ NOISE = {
         "1min 3s ± 2.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
         "58.1 s ± 1.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
     ),
+    "scikit-learn": (
+        "[CV 1/5] END max_depth=2;, score=0.953 total time=   0.1s",
+        "[CV 1/5] END max_depth=2;, score=0.953 total time= 1.2min",
+    ),
+    "joblib": (
+        "[Parallel(n_jobs=1)]: Done 1 out of 4 | elapsed:    0.0s remaining:    0.0s",
+        "[Parallel(n_jobs=1)]: Done 1 out of 4 | elapsed:    0.3s remaining:    1.2s",
+    ),
+    "Keras": ("32/32 - 0s 3ms/step - loss: 0.4", "32/32 - 1s 12ms/step - loss: 0.4"),
+    "transformers": (
+        "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
+        "{'train_runtime': 12.5, 'train_samples_per_second': 8.01, 'train_loss': 0.5}",
+    ),
     "overwritten": ("epoch 1\repoch 2\rdone\n", "epoch 1\rdone\n"),
 }
 
@@ -97,6 +110,11 @@ MEANT = {
     "postfix": ("9/9 [00:05<00:00, 1.6it/s, loss=0.3]", "9/9 [00:05<00:00, 1.6it/s, loss=0.4]"),
     "a time of the user's": ("took 5 s", "took 6 s"),
     "a list": ("[00:05]", "[00:06]"),
+    "a score of scikit-learn": ("score=0.953 total time= 1s", "score=0.954 total time= 1s"),
+    "a loss of transformers": (
+        "{'train_runtime': 1.2, 'train_loss': 0.5}",
+        "{'train_runtime': 1.2, 'train_loss': 0.6}",
+    ),
     "hexadecimal": ("0xff", "0xfe"),
     "blank": ("a b", "a  b"),
     "lines": ("a\nb", "a b"),

@@ -1,0 +1,74 @@
+"""Objects that keep times of their own work, or identities: these are no content."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from tqdm import tqdm
+
+from ipytorchseed.fingerprint import fingerprint
+
+
+def digest(value):
+    """Name a value."""
+    return fingerprint(value).digest
+
+
+def search(shift=0.0):
+    """Fit a search; how long that takes is never twice the same."""
+    rows = np.linspace(0, 1, 40).reshape(20, 2) + shift * np.eye(20, 2)
+    found = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)
+    return found.fit(rows, np.arange(20) % 2)
+
+
+def bar(steps=3, pause=0.0):
+    """Run a bar to its end, or leave it on the way."""
+    made = tqdm(range(3), disable=False, leave=False)
+    for number, _ in enumerate(made, 1):
+        time.sleep(pause)
+        if number == steps:
+            break
+    made.close()
+    return made
+
+
+def vectorizer(*words, identity=1):
+    """Fit a vectorizer that remembers where in memory its stop words lay."""
+    made = CountVectorizer().fit(words)
+    made._stop_words_id = identity
+    return made
+
+
+CASES = {
+    "a search": (search, search, lambda: search(shift=3.0)),
+    "a bar": (lambda: bar(pause=0.01), lambda: bar(pause=0.15), lambda: bar(steps=2)),
+    "a vectorizer": (
+        lambda: vectorizer("one", "two"),
+        lambda: vectorizer("one", "two", identity=2),
+        lambda: vectorizer("one", "three"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("one", "same", "other"), CASES.values(), ids=CASES)
+def test_what_is_no_content_makes_no_difference(one, same, other):
+    """What is content does, and nothing is written to the object."""
+    value = one()
+    before = dict(vars(value))
+    assert digest(value) == digest(same())
+    assert digest(value) != digest(other())
+    assert vars(value) == before
+
+
+def test_scores_of_a_search_are_content():
+    """Only times are left out of its results."""
+    one, other = search(), search()
+    other.cv_results_["mean_test_score"] = other.cv_results_["mean_test_score"] + 1e-9
+    assert digest(one) != digest(other)
+    assert "a:cv_results_.mean_test_score" in fingerprint(one).parts
+    assert not [name for name in fingerprint(one).parts if name.endswith(("_time", "_time_"))]

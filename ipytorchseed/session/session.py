@@ -25,7 +25,7 @@ from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.outputs import Outputs, without_noise
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch
-from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
+from ipytorchseed.session.watch import PLAIN, Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -230,6 +230,8 @@ class Session:
         rebound = self._users(self._watch.rebound(namespace))
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
+        if status != "ok":  # it may have ended before it came to set all that it sets
+            written = {n for n in written if n in rebound or type(namespace.get(n)) in PLAIN}
         reached = pending.reached
         run = Run(
             notebook=self.notebook,

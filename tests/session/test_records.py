@@ -141,6 +141,17 @@ def test_the_result_is_recorded(torch_names):
     assert torch_names.run("None").result is None
 
 
+def test_what_a_failed_cell_did_not_come_to_set_is_not_its_doing(notebook):
+    """It holds what an earlier cell left there; what was set before the error is there each time."""
+    notebook.run("made = [1]; number = 1")
+    cell = "number = 1; rows = [2]; 1 / 0; made = [3]"
+    for _ in range(2):
+        assert {*notebook.run(cell).writes} == {"number", "rows"}
+    assert {*notebook.run("number = 1; rows = [2]; made = [3]").writes} == {
+        "number", "rows", "made"
+    }  # fmt: skip
+
+
 def test_an_error_is_recorded_without_addresses(notebook):
     """Equal errors are equal; what was made before it is there."""
     cell = "made = 3\nraise ValueError(f'no {object()}')"

@@ -120,7 +120,7 @@ def reads_clock(asked: Iterable[str]) -> bool:
 
 def is_program(name: str) -> bool:
     """Tell whether what is asked is another program: ``!wget``, ``%pip``, ``subprocess.run``."""
-    return name[:1] in "!%" or name in PROGRAMS
+    return name.startswith(("!", "%")) or name in PROGRAMS
 
 
 def programs_of(asked: Iterable[str]) -> tuple[str, ...]:

@@ -7,14 +7,13 @@ import re
 
 from msgspec import Struct
 
-from ipytorchseed.reads.shell import program_of
+from ipytorchseed.reads.shell import MAGICS, program_of
 
 _CELL = frozenset(
     {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
     | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
 )
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
-_PROGRAMS = frozenset({"conda", "mamba", "micromamba", "pip", "uv"})
 _RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
 _SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
 _FORGETS = frozenset({"timeit", "memit"})
@@ -73,7 +72,7 @@ def _line_magic(name: str, line: str) -> Magic:
         made.forgets = name in _FORGETS
     elif name in ("run", "load"):
         made.file = next((word for word in line.split() if not word.startswith("-")), "")
-    elif name in _PROGRAMS:
+    elif name in MAGICS:
         made.program = f"%{name}"
     elif name in _RUNS_LINE:
         made.program = f"!{program_of(line)}"

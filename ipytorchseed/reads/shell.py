@@ -45,15 +45,18 @@ _SILENT = frozenset(
 )
 """Programs that go with them, and whose words are no results either."""
 
+MAGICS = ("conda", "mamba", "micromamba", "pip", "uv")
+"""Programs with a line magic of their name, which works without a sign as well."""
+
 _QUIET = re.compile(
     r"%%time\s*|%%capture\b.*|%(?:alias|autoreload|cd|config|load_ext|matplotlib|reload_ext)\b.*"
 )
 """Magics that may stand beside: they print nothing that hangs on the cell."""
 
-_COMMAND = re.compile(r"!(?!!)(.*)|%?((?:conda|mamba|micromamba|pip|uv)\s+[a-z].*)")
-"""A line that runs a program; the second kind are magics, which work without a sign as well."""
+_COMMAND = re.compile(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
+"""A line that runs a program."""
 
-_MAY_FETCH = re.compile(r"^\s*(?:[!%]|conda|mamba|micromamba|pip|uv)", re.MULTILINE).search
+_MAY_FETCH = re.compile(rf"^\s*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _PARTS = re.compile(r"&&|\|\||;")

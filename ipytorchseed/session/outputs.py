@@ -39,7 +39,10 @@ _CHANGES_EACH_RUN = (
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 _TIMES = (
     # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
-    re.compile(r"(?<![\w.:])(?:\d{1,9}h ?)?\d{1,9}m(?: ?\d\d?(?:\.\d{1,20})?s)?(?!\w)"),
+    re.compile(
+        r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"
+        r"|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)"
+    ),
     re.compile(
         rf"(?<![\w.:]){_READING} ?"
         r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",

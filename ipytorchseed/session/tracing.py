@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice
 from ipytorchseed.determinism.switching import find_switch
-from ipytorchseed.reads.entropy import CLOCKS, sentence
+from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
 from ipytorchseed.session.ends import find_differences
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.verdict import Culprit, Entry, Suspect
@@ -224,7 +225,8 @@ class Tracing:
         """Name what can account for a difference that no operation made."""
         check, suspects = self._check, found.suspects
         reached = check.reached
-        for name in sorted(reached.asks - reached.timing):
+        asks = sorted(reached.asks - reached.timing)
+        for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
             suspects.append(Suspect(kind, name, sentence(name)))
         for path, file in last.files.items():
@@ -250,6 +252,8 @@ class Tracing:
                     f"{each.name} was left in another state: the runs drew differently from it"
                 )
                 suspects.append(Suspect("source", each.name, message))
+        for name in filter(is_program, asks):
+            suspects.append(Suspect("entropy", name, sentence(name)))
         for name in self._loaders():
             message = f"{name} loads in worker processes, whose operations are not seen"
             suspects.append(Suspect("worker", name, message))

@@ -94,7 +94,8 @@ BESIDE_TIMES = {
     "a date": ("2026-01-01", "2026-01-02"),
     "a name with a number": ("time_step 3, runtime_v2", "time_step 4, runtime_v2"),
     "a number with letters": ("resnet50s x10s", "resnet51s x10s"),
-    "metres": ("3 metres", "4 metres"),
+    "metres": ("3 metres, 3 m", "4 metres, 3 m"),
+    "millions": ("5m parameters", "6m parameters"),
 }
 
 

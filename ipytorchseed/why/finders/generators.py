@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
@@ -75,11 +76,17 @@ def _brought_in(
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    if one or ("seed" in case.run.source and case.run.asks):
+    asks = any(not is_program(each) for each in case.run.asks)
+    if one or ("seed" in case.run.source and asks):
         return [], [Cleared("rng", name, _BY_ITSELF)]
+    return [_never_seeded(name, before, after)], []
+
+
+def _never_seeded(name: str, before: str, after: str) -> Cause:
+    """Name a source that both runs brought in, and left in these states."""
     message = f"{name} was never seeded: it begins elsewhere in each kernel, and the cell drew"
     proof = f"state {before[:8]} → {after[:8]}"
-    return [Cause("rng", name, message, proof, _SEED, prevents=True)], []
+    return Cause("rng", name, message, proof, _SEED, prevents=True)
 
 
 def draws_from_where_it_begins(case: Case) -> bool:
@@ -167,7 +174,12 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     before, after = states(case.against, after=False), states(case.run, after=False)
     ends = states(case.against, after=True), states(case.run, after=True)
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
-    return [_cause(case, name, before.get(name), after[name]) for name in drew], []
+    return [
+        _cause(case, name, before.get(name), after[name])
+        if name in after
+        else _never_seeded(name, ends[0][name], ends[1][name])
+        for name in drew
+    ], []
 
 
 def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:

@@ -3,6 +3,6 @@
 from ipytorchseed.fingerprint.budget import Budget
 from ipytorchseed.fingerprint.digest import fingerprint
 from ipytorchseed.fingerprint.memo import Memo
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint, same
 
-__all__ = ["Budget", "Fingerprint", "Memo", "fingerprint"]
+__all__ = ["Budget", "Fingerprint", "Memo", "fingerprint", "same"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MANY = 2000  # attributes from which on an object is a table
+
 _of_type = type.__dict__
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, as every class written in Python is
 _WORD = type.__dict__["__basicsize__"].__get__(object) // 2  # bytes of a pointer
@@ -101,7 +103,10 @@ class Anatomy(Struct, frozen=True):
         return None
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
-        """Return names and values of an object's own attributes, by name."""
+        """Return names and values of an object's own attributes, by name.
+
+        Where they are too many to copy and sort, their dictionary stands for them.
+        """
         found = []
         for name, read in self.slots:
             try:
@@ -109,7 +114,9 @@ class Anatomy(Struct, frozen=True):
             except (AttributeError, TypeError):  # a slot never filled, or another class's
                 continue
         dictionary = self.dictionary(value)
-        if dictionary:
+        if dictionary and len(dictionary) > _MANY:
+            found.append(("__dict__", dictionary))
+        elif dictionary:
             found += [item for item in [*dictionary.items()] if type(item[0]) is str]
         found.sort(key=_first)
         return found

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_128_digest
+from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.anatomy import anatomy
-from ipytorchseed.fingerprint.containers import SERIES
+from ipytorchseed.fingerprint.containers import SERIES, write_batch
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 
 def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -28,7 +28,7 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         fields = [(name, plain[name]) for name in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
     elif dtype.hasobject:
-        body = yield plain.reshape(-1).tolist()
+        body = yield from _write_objects(plain, walk)
     else:
         body = _read(plain, walk, numpy)
     more = yield from extra(value, walk, numpy.ndarray, skip=_NOT_CONTENT)
@@ -38,6 +38,14 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": str(dtype)}
     return Draft(digest, "array", f"{dtype} array {size}", parts, series_of(plain))
+
+
+def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  # noqa: ANN401
+    """Digest an array of Python objects, without a copy of it."""
+    hasher = xxh3_128()
+    for span in walk.spans(plain.size):
+        hasher.update((yield from write_batch(plain.flat[span].tolist(), walk)))
+    return hasher.digest()
 
 
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})

@@ -9,9 +9,16 @@ from msgspec import Struct
 REREAD = 16 * 2**20
 """Bytes of tensors already known that a round reads again all the same."""
 
+_WHOLE = 0.8
+"""The share of the time in which values are read whole; the rest is for samples of the others."""
+
 
 class SpentError(Exception):
     """A walk must end here: what is left to read exceeds what it may."""
+
+
+class LateError(SpentError):
+    """The same, because the time is over rather than because the value is large."""
 
 
 class Budget(Struct):
@@ -32,13 +39,22 @@ class Budget(Struct):
     reread: int = REREAD
 
     @property
-    def spent(self) -> bool:
-        """Whether nothing is left."""
-        return self.used >= self.seconds
+    def left(self) -> float:
+        """Seconds in which values may still be read whole; negative once they are gone."""
+        return self.seconds * _WHOLE - self.used
 
-    def deadline(self) -> float:
-        """Return when a look that begins now must end, by ``time.perf_counter``."""
-        return time.perf_counter() + self.seconds - self.used
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is read whole any more but what is small."""
+        return self.left <= 0
+
+    def deadline(self, *, whole: bool) -> float:
+        """Return when a look that begins now must end, by ``time.perf_counter``.
+
+        Args:
+            whole: Whether it reads values whole, rather than a sample.
+        """
+        return time.perf_counter() + (self.left if whole else self.seconds - self.used)
 
     def charge(self, since: float) -> None:
         """Take the time since ``since``, by ``time.perf_counter``."""

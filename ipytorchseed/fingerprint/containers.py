@@ -1,49 +1,78 @@
-"""Containers: in order, sets without. Subclasses are read through the builtin type's methods."""
+"""Containers: in order, sets without. Subclasses are read through the builtin type's methods.
+
+Nothing is copied whole: large ones are read in batches, between which the clock is asked.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections import OrderedDict, deque
-from itertools import repeat
+from itertools import islice, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_128, xxh3_128_digest
+from xxhash import xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
+from ipytorchseed.fingerprint.budget import SpentError
+from ipytorchseed.fingerprint.buffers import CHUNK
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.walk import BATCH, ITEMS, Draft, Walk, Writer, Writing, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 SERIES = 8192
 """Numbers kept as values at most."""
 
 _FEW = 8  # items from which on a look for equal types pays
-_MANY = 4096  # tokens gathered between two updates of the hash
+_NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 
 
 # --------------------------------------------------------------------------------------------------
 # Items
 
 
-def write_items(items: Iterable[object], walk: Walk) -> Generator[object, bytes, bytes]:
-    """Digest items in their order; 16 bytes."""
-    hasher, tokens = xxh3_128(), []
+def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """Take items a batch at a time.
+
+    Raises:
+        SpentError: Another thread changed what is iterated over.
+    """
+    iterator = iter(items)
+    while True:
+        try:
+            batch = [*islice(iterator, BATCH)]
+        except RuntimeError:
+            raise SpentError from None
+        if not batch:
+            return
+        yield batch
+
+
+def write_tokens(items: Iterable[object], walk: Walk) -> Generator[object, bytes, list[bytes]]:
+    """Write items one by one."""
+    tokens = []
     for item in items:
         leaf = LEAVES.get(id(type(item)))
         token = None if leaf is None else leaf(item)
-        if token is None:
-            token = yield item
-        tokens.append(token)
-        if len(tokens) == _MANY:
-            walk.tick(_MANY)
-            hasher.update(b"".join(tokens))
-            tokens.clear()
+        tokens.append((yield item) if token is None else token)
     walk.tick(len(tokens))
-    hasher.update(b"".join(tokens))
-    return hasher.digest()
+    return tokens
+
+
+def write_batch(items: Sequence[Any], walk: Walk) -> Generator[object, bytes, bytes]:
+    """Digest a batch of items in their order; 17 or 32 bytes."""
+    digest = _packed(items, walk) if len(items) >= _FEW else None
+    if digest is None:
+        tokens = yield from write_tokens(items, walk)
+        digest = b"." + xxh3_128_digest(b"".join(tokens))
+    return digest
+
+
+def write_items(items: Sequence[object], walk: Walk) -> Generator[object, bytes, bytes]:
+    """Digest a few items in their order; 16 bytes."""
+    return xxh3_128_digest(b"".join((yield from write_tokens(items, walk))))
 
 
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
@@ -55,20 +84,24 @@ def _all_of(kind: type, items: Sequence[object]) -> bool:
 
 
 def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
-    """Digest many items of one builtin type at once, or return None where they are not."""
+    """Digest items of one builtin type at once, or return None where they are not."""
     kind = type(items[0])
     if id(kind) not in _PACKED or not _all_of(kind, items):
         return None
     if kind is str:
         lengths = array("q", map(len, items))
+        if sum(lengths) > CHUNK:
+            return None
+        walk.tick(len(items))
         joined = "".join(items).encode("utf-8", "surrogatepass")
-        lengths_digest = walk.read(memoryview(lengths).cast("B"))
-        return b"s" + lengths_digest + walk.read(memoryview(joined))
+        return b"s" + xxh3_128_digest(lengths) + xxh3_128_digest(joined)
     code = _PACKED[id(kind)]
     try:
-        return code.encode() + walk.read(memoryview(array(code, items)).cast("B"))
+        packed = array(code, items)
     except OverflowError:  # an integer of more than 64 bits
         return None
+    walk.tick(len(items))
+    return code.encode() + xxh3_128_digest(packed)
 
 
 def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
@@ -91,51 +124,70 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
     return tuple(found)
 
 
-def sequence_writer(word: str, base: Any, snapshot: Callable[[Any], Sequence[Any]]) -> Writer:  # noqa: ANN401
+def sequence_writer(
+    word: str,
+    base: Any,  # noqa: ANN401
+    read: Callable[[Any, int, Walk], Iterator[Sequence[Any]]],
+) -> Writer:
     """Make a writer of sequences.
 
     Args:
         word: The kind.
         base: The builtin type.
-        snapshot: Returns the items of one, by the builtin type's own methods.
+        read: Takes the items of one of that length in batches: all, or the ends and some between.
     """
     tag = word.encode()
 
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
-        items = snapshot(value)
-        length = len(items)
-        picked = walk.pick(items)
-        digest = _packed(picked, walk) if length >= _FEW else None
-        if digest is None and length < _FEW:  # most lists: without a generator more
-            tokens: list[bytes] = []
-            for item in picked:
-                leaf = LEAVES.get(id(type(item)))
-                token = None if leaf is None else leaf(item)
-                tokens.append((yield item) if token is None else token)
-            digest = b"".join(tokens)
-        elif digest is None:
-            digest = yield from write_items(picked, walk)
+        length = base.__len__(value)
+        hasher = xxh3_128()
+        series: list[Any] = []
+        for batch in read(value, length, walk):
+            hasher.update((yield from write_batch(batch, walk)))
+            if top and length <= SERIES:
+                series += batch
         more = b""
         if type(value) is not base:
             more = yield from extra(value, walk, base)
         if base is deque:
             more += b"%d;" % (-1 if (limit := _limit(value)) is None else limit)
-        digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
+        digest = xxh3_128_digest(tag + b"%d;" % length + more + hasher.digest())
         if not top:
             return Draft(digest, word)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
-        return Draft(digest, word, f"{title} of {length:,}", {"length": str(length)},
-                     series_of(items))  # fmt: skip
+        parts = {"length": str(length)}
+        numbers = series_of(series) if len(series) == length else None
+        return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
 
     return write
 
 
 _limit = deque.__dict__["maxlen"].__get__
 
-write_list = sequence_writer("list", list, list.copy)
-write_tuple = sequence_writer("tuple", tuple, lambda it: tuple.__getitem__(it, slice(None)))
-write_deque = sequence_writer("deque", deque, lambda it: [*deque.__iter__(it)])
+
+def _list(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
+    return (list.__getitem__(value, span) for span in walk.spans(length))
+
+
+def _tuple(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
+    return (tuple.__getitem__(value, span) for span in walk.spans(length))
+
+
+def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
+    if walk.may_hold(length):
+        yield from batches(deque.__iter__(value))
+        return
+    for span in walk.spans(length):
+        try:
+            yield [deque.__getitem__(value, place) for place in range(*span.indices(length))]
+        except IndexError:  # another thread took items away
+            raise SpentError from None
+
+
+write_list = sequence_writer("list", list, _list)
+write_tuple = sequence_writer("tuple", tuple, _tuple)
+write_deque = sequence_writer("deque", deque, _deque)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -147,25 +199,20 @@ def set_writer(base: Any) -> Writer:  # noqa: ANN401
 
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
-        items = [*base.__iter__(value)]
-        tokens: list[bytes] = []
+        length = base.__len__(value)
+        total = 0
         # Their order is not content, and so no place to take a sample from: all or none.
-        for item in items if walk.may_hold(len(items)) else ():
-            if len(tokens) % _MANY == _MANY - 1:
-                walk.tick(_MANY)
-            leaf = LEAVES.get(id(type(item)))
-            token = None if leaf is None else leaf(item)
-            if token is None:
-                token = yield item
-            tokens.append(token)
-        tokens.sort()
+        if walk.may_hold(length):
+            for batch in batches(base.__iter__(value)):
+                tokens = yield from write_tokens(batch, walk)
+                total += sum(map(xxh3_128_intdigest, tokens))
         more = yield from extra(value, walk, base)
-        head = base.__name__.encode() + b"%d;" % len(items)
-        digest = xxh3_128_digest(head + more + b"".join(tokens))
+        head = base.__name__.encode() + b"%d;%x;" % (length, total)
+        digest = xxh3_128_digest(head + more)
         if not top:
             return Draft(digest, base.__name__)
-        summary = f"{base.__name__} of {len(items):,}"
-        return Draft(digest, base.__name__, summary, {"length": str(len(items))})
+        summary = f"{base.__name__} of {length:,}"
+        return Draft(digest, base.__name__, summary, {"length": str(length)})
 
     return write
 
@@ -174,42 +221,54 @@ def set_writer(base: Any) -> Writer:  # noqa: ANN401
 # Dictionaries
 
 
-def items_of(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401
-    """Return keys and values in order, without comparing or hashing a key of the user's.
+def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+    """Iterate over keys and values in order, without comparing or hashing a key of the user's.
 
     ``OrderedDict`` finds each next key by its hash. So its own order is asked for only where all
     keys are of builtin types; else it is the order in which they were first put in.
     """
-    if issubclass(type(value), OrderedDict) and all(
-        id(type(key)) in LEAVES for key in dict.keys(value)
-    ):
-        return [*OrderedDict.items(value)]
-    return [*dict.items(value)]
+    if issubclass(type(value), OrderedDict):
+        for batch in batches(dict.keys(value)):
+            walk.tick(len(batch))
+            if not all(id(kind) in LEAVES for kind in map(type, batch)):
+                break
+        else:
+            return iter(OrderedDict.items(value))
+    return iter(dict.items(value))
+
+
+def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:  # noqa: ANN401
+    """Take the items of a dictionary in batches: all, or its ends and some between."""
+    if walk.may_hold(length):
+        yield from batches(_items(value, walk))
+        return
+    third = ITEMS // 3
+    near = min(length - third, _NEAR)
+    try:
+        yield [*islice(dict.items(value), third)]
+        yield [*islice(dict.items(value), third, near, near // third)]
+        yield [*islice(reversed(dict.items(value)), third)]
+    except RuntimeError:  # another thread changed it
+        raise SpentError from None
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     """Write a dictionary, in the order of its keys: iterating over it can depend on that."""
     top = walk.top
-    items = items_of(value)
-    length = len(items)
-    keep = top and length <= PARTS
-    hasher, parts = xxh3_128(), {"length": str(length)}
-    tokens: list[bytes] = []
-    for key, item in walk.pick(items):
-        for each in (key, item):
-            leaf = LEAVES.get(id(type(each)))
-            token = None if leaf is None else leaf(each)
-            if token is None:
-                token = yield each
-            tokens.append(token)
-        if keep and type(key) is str:
-            parts[f"k:{key}"] = digest_of(tokens[-1])
-        if len(tokens) >= _MANY:
-            walk.tick(_MANY)
+    length = dict.__len__(value)
+    parts = {"length": str(length)}
+    hasher = xxh3_128()
+    for batch in _entries(value, length, walk):
+        if len(batch) <= PARTS:
+            tokens = yield from write_tokens([each for item in batch for each in item], walk)
             hasher.update(b"".join(tokens))
-            tokens.clear()
-    walk.tick(len(tokens))
-    hasher.update(b"".join(tokens))
+            if top and length <= PARTS:
+                told = zip(batch, tokens[1::2], strict=True)
+                parts |= {f"k:{key}": digest_of(t) for (key, _), t in told if type(key) is str}
+        else:
+            keys, values = zip(*batch, strict=True)
+            hasher.update((yield from write_batch(keys, walk)))
+            hasher.update((yield from write_batch(values, walk)))
     more = b""
     if type(value) is not dict:
         more = yield from extra(value, walk, dict)

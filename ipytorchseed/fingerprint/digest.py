@@ -7,15 +7,13 @@ import time
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.anatomy import anatomy
-from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
-
-_NOTHING = "0" * 16  # the digest of what could not be looked at, at all
 
 
 def fingerprint(
@@ -29,12 +27,13 @@ def fingerprint(
     Args:
         value: Anything.
         memo: What is known of earlier values, and is added to.
-        budget: The time for this and other values. Where it is spent, short values are still
-            read in full, of others a sample that does not depend on the time that was left.
-            By default 0.2 seconds for this one.
+        budget: The time for this and other values. Where most of it is spent, short values are
+            still read whole, of others a sample that does not depend on the time that was left;
+            where all of it is, nothing is looked at. By default 0.2 seconds for this one.
 
     Returns:
-        The fingerprint; an opaque one with a note in its summary where looking failed.
+        The fingerprint; one without a digest, and a note in its summary, where the time did not
+        suffice or looking failed.
     """
     try:
         short = leaf(value)
@@ -42,29 +41,58 @@ def fingerprint(
             return short
         memo = Memo() if memo is None else memo
         budget = Budget() if budget is None else budget
+        if budget.used >= budget.seconds:
+            raise SpentError  # noqa: TRY301 -- as a walk does
         began = time.perf_counter()
         try:
             with Unseen():
                 return _look(value, memo, budget)
         finally:
             budget.charge(began)
+    except SpentError:
+        return Fingerprint("", "unread", f"{anatomy(type(value)).title}, not looked at", False)  # noqa: FBT003 -- exact
     except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever happened here
         return Fingerprint(
-            _NOTHING, "opaque", f"not looked at ({type(error).__name__})", exact=False, opaque=True
+            "", "opaque", f"not looked at ({type(error).__name__})", exact=False, opaque=True
         )
 
 
 def _look(value: object, memo: Memo, budget: Budget) -> Fingerprint:
-    for mode in (Mode.KNOWN if budget.spent else Mode.FULL, Mode.SAMPLE):
+    """Read a value whole where there is time or it is small, or else a sample of it."""
+    left = budget.left
+    modes = [Mode.KNOWN] if left <= 0 or memo.refuses(value, left) else [Mode.FULL, Mode.KNOWN]
+    for mode in modes:
         walk = Walk(memo, budget, mode, writer_of)
         try:
-            return _finish(value, walk, walk.look(value))
+            draft = walk.look(value)
+        except SpentError as end:
+            if mode is Mode.FULL:
+                memo.refuse(value, left)
+            elif isinstance(end, LateError):
+                raise  # it may be small, and then a sample could not be told from the whole
+            if walk.large:
+                break
+        else:
+            sample = _sample_too(value, draft, memo, budget) if walk.large else ""
+            return _finish(value, walk, draft, sample)
+    walk = Walk(memo, budget, Mode.SAMPLE, writer_of)
+    draft = walk.look(value)
+    return _finish(value, walk, draft, draft.digest[:8].hex())
+
+
+def _sample_too(value: object, draft: Draft, memo: Memo, budget: Budget) -> str:
+    """Return the sample of a value that was read whole, for looks that have less time."""
+    known = memo.sample(draft.digest)
+    if known is None:
+        try:
+            known = Walk(memo, budget, Mode.SAMPLE, writer_of).look(value).digest[:8].hex()
         except SpentError:
-            continue
-    raise SpentError  # a sample is never refused
+            return ""
+        memo.keep_sample(draft.digest, known)
+    return known
 
 
-def _finish(value: object, walk: Walk, draft: Draft) -> Fingerprint:
+def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint:
     parts, summary, unseen_inside = draft.parts, draft.summary, walk.unseen
     if draft.opaque:
         unseen_inside = unseen_inside - {anatomy(type(value)).name}
@@ -75,5 +103,12 @@ def _finish(value: object, walk: Walk, draft: Draft) -> Fingerprint:
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     return Fingerprint(
-        draft.digest[:8].hex(), draft.kind, summary, walk.exact, draft.opaque, parts, draft.series
+        digest=draft.digest[:8].hex(),
+        kind=draft.kind,
+        summary=summary,
+        exact=walk.exact,
+        opaque=draft.opaque,
+        parts=parts,
+        series=draft.series,
+        sample=sample,
     )

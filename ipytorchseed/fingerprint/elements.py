@@ -29,6 +29,9 @@ _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_
 
 def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
     """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes."""
+    if walk.full:
+        return b"~"
+    walk.tick()
     at = native()
     nested = at.is_nested(tensor)
     shape = None if nested else at.shape(tensor)
@@ -85,13 +88,13 @@ def _remembered(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # no
     identity = (place, at.cdata(tensor))
     # This tensor and ``storage`` hold the memory. A third might have been written to instead.
     known = memo.tensor(identity, proof) if at.holders(place) <= 2 else None  # noqa: PLR2004
-    if known is not None and budget.reread < size:
-        if _sample(tensor, size, device, *buffers.PROOF) == known.sample:
-            return known.digest
-        known = None
-    if known is not None:  # within what is read again, whatever is left of the time
+    if known is not None and budget.reread >= size:  # whatever is left of the time
         budget.reread -= size
+        walk.count(size)
         digest = _hash(walk, tensor, size, device)
+    elif known is not None and _sample(tensor, size, device, *buffers.PROOF) == known.sample:
+        walk.count(size)
+        return known.digest
     else:
         digest = _read(walk, tensor, size, device)
     sample = _sample(tensor, size, device, *buffers.PROOF)

@@ -19,12 +19,14 @@ def _fields(value: Any) -> dict[Any, Any]:  # noqa: ANN401
     return anatomy(type(value)).dictionary(value) or {}
 
 
-def _columns(manager: Any) -> list[Any]:  # noqa: ANN401
+def _columns(manager: Any, walk: Walk) -> list[Any]:  # noqa: ANN401
     """Return the values of each column, in the order of the columns, as views of the blocks."""
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
         flat = getattr(block.values, "ndim", 1) == 1
-        for row, place in enumerate(block.mgr_locs.as_array.tolist()):
+        places = block.mgr_locs.as_array.tolist()
+        walk.tick(len(places))
+        for row, place in enumerate(places):
             found[place] = block.values if flat else block.values[row]
     return found
 
@@ -37,7 +39,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     columns, index = manager.axes
     labels = yield columns
     index_token = yield index
-    values = _columns(manager)
+    values = _columns(manager, walk)
     tokens = yield from attribute_tokens([("", each) for each in walk.pick(values)], walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)

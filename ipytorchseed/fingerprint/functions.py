@@ -32,6 +32,7 @@ def code_digest(code: types.CodeType, walk: Walk) -> bytes:
     Constants are written where they are loaded, not by their place in ``co_consts``: the docstring
     has a place there, and is never loaded.
     """
+    walk.tick()
     known = walk.memo.code(code)
     if known is not None:
         return known
@@ -41,7 +42,6 @@ def code_digest(code: types.CodeType, walk: Walk) -> bytes:
 
 
 def _read_code(code: types.CodeType, walk: Walk) -> bytes:
-    walk.tick()
     raw = code.co_code
     written = bytearray(raw)
     constants = []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _FASTEST = 25e9  # what one core can read where memory is fast, until it is known here
 _FEW = 1024  # entries before the dead ones are looked for
+_MORE = 2  # times the time that did not suffice, from which on another try is worth it
 
 
 class Known(Struct, frozen=True):
@@ -51,6 +52,9 @@ class Memo:
     refuse it, and with it some ways of ``Module.to``; hence one to its memory, which disturbs
     nothing. As long as it stands, no other memory can be taken for this.
 
+    Besides, it knows which values took too long to be read whole, so that they are sampled at
+    once the next time, and what the samples of those read whole are.
+
     Attributes:
         speed: Bytes a second at which large buffers were read, the last time.
     """
@@ -60,6 +64,31 @@ class Memo:
         self._tensors: dict[tuple[int, int], Known] = {}
         self._limit = self._code_limit = _FEW
         self._codes: dict[int, tuple[weakref.ref[CodeType], bytes]] = {}
+        self._refused: dict[int, float] = {}
+        self._samples: dict[bytes, str] = {}
+
+    def refuses(self, value: object, seconds: float) -> bool:
+        """Tell whether reading a value whole took too long before, and there is no more time now.
+
+        Known by its address: where another value has come there, that one is tried a look later.
+        """
+        return self._refused.get(id(value), 0.0) * _MORE > seconds
+
+    def refuse(self, value: object, seconds: float) -> None:
+        """Note that reading a value whole takes longer than ``seconds``."""
+        if len(self._refused) >= _FEW:
+            self._refused.clear()
+        self._refused[id(value)] = seconds
+
+    def sample(self, digest: bytes) -> str | None:
+        """Return the sample's digest of a large value that was read whole, by that digest."""
+        return self._samples.get(digest)
+
+    def keep_sample(self, digest: bytes, sample: str) -> None:
+        """Remember it: the content is the same, and so is a sample of it."""
+        if len(self._samples) >= _FEW:
+            self._samples.clear()
+        self._samples[digest] = sample
 
     def tensor(self, identity: tuple[int, int], proof: tuple[object, ...]) -> Known | None:
         """Return what is known of a tensor, if ``proof`` still holds.

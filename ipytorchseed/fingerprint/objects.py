@@ -113,6 +113,8 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         if not top:
             return Draft(digest, kind)
         summary = f"{made.title}, {count(len(items), 'attribute')}"
+        if items and items[0][0] == "__dict__":
+            summary = f"{made.title}, thousands of attributes"
         word = "opaque" if hidden and kind == "object" else kind
         return Draft(digest, word, summary, attribute_parts(tokens), opaque=hidden)
 

@@ -38,7 +38,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         for parameter in _list(group.get("params")):
             places[id(parameter)] = len(parameters)
             parameters.append(parameter)
-    moved = yield from attribute_tokens([("", each) for each in parameters], walk)
+    moved = yield from attribute_tokens([("", each) for each in walk.pick(parameters)], walk)
     settings = []
     for group in groups:
         plain = [(name, item) for name, item in group.items() if name != "params"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONG = 4096
-"""Characters or bytes beyond which a text is read with an eye on the clock."""
+"""Characters or bytes beyond which a text or an integer is read with an eye on the clock."""
 
 _FLOAT = struct.Struct("<cd").pack
 _COMPLEX = struct.Struct("<cdd").pack
@@ -29,6 +29,10 @@ def text(value: str) -> bytes:
 
 name_bytes = lru_cache(maxsize=4096)(text)
 """The same for names of attributes, which come again and again."""
+
+
+def _integer(value: int) -> bytes | None:
+    return b"i%x;" % value if value.bit_length() <= 8 * LONG else None
 
 
 def _text(value: str) -> bytes | None:
@@ -46,7 +50,7 @@ def _complex(value: complex) -> bytes:
 LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(None)): lambda _: b"N",
     id(bool): lambda value: b"T" if value else b"F",
-    id(int): lambda value: b"i%x;" % value,  # hexadecimal has no limit on digits
+    id(int): _integer,  # hexadecimal has no limit on digits
     id(float): lambda value: _FLOAT(b"f", value),
     id(complex): _complex,
     id(str): _text,

@@ -8,29 +8,28 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import count, extra
-from ipytorchseed.fingerprint.scalars import LEAVES
+from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PIECE = 2**20  # characters encoded at once
+_SHOWN = 32  # bytes of the longest number shown by its digits
 
 
 def _plain(base: Any, value: Any) -> Any:  # noqa: ANN401
-    """Return the plain value in an object of a subclass, past the methods it overrides."""
+    """Return the plain number in an object of a subclass, past the methods it overrides."""
     if base is int:
-        return int.__add__(value, 0)
+        return value if type(value) is int else int.__add__(value, 0)
     if base is float:
         return float.__pos__(value)
-    if base is complex:
-        return complex.__pos__(value)
-    return base.__getitem__(value, slice(None))
+    return complex.__pos__(value)
 
 
 def _long(text: str, walk: Walk) -> bytes:
     """Digest a text of any length."""
-    hasher, length = xxh3_128(), len(text)
+    hasher, length = xxh3_128(), str.__len__(text)
     if walk.may_read(length):
         size, starts = _PIECE, [*range(0, length, _PIECE)]
     else:
@@ -43,26 +42,57 @@ def _long(text: str, walk: Walk) -> bytes:
     return hasher.digest()
 
 
-def scalar_writer(base: Any) -> Writer:  # noqa: ANN401
-    """Make a writer of long texts and of objects whose class extends a builtin scalar."""
+def _large(number: int, walk: Walk) -> bytes:
+    """Digest an integer of thousands of digits; of millions, its ends: it is copied to be read."""
+    size = number.bit_length() // 8 + 1
+    if walk.may_read(size) and size <= buffers.CHUNK:
+        raw = number.to_bytes(size, "little", signed=True)
+    else:
+        walk.exact = False
+        ends = (number & ((1 << 8 * _PIECE) - 1), number >> 8 * max(0, size - _PIECE))
+        raw = b"".join([end.to_bytes(_PIECE + 1, "little", signed=True) for end in ends])
+    walk.charge(len(raw))
+    return b"%d;" % size + xxh3_128_digest(raw)
+
+
+def number_writer(base: Any) -> Writer:  # noqa: ANN401
+    """Make a writer of large integers and of objects whose class extends a builtin number."""
     word = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
         plain = _plain(base, value)
         token = LEAVES[id(base)](plain)
-        if token is None:
-            body = _long(plain, walk) if base is str else walk.read(memoryview(plain))
-            token = b"%d;" % len(plain) + body
+        more = yield from extra(value, walk, base)
+        digest = xxh3_128_digest(word.encode() + more + (token or _large(plain, walk)))
+        if not top:
+            return Draft(digest, word)
+        title = type.__dict__["__name__"].__get__(type(value))
+        shown = repr(plain) if token and len(token) < _SHOWN else f"of {plain.bit_length():,} bits"
+        return Draft(digest, word, f"{title} {shown}")
+
+    return write
+
+
+def text_writer(base: Any) -> Writer:  # noqa: ANN401
+    """Make a writer of long texts and bytes, and of objects whose class extends them."""
+    word = base.__name__
+
+    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+        top = walk.top
+        length = base.__len__(value)
+        if length <= LONG:
+            token = LEAVES[id(base)](base.__getitem__(value, slice(None)))
+        else:
+            body = _long(value, walk) if base is str else walk.read(memoryview(value))
+            token = b"%d;" % length + body
         more = yield from extra(value, walk, base)
         digest = xxh3_128_digest(word.encode() + more + token)
         if not top:
             return Draft(digest, word)
         title = type.__dict__["__name__"].__get__(type(value))
-        if base in (str, bytes):
-            size = count(len(plain), "character" if base is str else "byte")
-            return Draft(digest, word, f"{title} of {size}", {"length": str(len(plain))})
-        return Draft(digest, word, f"{title} {plain!r}"[:80])
+        size = count(length, "character" if base is str else "byte")
+        return Draft(digest, word, f"{title} of {size}", {"length": str(length)})
 
     return write
 

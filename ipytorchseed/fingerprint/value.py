@@ -14,9 +14,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
     """The name of a value's content, and what may be said of it without its content.
 
     Attributes:
-        digest: 16 hex digits. Of two exact fingerprints, equal digests mean equal content; so of
-            two that are both not exact, as far as the sample goes, which is the same positions
-            whenever it is taken. An exact one and one that is not say nothing about each other.
+        digest: 16 hex digits, of all the content or of a sample; empty where the time did not
+            suffice for either. Hold two against each other with ``same``.
         kind: What it is, in a word: ``tensor``, ``module``, ``list``, ``function``, ``opaque``.
         summary: What it is, in a line for people. Numbers stand in it, no other contents.
         exact: Whether the digest is of all the content that can be seen, rather than of a sample.
@@ -30,6 +29,9 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             value whose content cannot be seen; ``random`` names the states of the generators of
             random numbers inside it, which its digest leaves out.
         series: Its numbers, where it is a number or a series of at most 8,192.
+        sample: The digest of a sample of a value too large to be read whole at every look, whether
+            or not it was this time: its length, its ends, and the same places between whenever it
+            is taken. Empty for values that are always read whole.
     """
 
     digest: str
@@ -39,3 +41,23 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
     opaque: bool = False
     parts: Mapping[str, str] = {}
     series: tuple[float, ...] | None = None
+    sample: str = ""
+
+
+def same(one: Fingerprint, other: Fingerprint) -> bool | None:
+    """Tell whether two values have the same content, as far as it can be seen.
+
+    Returns:
+        True where both were read whole and are equal, False where they are known to differ, None
+        where too little of them was looked at to tell.
+    """
+    if not one.digest or not other.digest:
+        return None
+    if one.exact and other.exact:
+        return one.digest == other.digest
+    if one.sample and other.sample:
+        return None if one.sample == other.sample else False
+    if one.sample or other.sample:  # only one is large: they differ if that is seen in their sizes
+        told = (one.kind, one.summary) != (other.kind, other.summary)
+        return False if told and (other if one.sample else one).exact else None
+    return one.digest == other.digest if one.exact == other.exact else None

@@ -18,7 +18,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.anatomy import full_name
-from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.scalars import LEAVES
 
 if TYPE_CHECKING:
@@ -40,7 +40,11 @@ SMALL = 2**18
 TOTAL = 2**23
 """Bytes of all buffers of one value read in full where the budget is spent."""
 
+BATCH = 4096
+"""Items of a container copied and digested at once."""
+
 _EVERY = 256  # values visited between two looks at the clock
+_FASTEST = 2e-8  # seconds for an item of a container, where all are numbers
 _UNSEEN = 4  # types listed
 
 
@@ -92,6 +96,7 @@ class Walk:
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
         failed: What could not be looked at, as types and errors.
+        large: Whether a walk in ``Mode.KNOWN`` that knows nothing would have been refused.
     """
 
     def __init__(
@@ -105,8 +110,9 @@ class Walk:
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
         self.failed: list[str] = []
+        self.large = False
         self._writer = writer
-        self._deadline = budget.deadline()
+        self._deadline = budget.deadline(whole=mode is Mode.FULL)
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
         self._visited = 0
@@ -161,8 +167,7 @@ class Walk:
         depth = self._open.get(key)
         if depth is not None:
             return b"^%d;" % (len(stack) - depth)
-        if self._visited >= NODES and self.mode is Mode.SAMPLE:
-            self.exact = False
+        if self.full:
             return b"~"
         self.tick()
         self._open[key] = len(stack)
@@ -183,34 +188,52 @@ class Walk:
     # ----------------------------------------------------------------------------------------------
     # What it costs
 
+    @property
+    def full(self) -> bool:
+        """Whether a sample has no room for another value."""
+        if self._visited < NODES or self.mode is not Mode.SAMPLE:
+            return False
+        self.exact = False
+        return True
+
     def tick(self, count: int = 1) -> None:
         """Count values visited.
 
         Raises:
             SpentError: they were too many.
+            LateError: they took too long.
         """
         self._visited += count
-        if self.mode is Mode.FULL:
-            if self._visited >= self._check_at:
-                self._check_at = self._visited + _EVERY
-                self._clock()
-        elif self.mode is Mode.KNOWN and self._visited > NODES:
+        if self._visited > NODES:
+            self._enlarge()
+        if self._visited >= self._check_at:
+            self._check_at = self._visited + _EVERY
+            self._clock()
+
+    def _enlarge(self) -> None:
+        self.large = True
+        if self.mode is Mode.KNOWN:
             raise SpentError
 
     def _clock(self) -> None:
         if time.perf_counter() > self._deadline:
-            raise SpentError
+            raise LateError
 
     def charge(self, size: int) -> None:
         """Count bytes read.
 
         Raises:
-            SpentError: they took too long.
+            LateError: they took too long.
         """
         self._unchecked += size
-        if self._unchecked >= buffers.CHUNK and self.mode is Mode.FULL:
+        if self._unchecked >= buffers.CHUNK:
             self._unchecked = 0
             self._clock()
+
+    def count(self, size: int) -> None:
+        """Count the bytes of a buffer that is known not to have changed."""
+        self._read += size
+        self.large |= size > SMALL or self._read > TOTAL
 
     def may_read(self, size: int) -> bool:
         """Tell whether a buffer of ``size`` bytes is to be read in full, else in a sample.
@@ -219,14 +242,13 @@ class Walk:
             SpentError: neither.
         """
         self._read += size
+        if size <= SMALL and self._read <= TOTAL:
+            return True
+        self._enlarge()
         if self.mode is Mode.FULL:
             if size > buffers.CHUNK:
                 self._refuse_hopeless(size)
             return True
-        if size <= SMALL and self._read <= TOTAL:
-            return True
-        if self.mode is Mode.KNOWN:
-            raise SpentError
         self.exact = False
         return False
 
@@ -238,14 +260,30 @@ class Walk:
 
     def may_hold(self, count: int) -> bool:
         """Tell whether ``count`` items are to be visited, else some; raises as ``may_read``."""
-        if self.mode is Mode.FULL or count <= ITEMS:
+        if count <= ITEMS:
             return True
-        if self.mode is Mode.KNOWN:
-            if count > NODES:
-                raise SpentError
-            return True
-        self.exact = False
-        return False
+        if count > NODES:
+            self._enlarge()
+        if self.mode is Mode.SAMPLE:
+            self.exact = False
+            return False
+        if count > BATCH and count * _FASTEST > self._deadline - time.perf_counter():
+            raise SpentError
+        return True
+
+    def spans(self, count: int) -> Iterator[slice]:
+        """Cut ``count`` items into what is read at once: all, or the ends and some between.
+
+        Raises:
+            SpentError: as ``may_read``.
+        """
+        if self.may_hold(count):
+            yield from (slice(start, start + BATCH) for start in range(0, count, BATCH))
+        else:
+            third = ITEMS // 3
+            yield slice(0, third)
+            yield slice(third, count - third, count // third)
+            yield slice(count - third, count)
 
     # ----------------------------------------------------------------------------------------------
     # Reading
@@ -277,9 +315,6 @@ class Walk:
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
         """Return the items to visit: all, or some of the first, the last and those between."""
-        count = len(items)
-        if self.may_hold(count):
+        if self.may_hold(len(items)):
             return items
-        third = ITEMS // 3
-        step = count // third
-        return [*items[:third], *items[third:-third:step], *items[-third:]]
+        return [item for span in self.spans(len(items)) for item in items[span]]

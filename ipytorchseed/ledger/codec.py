@@ -107,7 +107,8 @@ def _decode_value(content: bytes) -> Fingerprint:
 
 
 def _fields_of(value: Fingerprint) -> list[Any]:
-    fields: list[Any] = [value.digest, value.kind, value.summary, value.exact + 2 * value.opaque]
+    digest = f"{value.digest}/{value.sample}" if value.sample else value.digest
+    fields: list[Any] = [digest, value.kind, value.summary, value.exact + 2 * value.opaque]
     if value.parts or value.series is not None:
         fields.append(dict(value.parts))
         if value.series is not None:
@@ -124,8 +125,10 @@ def _value_of(fields: list[Any], tail: bytes = b"") -> Fingerprint:
             series = unpack_numbers(kept, tail)
         else:
             series = tuple(float(each) if isinstance(each, str) else each for each in kept)
+    digest, _, sample = digest.partition("/")
+    parts = more[0] if more else {}
     return Fingerprint(
-        digest, kind, summary, bool(flags & 1), bool(flags & 2), more[0] if more else {}, series
+        digest, kind, summary, bool(flags & 1), bool(flags & 2), parts, series, sample
     )
 
 

@@ -167,6 +167,7 @@ class Tracking:
             return None
         finally:
             self._tell_news(self._session.ledger)
+            self._tell_size(self._session.too_large)
             if self._trouble:
                 self._tell_once(self._trouble)
                 self._trouble = ""
@@ -209,9 +210,20 @@ class Tracking:
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
-    def _tell_once(self, what: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+    def _tell_size(self, name: str) -> None:
+        """Tell of the first variable that is too large to be looked at whole, if one is."""
+        if name:
+            self._tell_once(
+                f"{name} is too large to be looked at whole in {self._choices.budget:g} s, so a"
+                " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
+                f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
+                "size",
+            )
+
+    def _tell_once(self, what: str, about: str = "") -> None:
+        key = about or what
+        if key not in self._told:
+            self._told.add(key)
             sys.stderr.write(f"ipytorchseed: {what}\n")
 
     def _transform(self, cell: str) -> str:

@@ -47,13 +47,15 @@ class WhyView(View):
             return f"{name} gave bitwise the same result as {other}."
         if said.verdict == "explained":
             return f"Why {name} differs from {other}"
+        if said.unknown:
+            return f"{name}: {said.message}"
         return f"{name} differs from {other}, and nothing that was recorded does"
 
     @property
     def one_line(self) -> str:
         """The answer in a line, where the result changed; empty otherwise."""
         said = self.explanation
-        if said.against is None or said.verdict not in ("explained", "unexplained"):
+        if said.against is None or not said.changed:
             return ""
         named = ", ".join(f"{cause.kind} {cause.name}" for cause in said.causes)
         return (
@@ -66,6 +68,11 @@ class WhyView(View):
         """What to do where nothing explains the difference; empty otherwise."""
         if self.explanation.verdict != "unexplained":
             return ""
+        if self.explanation.unknown:
+            name = self.explanation.unknown[0].name
+            return (
+                f"For more time to look at {name}: %config IPyTorchSeed.budget = 2 (seconds a cell)"
+            )
         programs = programs_of(self.explanation.run.asks)
         if programs:
             return (

@@ -6,11 +6,14 @@ dictionaries and slots are read through the descriptors that the interpreter mad
 
 from __future__ import annotations
 
+from itertools import islice
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+_MANY = 2000
 
 
 def mro(kind: type) -> tuple[type, ...]:
@@ -40,6 +43,6 @@ def attributes(value: object) -> Iterator[tuple[str, object]]:
             elif dictionary is None:
                 dictionary = item
     if type(dictionary) is dict:
-        for attribute, item in [*dictionary.items()]:
+        for attribute, item in [*islice(dictionary.items(), _MANY)]:  # of more, it is a table
             if type(attribute) is str:
                 yield attribute, item

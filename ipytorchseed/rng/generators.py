@@ -29,6 +29,15 @@ DEPTH = 2
 _FEW = 32
 """Items of a container that are looked at; larger ones hold data, not generators."""
 
+_MOST = 20_000
+"""Attributes and items that are followed at each depth, in the order of the namespace."""
+
+PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+"""Identities of the types whose values hold nothing, and of which equal ones may be one object.
+
+Not the types themselves: looking one up in a set would run the ``__hash__`` of its metaclass.
+"""
+
 
 class Kind(Struct, frozen=True):
     """A row of the table of generator types.
@@ -134,19 +143,23 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
         One entry for each generator, under its shortest name, in the order of the namespace.
         The hidden generators behind ``random``, ``numpy.random`` and torch's devices are none.
     """
+    kinds: dict[int, Kind | None] = {}
     types = _types()
     hidden = _hidden()
     entries: dict[int, Found] = {}
     level = [
         (name, value)
         for name, value in list(namespace.items())
-        if type(name) is str and not name.startswith("_")
+        if type(name) is str and not name.startswith("_") and id(type(value)) not in PLAIN
     ]
     followed: set[int] = set()
     for depth in range(DEPTH + 1):
         below: list[tuple[str, object]] = []
         for name, value in level:
-            kind = _kind_of(value, types)
+            made = type(value)
+            if id(made) not in kinds:  # which live as long as their objects do
+                kinds[id(made)] = _kind_of(made, types)
+            kind = kinds[id(made)]
             if kind is not None:
                 identity = id(_state_holder(value, kind))
                 if identity in hidden:
@@ -157,9 +170,11 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
                 elif name not in (known.name, *known.others):
                     others = (*known.others, name)
                     entries[identity] = Found(known.name, known.kind, known.object, others)
-            elif depth < DEPTH and (depth == 0 or id(value) not in followed):
+            elif depth < DEPTH and len(below) < _MOST and (depth == 0 or id(value) not in followed):
                 followed.add(id(value))
-                below += _children(name, value)
+                below += [
+                    child for child in _children(name, value) if id(type(child[1])) not in PLAIN
+                ]
         level = below
     return list(entries.values())
 
@@ -174,11 +189,11 @@ def _types() -> list[tuple[type, Kind]]:
     return found
 
 
-def _kind_of(value: object, types: list[tuple[type, Kind]]) -> Kind | None:
-    for made, kind in types:
-        if issubclass(type(value), made):
+def _kind_of(made: type, types: list[tuple[type, Kind]]) -> Kind | None:
+    for base, kind in types:
+        if issubclass(made, base):
             # SystemRandom asks the operating system for each number: it has no state.
-            return None if issubclass(type(value), random.SystemRandom) else kind
+            return None if issubclass(made, random.SystemRandom) else kind
     return None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.changes import how_far
 
 if TYPE_CHECKING:
@@ -94,4 +95,4 @@ def _differ(one: Fingerprint | None, other: Fingerprint | None) -> bool:
         return one is not other
     if one.opaque and other.opaque:
         return False  # what cannot be seen proves nothing
-    return one.digest != other.digest
+    return same(one, other) is False

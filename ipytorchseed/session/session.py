@@ -13,19 +13,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, flow_of_cell
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.reach import Reached, look_up, reach
 from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.rng.generators import PLAIN
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.outputs import Outputs, without_noise
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch
-from ipytorchseed.session.watch import PLAIN, Look, NamespaceWatch, shell_name
+from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +40,14 @@ _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "byte
 _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
 
+_SHARE, _REST = 0.1, 0.25
+"""Of a cell's own time, and of the budget, what looking at it may take."""
+
+_MOST_NAMES = 5_000
+"""Variables on record of one run, those that its text names first."""
+
 _TOO_MUCH = "too much code of yours to follow it all"
+_TOO_MANY = "too many variables to look at them all"
 
 
 class Pending(Struct):
@@ -82,6 +90,20 @@ class Pending(Struct):
     seeds: list[tuple[int, str]] = []
 
 
+class Seen(Struct, frozen=True):
+    """A variable as it was left by the cells so far.
+
+    Attributes:
+        value: What it was, read whole.
+        round: The round of looking in which that was seen last.
+        seconds: What looking at it cost.
+    """
+
+    value: Fingerprint
+    round: int
+    seconds: float
+
+
 class Session:
     """Looks at each run of a kernel and records it.
 
@@ -94,6 +116,8 @@ class Session:
 
     Attributes:
         kernel: A name of this kernel's process.
+        too_large: The variable that the last run read or made and that was not read whole, for
+            want of time; empty where there was none.
         later: Calls a function once the cell's reply is out; None where nobody waits for one.
     """
 
@@ -110,6 +134,7 @@ class Session:
         self.ledger = ledger
         self.config = config or Config()
         self.later: Callable[[Callable[[], object]], None] | None = None
+        self.too_large = ""
         self._last: Run | None = None
         self._transform = transform
         self._hidden = frozenset(hidden)
@@ -120,7 +145,8 @@ class Session:
         self._files = FileWatch()
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
-        self._known: dict[str, tuple[Fingerprint, int]] = {}
+        self._known: dict[str, Seen] = {}
+        self._took: dict[str, float] = {}
         self._round = 0
         self._pending: Pending | None = None
 
@@ -169,6 +195,7 @@ class Session:
             states = self._states.read() if recording else None
         if states is None:
             return
+        began = time.perf_counter()
         flow = flow_of_cell(source, self._transform)
         reached = reach(flow, namespace, self._hidden)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
@@ -186,7 +213,7 @@ class Session:
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths),
-            budget=Budget(self.config.budget),
+            budget=Budget(self._allowance(self._took.get(cell, 0.0))),
             outputs=Outputs(timed=reads_clock(reached.asks)),
             between={
                 name: (before, digests[name])
@@ -194,6 +221,7 @@ class Session:
                 if digests.get(name, before) != before
             },
         )
+        pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
             if self._is_users(name):
                 pending.reads[name] = self._look(look_up(place, namespace), pending.budget)
@@ -226,12 +254,14 @@ class Session:
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
+        self._took[pending.cell] = seconds
+        pending.budget.seconds = self._allowance(seconds)
         states = self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
-            written = {n for n in written if n in rebound or type(namespace.get(n)) in PLAIN}
+            written = {n for n in written if n in rebound or id(type(namespace.get(n))) in PLAIN}
         reached = pending.reached
         run = Run(
             notebook=self.notebook,
@@ -262,7 +292,11 @@ class Session:
             uses=tuple(sorted(reached.uses)),
             passes=reached.passes,
             code=code_digest(pending.source, self._transform),
-            notes=(*states.notes, *(() if reached.complete else (_TOO_MUCH,))),
+            notes=(
+                *states.notes,
+                *(() if reached.complete else (_TOO_MUCH,)),
+                *(() if len(written) <= _MOST_NAMES else (_TOO_MANY,)),
+            ),
         )
         self._ended = run.after
         kept = pending.states.kept | states.kept
@@ -318,6 +352,9 @@ class Session:
     ) -> dict[str, Fingerprint]:
         """Name what the run made or changed, also through other names of the same objects."""
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
+        if len(named) > _MOST_NAMES:
+            named.sort(key=pending.writes.__contains__, reverse=True)
+            del named[_MOST_NAMES:]
         places = {name: ("", name) for name in named} | pending.reached.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
@@ -325,36 +362,49 @@ class Session:
             place = pending.reached.names[name]
             if name not in made and before.kind not in _UNCHANGING:
                 value = self._at(place, namespace, pending.budget)
-                if value is not None and _differ(before, value):
+                if value is not None and same(before, value) is False:
                     made[name] = value
         if pending.calls:  # else it touched nothing but the names that it set
             self._round += 1
-        for name, value in (pending.reads | made).items():
+        seen = pending.reads | made
+        self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
+        for name, value in seen.items():
             self._known.pop(name, None)
-            if value.kind not in _UNCHANGING:
-                self._known[name] = value, self._round
+            if value.kind not in _UNCHANGING and value.exact:
+                self._known[name] = Seen(value, self._round, 0.0)
         if pending.calls:
-            limit = min(max(seconds / 10, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.seconds)
+            limit = min(max(seconds * _SHARE, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.left)
             made |= self._sweep(namespace, Budget(limit, reread=0))
         return made
+
+    def _allowance(self, seconds: float) -> float:
+        """Return how long a cell that takes ``seconds`` may be looked at: a hard limit."""
+        return min(self.config.budget, self.config.budget * _REST + seconds * _SHARE)
 
     def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
         """Find variables that the run changed without naming them, as ``opt.step()`` does.
 
-        Those looked at longest ago come first. A change is this run's only if the variable was
-        looked at when the run before it ended; otherwise nobody knows whose it is.
+        Those looked at longest ago come first, but for those that take longer than there is time.
+        A change is this run's only if the variable was looked at when the run before it ended;
+        otherwise nobody knows whose it is.
         """
         changed = {}
-        for name, (known, last) in list(self._known.items()):
-            if last == self._round or budget.spent:
+        for name, known in list(self._known.items()):
+            if known.round == self._round or budget.spent:
                 break
+            if known.seconds > budget.left:
+                continue
+            used = budget.used
             value = self._at(("", name), namespace, budget)
             del self._known[name]
             if value is None:
                 continue
-            seen = value.exact or not known.exact
-            self._known[name] = (value, self._round) if seen else (known, last)
-            if last == self._round - 1 and value.exact and _differ(known, value):
+            seconds = budget.used - used
+            if not value.exact:  # tried again where there is much more time
+                self._known[name] = Seen(known.value, known.round, 2 * seconds)
+                continue
+            self._known[name] = Seen(value, self._round, seconds)
+            if known.round == self._round - 1 and same(known.value, value) is False:
                 changed[name] = value
         return changed
 
@@ -371,6 +421,5 @@ def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
 
 
-def _differ(before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether two looks prove a change: a sample can only be held against a sample."""
-    return before.exact == after.exact and before.digest != after.digest
+def _is_too_large(value: Fingerprint) -> bool:
+    return bool(value.sample or not value.digest) and not value.exact and not value.opaque

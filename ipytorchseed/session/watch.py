@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.generators import PLAIN, find_generators
 from ipytorchseed.rng.source import digest
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out").fullmatch
 """Tells the names that IPython keeps cells and their results under."""
-
-PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""Types whose values hold nothing, and of which equal ones may be one object."""
 
 _NOWHERE: Final = object()
 
@@ -107,7 +104,7 @@ class NamespaceWatch:
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
             self._bearing.pop(name, None)
-        present = {name: value for name, value in present.items() if type(value) not in PLAIN}
+        present = {name: value for name, value in present.items() if id(type(value)) not in PLAIN}
         if present:
             for found in find_generators(present):
                 for path in (found.name, *found.others):

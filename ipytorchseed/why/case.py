@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from ipytorchseed.fingerprint.value import same
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -81,12 +83,7 @@ class Case(Struct, frozen=True):
 
 
 def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Tell whether two values are known to differ.
-
-    A value of which only a sample was read can only be held against another sample.
-    """
+    """Tell whether two values are known to differ."""
     if before is None or after is None:
         return (before is None) != (after is None)
-    if before.digest == after.digest:
-        return False
-    return before.exact == after.exact
+    return same(before, after) is False

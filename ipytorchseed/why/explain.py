@@ -12,6 +12,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.mend import find_mend
+from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,15 @@ def explain(
         without_effect = [
             Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
         ]
+        cleared = [*without_effect, *cleared]
+        unknown = find_unknown_outcome(case)
+        if unknown:
+            message = f"no difference from {case.name(against)} was seen, but {say(case, unknown)}"
+            return Explanation(
+                run, against, "unexplained", message, cleared=tuple(cleared), unknown=unknown
+            )
         message = f"bitwise the same result as {case.name(against)}"
-        return Explanation(run, against, "same", message, cleared=(*without_effect, *cleared))
+        return Explanation(run, against, "same", message, cleared=tuple(cleared))
     if causes:
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
@@ -70,6 +78,15 @@ def explain(
             tuple(causes),
             tuple(cleared),
             find_mend(case, causes),
+        )
+    unknown = find_unknown_inputs(case)
+    if unknown:
+        message = (
+            f"{case.name(run)} differs from {case.name(against)}, and nothing that was looked at"
+            f" does, but {say(case, unknown)}"
+        )
+        return Explanation(
+            run, against, "unexplained", message, changed, (), tuple(cleared), unknown=unknown
         )
     programs = programs_of(run.asks)
     what = say_programs(programs) if programs else "itself does not repeat"

@@ -83,6 +83,18 @@ class Cleared(Struct, frozen=True):
     message: str
 
 
+class Unknown(Struct, frozen=True):
+    """A variable of which too little was looked at to tell whether it changed.
+
+    Attributes:
+        name: The variable.
+        makers: The runs between the two that may have changed it; none for what the cell made.
+    """
+
+    name: str
+    makers: tuple[Run, ...] = ()
+
+
 class Mend(Struct, frozen=True):
     """The way back to an earlier result.
 
@@ -108,6 +120,7 @@ class Explanation(Struct, frozen=True):
         causes: What can account for it.
         cleared: What was looked at and is not the cause.
         mend: The way back to the earlier result.
+        unknown: What may be a cause or a change, and was not looked at whole.
     """
 
     run: Run
@@ -118,3 +131,4 @@ class Explanation(Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     cleared: tuple[Cleared, ...] = ()
     mend: Mend = Mend()
+    unknown: tuple[Unknown, ...] = ()

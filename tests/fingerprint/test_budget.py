@@ -11,7 +11,7 @@ import torch
 
 from ipytorchseed.fingerprint import Budget, Memo, digest, fingerprint
 from ipytorchseed.fingerprint.walk import Draft
-from tests.fingerprint.values import CHANGED, Plain
+from tests.fingerprint.values import CHANGED, Plain, spent
 
 
 def _big():
@@ -38,10 +38,10 @@ def test_large_values_are_sampled_where_the_budget_is_spent(name):
     """Quickly, the same way each time, and not claimed to be exact."""
     value = _big()[name]
     began = time.perf_counter()
-    found = fingerprint(value, budget=Budget(0))
+    found = fingerprint(value, budget=spent())
     assert time.perf_counter() - began < 0.5
     assert not found.exact
-    assert found.digest == fingerprint(_big()[name], budget=Budget(0)).digest
+    assert found.digest == fingerprint(_big()[name], budget=spent()).digest
     assert not found.opaque
 
 
@@ -49,7 +49,7 @@ def test_large_values_are_sampled_where_the_budget_is_spent(name):
 def test_small_values_are_exact_all_the_same(name):
     """Whatever is left of the time."""
     value = CHANGED[name][0]()
-    assert repr(fingerprint(value, budget=Budget(0))) == repr(fingerprint(value))
+    assert repr(fingerprint(value, budget=spent())) == repr(fingerprint(value))
 
 
 @pytest.mark.parametrize("make", [torch.zeros, np.zeros], ids=["tensor", "array"])
@@ -57,19 +57,19 @@ def test_a_sample_is_of_content_not_of_layout(make):
     """Rows and columns give the same; a change at the ends is seen."""
     value = make((1000, 600))
     other = make((600, 1000)).T
-    first = fingerprint(value, budget=Budget(0))
-    assert first.digest == fingerprint(other, budget=Budget(0)).digest
+    first = fingerprint(value, budget=spent())
+    assert first.digest == fingerprint(other, budget=spent()).digest
     other[-1, -1] = 1
-    assert first.digest != fingerprint(other, budget=Budget(0)).digest
+    assert first.digest != fingerprint(other, budget=spent()).digest
 
 
 def test_what_is_known_stays_exact_when_the_budget_is_spent():
     """A large tensor that the memo can show to be unchanged."""
     value, memo = torch.zeros(2**22), Memo()
     first = fingerprint(value, memo=memo, budget=Budget(60))
-    assert fingerprint(value, memo=memo, budget=Budget(0)) == first
+    assert fingerprint(value, memo=memo, budget=spent()) == first
     value.add_(1)
-    assert not fingerprint(value, memo=memo, budget=Budget(0)).exact
+    assert not fingerprint(value, memo=memo, budget=spent()).exact
 
 
 def test_time_is_shared_by_all_values():

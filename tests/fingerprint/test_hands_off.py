@@ -17,8 +17,8 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ipytorchseed.fingerprint import Budget, Memo, fingerprint
-from tests.fingerprint.values import CHANGED, Plain, model, trained
+from ipytorchseed.fingerprint import Memo, fingerprint
+from tests.fingerprint.values import CHANGED, Plain, model, spent, trained
 
 called: list[str] = []
 """The methods of the classes below that were called."""
@@ -67,7 +67,7 @@ def look(value):
     called.clear()
     with_others = [value, {"key": value}, types.SimpleNamespace(it=value), Plain(it=(value,))]
     found = [fingerprint(each, memo=Memo()) for each in (value, *with_others)]
-    found.append(fingerprint(with_others, budget=Budget(0)))
+    found.append(fingerprint(with_others, budget=spent()))
     assert called == []
     assert all("not looked" not in each.summary for each in found)
     return found[0]
@@ -213,7 +213,7 @@ def test_modes_and_tensor_classes_see_nothing(mode):
         called.clear()
         for value in values:
             fingerprint(value, memo=Memo())
-            fingerprint(value, budget=Budget(0))
+            fingerprint(value, budget=spent())
         assert called == []
         torch.ones(1)
     assert called
@@ -226,7 +226,7 @@ def test_versions_gradients_and_graph_stay():
     for value in (leaf, made, leaf.t(), made.t()):
         before = (value._version, value.grad_fn, value.requires_grad)
         fingerprint(value, memo=Memo())
-        fingerprint([value], budget=Budget(0))
+        fingerprint([value], budget=spent())
         assert before == (value._version, value.grad_fn, value.requires_grad)
     assert leaf.grad is None
 
@@ -235,13 +235,13 @@ def test_default_device_dtype_and_determinism_do_not_matter():
     """Nor do grad, inference and autocast modes: the digests are the same."""
     values = tensors()
     calm = [fingerprint(value).digest for value in values]
-    sampled = [fingerprint(value, budget=Budget(0)).digest for value in values]
+    sampled = [fingerprint(value, budget=spent()).digest for value in values]
     torch.use_deterministic_algorithms(True)
     torch.set_default_dtype(torch.float64)
     try:
         with torch.device("meta"), torch.inference_mode(), torch.autocast("cpu"):
             assert [fingerprint(value).digest for value in values] == calm
-            again = [fingerprint(value, budget=Budget(0)).digest for value in values]
+            again = [fingerprint(value, budget=spent()).digest for value in values]
             assert again == sampled
     finally:
         torch.use_deterministic_algorithms(False)
@@ -255,7 +255,7 @@ def test_nothing_is_kept(name):
     fingerprint(value, memo=memo)
     before = sys.getrefcount(value)
     fingerprint(value, memo=memo)
-    fingerprint([value], memo=memo, budget=Budget(0))
+    fingerprint([value], memo=memo, budget=spent())
     assert sys.getrefcount(value) == before
 
 

@@ -8,6 +8,7 @@ from torch import nn
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.device import WORDS, digest_on_device
+from tests.fingerprint.values import spent
 
 
 def _plenty():
@@ -79,11 +80,11 @@ def test_sparse_and_modules():
 def test_a_sample_is_taken_on_the_device():
     """The same way each time, and not claimed to be exact."""
     value = torch.zeros(2**22, device="cuda")
-    found = fingerprint(value, budget=Budget(0))
+    found = fingerprint(value, budget=spent())
     assert not found.exact
-    assert found == fingerprint(value.clone(), budget=Budget(0))
+    assert found == fingerprint(value.clone(), budget=spent())
     value[-1] = 1
-    assert found != fingerprint(value, budget=Budget(0))
+    assert found != fingerprint(value, budget=spent())
 
 
 def test_an_unchanged_tensor_is_not_read_again():

@@ -119,7 +119,7 @@ def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
         notebook.run("print")
     known = notebook.session._known
     assert len(known) == 300
-    assert {round_ for _, round_ in known.values()} != {0}
+    assert {each.round for each in known.values()} != {0}
 
 
 def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.again import Inputs
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
@@ -32,7 +33,7 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before = case.against.reads.get(name)
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
-        if before is None or before.digest == after.digest:
+        if before is None or same(before, after) is not False:
             continue  # where it was not read before, the cell had made it itself
         harmless = _harmless(case, before, after)
         if harmless:
@@ -65,8 +66,6 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
 
 def _harmless(case: Case, before: Fingerprint, after: Fingerprint) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
-    if not differ(before, after):
-        return "too large to be compared in full"
     moved = changed_parts(before, after).keys()
     if moved == {"grad"} and "zero_grad" in case.run.source and "zero_grad" in case.against.source:
         return "differs only in gradients, which the cell clears"

@@ -1,0 +1,56 @@
+"""What was too large to be looked at whole, and may be a cause or a change for all one knows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.why.explanation import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.why.case import Case
+
+_NAMED = 3
+"""Variables, and runs that may have changed one, told by name."""
+
+
+def find_unknown_outcome(case: Case) -> tuple[Unknown, ...]:
+    """Find what both runs made, without being able to tell whether it is the same."""
+    earlier = case.against.writes
+    return tuple(
+        Unknown(name)
+        for name, after in case.run.writes.items()
+        if name in earlier and same(earlier[name], after) is None
+    )
+
+
+def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:
+    """Find what both runs read, without being able to tell whether it was the same.
+
+    Each with the runs between that may have changed it: those that are known to have set it, else
+    those whose text names it.
+    """
+    found = []
+    for name, after in case.run.reads.items():
+        before = case.against.reads.get(name)
+        if before is not None and same(before, after) is None:
+            word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+            between = [run for run in case.history if run.cell != case.run.cell]
+            makers = [run for run in between if name in run.writes]
+            makers = makers or [run for run in between if word.search(run.source)]
+            found.append(Unknown(name, tuple(makers[-_NAMED:])))
+    return tuple(found)
+
+
+def say(case: Case, unknown: Sequence[Unknown]) -> str:
+    """Say in a clause what was not looked at whole, and who may have changed it."""
+    names = " and ".join(each.name for each in unknown[:_NAMED])
+    if len(unknown) > _NAMED:
+        names = f"{names} and {len(unknown) - _NAMED} more"
+    many = len(unknown) > 1
+    makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
+    may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""
+    return f"{names} {'are' if many else 'is'} too large to compare in full{may}"

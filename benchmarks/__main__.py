@@ -13,6 +13,7 @@ ALL = [
     "ledger",
     "why",
     "kernel",
+    "namespace",
     "trace",
     "checking",
     "check",

@@ -25,6 +25,9 @@ _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
+_OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
+"""What the extension has to say of its own work, which hangs on how busy the machine is."""
+
 _WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
@@ -69,7 +72,7 @@ def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
         if each["output_type"] == "stream" and each["name"] == name
     )
     if name == "stderr":
-        text = _STAMP.sub("", text)  # when a line was logged
+        text = _OURS.sub("", _STAMP.sub("", text))  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         text = _BARS.sub("", _CURSOR.sub("", text.replace("\r", "\n")))
         text = re.sub(r"\n\s*(?=\n)", "", text).strip()

@@ -127,6 +127,7 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
 def sequence_writer(
     word: str,
     base: Any,  # noqa: ANN401
+    copy: Callable[[Any], Sequence[Any]],
     read: Callable[[Any, int, Walk], Iterator[Sequence[Any]]],
 ) -> Writer:
     """Make a writer of sequences.
@@ -134,6 +135,7 @@ def sequence_writer(
     Args:
         word: The kind.
         base: The builtin type.
+        copy: Takes the items of a short one.
         read: Takes the items of one of that length in batches: all, or the ends and some between.
     """
     tag = word.encode()
@@ -141,18 +143,28 @@ def sequence_writer(
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
         length = base.__len__(value)
-        hasher = xxh3_128()
-        series: list[Any] = []
-        for batch in read(value, length, walk):
-            hasher.update((yield from write_batch(batch, walk)))
-            if top and length <= SERIES:
-                series += batch
+        series: Sequence[Any] = ()
+        if length < _FEW:  # most: without another generator
+            series = copy(value)
+            tokens = []
+            for item in series:
+                leaf = LEAVES.get(id(type(item)))
+                token = None if leaf is None else leaf(item)
+                tokens.append((yield item) if token is None else token)
+            digest = b"".join(tokens)
+        else:
+            hasher = xxh3_128()
+            for batch in read(value, length, walk):
+                hasher.update((yield from write_batch(batch, walk)))
+                if top and length <= SERIES:
+                    series = [*series, *batch]
+            digest = hasher.digest()
         more = b""
         if type(value) is not base:
             more = yield from extra(value, walk, base)
         if base is deque:
             more += b"%d;" % (-1 if (limit := _limit(value)) is None else limit)
-        digest = xxh3_128_digest(tag + b"%d;" % length + more + hasher.digest())
+        digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
         if not top:
             return Draft(digest, word)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
@@ -185,9 +197,9 @@ def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # n
             raise SpentError from None
 
 
-write_list = sequence_writer("list", list, _list)
-write_tuple = sequence_writer("tuple", tuple, _tuple)
-write_deque = sequence_writer("deque", deque, _deque)
+write_list = sequence_writer("list", list, list.copy, _list)
+write_tuple = sequence_writer("tuple", tuple, lambda it: tuple.__getitem__(it, slice(None)), _tuple)
+write_deque = sequence_writer("deque", deque, lambda it: [*deque.__iter__(it)], _deque)
 
 
 # --------------------------------------------------------------------------------------------------

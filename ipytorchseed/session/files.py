@@ -38,6 +38,9 @@ _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _SAMPLE = 64 << 10
 """Bytes read from the beginning and the end of a file for which the budget does not suffice."""
 
+_FEW = 32
+"""Files read at least so when no time is left; of more, only the size is noted."""
+
 _watching: FileWatch | None = None
 _hooked = False
 
@@ -79,17 +82,19 @@ class FileWatch:
         if not self.paths:
             return ()
         until = monotonic() + seconds
+        late = 0
         modules = set(map(_file_of, list(sys.modules.values())))
         found = []
         for path, record in list(self.paths.items()):
             if path.startswith(ours) or path in modules or _is_not_the_users(path):
                 continue
-            named = record or self._name(path, until)
+            late += monotonic() > until
+            named = record or self._name(path, until, only_size=late > _FEW)
             if named is not None:
                 found.append(named)
         return tuple(found)
 
-    def _name(self, path: str, until: float) -> FileRead | None:
+    def _name(self, path: str, until: float, *, only_size: bool = False) -> FileRead | None:
         try:
             status = os.stat(path)  # noqa: PTH116 -- a string is what is at hand
             if not stat.S_ISREG(status.st_mode):
@@ -98,6 +103,8 @@ class FileWatch:
             known = self._known.get(path)
             if known is not None and known[0] == mark:
                 return known[1]
+            if only_size:
+                return FileRead(path, status.st_size, "", exact=False)
             with open(path, "rb") as file:  # noqa: PTH123 -- as above
                 digest = _digest_all(file, status.st_size, until)
                 exact = digest is not None

@@ -1,0 +1,155 @@
+"""Values of a size that no look can read whole: what a cell pays for them, and what is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.kernel import Kernel
+
+GENEROUS = 0.6
+"""Seconds of the main thread for our part of a cell: three times what it may be on a quiet machine.
+
+Each of the values below cost seconds where it was copied or gone through without asking the clock.
+"""
+
+STOPWATCH = """
+import time
+from ipytorchseed.session.session import Session
+_spent = {}
+def _timed(name, original):
+    def call(*args, **kwargs):
+        began = time.thread_time()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _spent[name] = time.thread_time() - began
+    return call
+for _name in ("begin_cell", "end_cell"):
+    setattr(Session, _name, _timed(_name, getattr(Session, _name)))
+"""
+
+HELD = {
+    "dict": ("big = {n: n for n in range(5_000_000)}", "len(big)"),
+    "ordered dict": (
+        "from collections import OrderedDict\nbig = OrderedDict((n, n) for n in range(1_000_000))",
+        "len(big)",
+    ),
+    "list": ("big = list(range(20_000_000))", "len(big)"),
+    "strings": ("big = [str(n) for n in range(5_000_000)]", "len(big)"),
+    "set": ("big = set(range(3_000_000))", "len(big)"),
+    "objects": (
+        "class P:\n def __init__(self, n): self.n = n\nbig = [P(n) for n in range(500_000)]",
+        "len(big)",
+    ),
+    "nested": ("big = {n: [n, [n]] for n in range(500_000)}", "len(big)"),
+    "array of objects": (
+        "import numpy as np\nbig = np.array([str(n) for n in range(3_000_000)], dtype=object)",
+        "len(big)",
+    ),
+    "frame of objects": (
+        "import pandas as pd\nbig = pd.DataFrame({0: [*map(str, range(3_000_000))]}, dtype=object)",
+        "len(big)",
+    ),
+    "attributes": (
+        "class P: pass\nbig = P()\nbig.__dict__.update({f'a{n}': n for n in range(1_000_000)})",
+        "big.a1",
+    ),
+    "integer": ("big = 1 << 8 * 200_000_000", "big.bit_length()"),
+    "text": ("big = 'é' * 200_000_000", "len(big)"),
+}
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel whose looks are timed, by the processor time of the thread that cells run in."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        for cell in ("import torch\n%load_ext ipytorchseed", STOPWATCH):
+            assert kernel.run(cell).status == "ok"
+        yield kernel
+
+
+def spent(kernel):
+    """Return the seconds that the looks before and after the last cell took."""
+    return json.loads(kernel.run("print(json.dumps(_spent))", "ask").stdout)
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_cell_pays_no_more_than_the_budget(kernel, name):
+    """Neither one that reads the value, nor one that does not name it, in any of its runs."""
+    make, read = HELD[name]
+    kernel.run("import json")
+    assert kernel.run(make, f"make {name}").status == "ok"
+    for cell in (read, "len([1])", read):
+        assert kernel.run(cell, cell).status == "ok"
+        for seconds in spent(kernel).values():
+            assert seconds < GENEROUS
+    kernel.run("del big")
+
+
+@pytest.mark.parametrize("made", ["[n]", "lambda: n"])
+def test_making_many_variables_costs_no_more(kernel, made):
+    """They are not all looked at, and the record says so."""
+    kernel.run("import json")
+    kernel.run(f"for n in range(20_000): globals()[f'v{{n}}'] = {made}", "many")
+    assert spent(kernel)["end_cell"] < 2 * GENEROUS
+    kernel.run("for n in range(20_000): del globals()[f'v{n}']")
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A notebook in which nothing ran."""
+    with Kernel(tmp_path) as kernel:
+        assert kernel.run("import json\n%load_ext ipytorchseed").status == "ok"
+        yield kernel
+
+
+def why(kernel, line=""):
+    """Ask."""
+    return json.loads(kernel.run(f"%why {line} --json").stdout)
+
+
+def test_too_large_is_told_once(fresh):
+    """In one line, with what can be done about it."""
+    told = fresh.run("big = [[n] for n in range(2_000_000)]").stderr
+    assert told.count("\n") == 1
+    assert told.startswith("ipytorchseed: big is too large to be looked at whole in 0.2 s")
+    assert "%config IPyTorchSeed.budget = 2" in told
+    assert "%config IPyTorchSeed.ignore = ['big']" in told
+    assert fresh.run("len(big)").stderr == ""
+
+
+def test_what_was_not_looked_at_whole_is_never_called_the_same(fresh):
+    """Where all that is known is equal, and more is not known."""
+    cell = "big = [[n] for n in range(2_000_000)]"
+    fresh.run(cell, "make")
+    fresh.run(cell, "make")
+    said = why(fresh)
+    assert said["verdict"] == "unexplained"
+    assert said["message"].endswith("was seen, but big is too large to compare in full")
+
+
+def test_who_may_have_changed_it_is_told(fresh):
+    """The cell is not said to repeat badly by itself, as long as one of its inputs is unknown."""
+    fresh.run("big = [[n] for n in range(2_000_000)]", "make")
+    fresh.run("total = sum(each[0] for each in big)", "sum")
+    fresh.run("big[777_777][0] = 0", "change")
+    fresh.run("total = sum(each[0] for each in big)", "sum")
+    said = why(fresh)
+    assert said["verdict"] == "unexplained"
+    assert "big is too large to compare in full; In[4] may have changed it" in said["message"]
+    text = fresh.run("%why").displays[0]["text/plain"]
+    assert "does not repeat" not in text
+    assert "%config IPyTorchSeed.budget = 2" in text
+
+
+def test_more_time_tells(fresh):
+    """What can be read in the time that the user gives is compared."""
+    fresh.run("%config IPyTorchSeed.budget = 240")
+    fresh.run("big = [[n] for n in range(800_000)]", "make")
+    fresh.run("total = sum(each[0] for each in big)", "sum")
+    fresh.run("big[777_777][0] = 0", "change")
+    fresh.run("total = sum(each[0] for each in big)", "sum")
+    said = why(fresh)
+    assert (said["verdict"], [each["name"] for each in said["causes"]]) == ("explained", ["big"])

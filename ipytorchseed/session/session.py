@@ -335,7 +335,7 @@ class Session:
                 self._known[name] = value, self._round
         if pending.calls:
             limit = min(max(seconds / 10, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.seconds)
-            made |= self._sweep(namespace, Budget(limit, reread=0))
+            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
         return made
 
     def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:

@@ -37,7 +37,9 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
             body = yield plain.reshape(-1).tolist()
         else:
             body = _read(plain, walk, numpy)
-    more = yield from extra(value, walk, numpy.ndarray, skip=_NOT_CONTENT)
+    mapped = issubclass(type(value), numpy.memmap)
+    skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
+    more = yield from extra(value, walk, numpy.ndarray, skip=skip)
     digest = xxh3_128_digest(f"array {dtype} {shape}".encode() + more + body)
     if not top:
         return Draft(digest, "array")
@@ -49,6 +51,9 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 """What subclasses in numpy keep for themselves: masked arrays and memory maps."""
+
+_OF_FILE = frozenset({"filename", "mode", "offset"})
+"""Where the content of a memory map comes from, which a copy of it does not tell."""
 
 
 def _borrow(

@@ -140,6 +140,15 @@ def test_a_change_is_seen(name):
     assert moved
 
 
+def test_where_a_memory_map_comes_from_is_no_content():
+    """Equal content of two files, mapped to be read or written, or copied from there."""
+    one, other = (lost.MAKERS[name]()[0] for name in ("memmap_read_only", "memmap_written"))
+    assert one.filename != other.filename
+    assert fingerprint(one) == fingerprint(other) == fingerprint(one.copy())
+    other[0] += 1
+    assert fingerprint(one).digest != fingerprint(other).digest
+
+
 def test_a_budget_may_leave_the_memory_of_others_alone():
     """Then nothing is said of it, and no change is claimed; one's own is read all the same."""
     value, _ = lost.MAKERS["memmap"]()

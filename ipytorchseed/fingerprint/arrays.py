@@ -10,12 +10,14 @@ from xxhash import xxh3_128, xxh3_128_digest
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
+from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 
 def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -23,21 +25,28 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     top = walk.top
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
-    dtype, shape = plain.dtype, plain.shape
+    dtype, shape, lost = plain.dtype, plain.shape, ""
     if dtype.names is not None:  # its padding is no content
         fields = [(name, plain[name]) for name in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
-    elif dtype.hasobject:
-        body = yield from _write_objects(plain, walk)
     else:
-        body = _read(plain, walk, numpy)
-    more = yield from extra(value, walk, numpy.ndarray, skip=_NOT_CONTENT)
+        lent = lent_array(plain) if plain.nbytes else None
+        if lent is not None:
+            body, lost = _borrow(value, walk, dtype, lent.digest)
+        elif dtype.hasobject:
+            body = yield from _write_objects(plain, walk)
+        else:
+            body = _read(plain, walk, numpy)
+    mapped = issubclass(type(value), numpy.memmap)
+    skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
+    more = yield from extra(value, walk, numpy.ndarray, skip=skip)
     digest = xxh3_128_digest(f"array {dtype} {shape}".encode() + more + body)
     if not top:
         return Draft(digest, "array")
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": str(dtype)}
-    return Draft(digest, "array", f"{dtype} array {size}", parts, series_of(plain))
+    line = f"{dtype} array {size}{lost}"
+    return Draft(digest, "array", line, parts, series_of(plain, walk), opaque=bool(lost))
 
 
 def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  # noqa: ANN401
@@ -50,6 +59,26 @@ def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  
 
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 """What subclasses in numpy keep for themselves: masked arrays and memory maps."""
+
+_OF_FILE = frozenset({"filename", "mode", "offset"})
+"""Where the content of a memory map comes from, which a copy of it does not tell."""
+
+
+def _borrow(
+    value: Any,  # noqa: ANN401
+    walk: Walk,
+    dtype: Any,  # noqa: ANN401
+    read: Callable[[Walk], bytes],
+) -> tuple[bytes, str]:
+    """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
+    try:
+        if dtype.hasobject:  # addresses, which then lead anywhere
+            msg = "its objects lie in another's memory"
+            raise UnreadableError(msg)  # noqa: TRY301 -- told as what is raised below
+        return read(walk), ""
+    except UnreadableError as error:
+        walk.unsee(anatomy(type(value)).name)
+        return b"unreadable", f", {error}"
 
 
 def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
@@ -82,10 +111,16 @@ def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
         yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
 
 
-def series_of(plain: Any) -> tuple[float, ...] | None:  # noqa: ANN401
-    """Return the numbers of a short array of at most one dimension."""
+def series_of(plain: Any, walk: Walk) -> tuple[float, ...] | None:  # noqa: ANN401
+    """Return the numbers of a short array of at most one dimension, if they can be read."""
     if plain.ndim > 1 or plain.dtype.kind not in "iuf" or not 0 < plain.size <= SERIES:
         return None
+    lent = lent_array(plain)
+    if lent is not None:
+        try:
+            plain = lent.copied(walk).view(plain.dtype)
+        except UnreadableError:
+            return None
     return tuple(plain.reshape(-1).astype("f8").tolist())
 
 
@@ -95,7 +130,11 @@ def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
     made = anatomy(type(value))
-    if dtype.hasobject:
+    lent = lent_array(numpy.asarray(value)) if dtype.kind == "V" else None
+    lost = ""
+    if lent is not None:  # a record in an array
+        body, lost = _borrow(value, walk, dtype, lambda walk: lent.copied(walk).tobytes())
+    elif dtype.hasobject:
         body = yield generic.item(value)
     else:
         body = generic.tobytes(value)
@@ -106,8 +145,8 @@ def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     series = None
     if dtype.kind in "iuf":
         series = (float(generic.item(value)),)
-    shown = f"{dtype} {series[0]:.6g}" if series else str(dtype)
-    return Draft(digest, "number", shown, {"dtype": str(dtype)}, series)
+    shown = f"{dtype} {series[0]:.6g}" if series else f"{dtype}{lost}"
+    return Draft(digest, "number", shown, {"dtype": str(dtype)}, series, opaque=bool(lost))
 
 
 def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001

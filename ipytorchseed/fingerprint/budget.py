@@ -32,11 +32,13 @@ class Budget(Struct):
         used: How much of it is gone.
         reread: Bytes that may still be read again where a cheap proof says that they are
             unchanged; see ``Memo``.
+        foreign: Whether memory that is known to be another's is looked at, such as a file's.
     """
 
     seconds: float = 0.2
     used: float = 0.0
     reread: int = REREAD
+    foreign: bool = True
 
     @property
     def left(self) -> float:

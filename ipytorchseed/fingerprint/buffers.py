@@ -19,7 +19,7 @@ SAMPLE = (16, 4096)
 PROOF = (32, 64)
 """The same for the sample that accompanies a version counter."""
 
-_READ_ONLY = 0x100  # PyBUF_READ, CPython's Include/cpython/object.h and pybuffer.h
+_READ, _WRITE = 0x100, 0x200  # PyBUF_READ and PyBUF_WRITE, CPython's Include/pybuffer.h
 
 _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
     ("PyMemoryView_FromMemory", ctypes.pythonapi)
@@ -28,7 +28,17 @@ _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, c
 
 def memory(address: int, size: int) -> memoryview:
     """View ``size`` bytes at ``address``; whoever calls keeps their owner alive meanwhile."""
-    return _view(address, size, _READ_ONLY)  # type: ignore[no-any-return]
+    return _view(address, size, _READ)  # type: ignore[no-any-return]
+
+
+def writable(address: int, size: int) -> memoryview:
+    """The same, to write to."""
+    return _view(address, size, _WRITE)  # type: ignore[no-any-return]
+
+
+def address_of(held: bytearray) -> int:
+    """Return where the bytes of an array of bytes lie, which must not change its size meanwhile."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(held))
 
 
 def starts(length: int, blocks: int, block: int) -> list[int]:

@@ -6,12 +6,17 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
+from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import native
+from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.walk import Mode, Walk
 
 if TYPE_CHECKING:
@@ -28,10 +33,23 @@ _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_
 
 
 def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
-    """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes."""
+    """Digest a tensor that ``reads_natively``; where it cannot be read, note that. 16 bytes."""
     if walk.full:
         return b"~"
     walk.tick()
+    try:
+        return readable_contents(walk, tensor)
+    except UnreadableError:
+        walk.unsee(anatomy(type(tensor)).name)
+        return xxh3_128_digest(_UNREADABLE)
+
+
+def readable_contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+    """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes.
+
+    Raises:
+        UnreadableError: its memory is gone, or is another's and not to be looked at now.
+    """
     at = native()
     nested = at.is_nested(tensor)
     shape = None if nested else at.shape(tensor)
@@ -44,7 +62,7 @@ def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
     if layout is not at.strided:
         return xxh3_128_digest(head + _sparse(walk, tensor, str(layout)))
     if at.is_quantized(tensor):
-        head += _quantizer(tensor).encode()
+        head += _quantizer(walk, tensor).encode()
     size = at.numel(tensor) * at.element_size(tensor)
     if size == 0:
         return xxh3_128_digest(head)
@@ -71,14 +89,25 @@ def dtype_of(tensor: Any) -> str:  # noqa: ANN401
 
 def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
     at = native()
+    if not is_there(tensor):
+        return _UNREADABLE
+    lent = lent_tensor(tensor) if device == "cpu" else None
     if at.is_conj(tensor) or at.is_neg(tensor):
-        tensor = at.detach(tensor).resolve_conj().resolve_neg()
-    elif size > _WORTH_KNOWING and walk.mode is not Mode.SAMPLE and not at.is_inference(tensor):
-        return _remembered(walk, tensor, size, device)
-    return _read(walk, tensor, size, device)
+        own = at.detach(tensor) if lent is None else _copied(tensor, lent.copied(walk))
+        return Own(own.resolve_conj().resolve_neg(), size, device).digest(walk)
+    elements = lent or Own(tensor, size, device)
+    changed_by_others = lent is not None and lent.foreign
+    if (
+        size <= _WORTH_KNOWING
+        or walk.mode is Mode.SAMPLE
+        or changed_by_others
+        or at.is_inference(tensor)
+    ):
+        return elements.digest(walk)
+    return _remembered(walk, tensor, size, elements)
 
 
-def _remembered(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+def _remembered(walk: Walk, tensor: Any, size: int, elements: Own | Lent) -> bytes:  # noqa: ANN401
     """Read a large tensor, or show that it is as it was when it was read."""
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
@@ -91,39 +120,104 @@ def _remembered(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # no
     if known is not None and budget.reread >= size:  # whatever is left of the time
         budget.reread -= size
         walk.count(size)
-        digest = _hash(walk, tensor, size, device)
-    elif known is not None and _sample(tensor, size, device, *buffers.PROOF) == known.sample:
+        digest = elements.whole(walk)
+    elif known is not None and elements.sample(*buffers.PROOF) == known.sample:
         walk.count(size)
         return known.digest
     else:
-        digest = _read(walk, tensor, size, device)
-    sample = _sample(tensor, size, device, *buffers.PROOF)
-    memo.keep_tensor(storage, identity, proof, sample, digest)
+        digest = elements.digest(walk)
+    memo.keep_tensor(storage, identity, proof, elements.sample(*buffers.PROOF), digest)
     return digest
 
 
-def _read(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
-    if not walk.may_read(size):
-        return _sample(tensor, size, device, *buffers.SAMPLE)
-    return _hash(walk, tensor, size, device)
+class Own(Struct):
+    """The elements of a tensor in memory of torch's own, or on another device.
+
+    Attributes:
+        tensor: The tensor, neither conjugated nor negated lazily.
+        size: In bytes.
+        device: The type of its device.
+    """
+
+    tensor: Any
+    size: int
+    device: str
+
+    def digest(self, walk: Walk) -> bytes:
+        """Digest all elements, or a sample; 16 bytes."""
+        return self.whole(walk) if walk.may_read(self.size) else self.sample(*buffers.SAMPLE)
+
+    def whole(self, walk: Walk) -> bytes:
+        """Digest all elements; 16 bytes."""
+        at, tensor = native(), self.tensor
+        if self.device in DEVICES:
+            _refuse_capture(self.device)
+            flat = bits(tensor).reshape(-1).view(sys.modules["torch"].uint8)
+            return digest_on_device(flat, walk.charge)
+        if self.device == "cpu" and at.is_contiguous(tensor):
+            view = memory(at.data_ptr(tensor), self.size)
+            if self.size <= buffers.CHUNK:
+                walk.charge(self.size)
+                return xxh3_128_digest(view)
+            return walk.read_pieces(buffers.chunks(view))
+        return walk.read_pieces(_pieces(bits(tensor)))
+
+    def sample(self, blocks: int, block: int) -> bytes:
+        """Digest the elements at fixed places; 16 bytes."""
+        at, tensor = native(), self.tensor
+        item = at.element_size(tensor)
+        if self.device == "cpu" and at.is_contiguous(tensor):
+            view = memory(at.data_ptr(tensor), self.size)
+            return buffers.sample(view, blocks, block, item)
+        torch = sys.modules["torch"]
+        count = at.numel(tensor)
+        each = min(max(1, block // item), count)
+        begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
+        places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
+        index = []
+        for length in reversed(at.shape(tensor)):
+            index.append((places % length).to(self.device))
+            places = places.div(length, rounding_mode="floor")
+        taken = bits(tensor)[tuple(reversed(index))].cpu().contiguous()
+        return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
-def _hash(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
-    """Digest all elements."""
+def lent_tensor(tensor: Any) -> Lent | None:  # noqa: ANN401
+    """Return where the elements of a tensor on the CPU lie, if in a memory that may be gone."""
     at = native()
-    if not is_there(tensor):
-        return _UNREADABLE
-    if device in DEVICES:
-        _refuse_capture(device)
-        flat = bits(tensor).reshape(-1).view(sys.modules["torch"].uint8)
-        return digest_on_device(flat, walk.charge)
-    if device == "cpu" and at.is_contiguous(tensor):
-        view = memory(at.data_ptr(tensor), size)
-        if size <= buffers.CHUNK:
-            walk.charge(size)
-            return xxh3_128_digest(view)
-        return walk.read_pieces(buffers.chunks(view))
-    return walk.read_pieces(_pieces(bits(tensor)))
+    owner = owner_of_storage(at.storage(tensor))
+    if owner is Owner.LIBRARY:
+        return None
+    item = at.element_size(tensor)
+    strides = tuple([step * item for step in at.stride(tensor)])
+    return Lent(at.data_ptr(tensor), (*at.shape(tensor),), strides, item, owner is Owner.OTHER)
+
+
+def readable(tensor: Any, walk: Walk | None = None) -> Any:  # noqa: ANN401
+    """Return a tensor, outside of autograd, that torch can read.
+
+    Args:
+        tensor: A strided one; where its memory may be gone, a copy is returned.
+        walk: For whom, if for any.
+
+    Raises:
+        UnreadableError: its memory is gone, or is another's and not to be looked at now, or it is
+            too large to be copied.
+    """
+    at = native()
+    on_cpu = at.device(tensor).type == "cpu" and at.numel(tensor) and is_there(tensor)
+    lent = lent_tensor(tensor) if on_cpu else None
+    if lent is None:
+        return at.detach(tensor)
+    return _copied(tensor, lent.copy() if walk is None else lent.copied(walk))
+
+
+def _copied(tensor: Any, content: Any) -> Any:  # noqa: ANN401
+    """Make a tensor like another of its elements, which are given as bytes."""
+    torch, at = sys.modules["torch"], native()
+    made = torch.from_numpy(content).view(at.dtype(tensor)).reshape(at.shape(tensor))
+    made = made.conj() if at.is_conj(tensor) else made
+    return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
 
 
 def is_there(tensor: Any) -> bool:  # noqa: ANN401
@@ -175,36 +269,16 @@ def _pieces(tensor: Any) -> Iterator[memoryview]:  # noqa: ANN401
         yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece)
 
 
-def _sample(tensor: Any, size: int, device: str, blocks: int, block: int) -> bytes:  # noqa: ANN401
-    """Digest the elements at fixed places; 16 bytes."""
-    at = native()
-    if not is_there(tensor):
-        return _UNREADABLE
-    item = at.element_size(tensor)
-    if device == "cpu" and at.is_contiguous(tensor):
-        return buffers.sample(memory(at.data_ptr(tensor), size), blocks, block, item)
-    torch = sys.modules["torch"]
-    count, each = at.numel(tensor), max(1, block // item)
-    each = min(each, count)
-    begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
-    places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
-    index = []
-    for length in reversed(at.shape(tensor)):
-        index.append((places % length).to(device))
-        places = places.div(length, rounding_mode="floor")
-    taken = bits(tensor)[tuple(reversed(index))].cpu().contiguous()
-    return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
-
-
 # --------------------------------------------------------------------------------------------------
 # Other layouts
 
 
-def _quantizer(tensor: Any) -> str:  # noqa: ANN401
+def _quantizer(walk: Walk, tensor: Any) -> str:  # noqa: ANN401
     scheme = str(tensor.qscheme())
     if "channel" not in scheme:
         return f"{scheme} {tensor.q_scale().hex()} {tensor.q_zero_point()}"
-    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    each = (tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points())
+    scales, points = [readable(one, walk) for one in each]
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 

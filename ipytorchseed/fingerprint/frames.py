@@ -47,7 +47,8 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         return Draft(digest, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
-    names = list(columns) if len(values) <= PARTS and type(columns).__name__ == "Index" else []
+    texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
+    names = list(columns) if len(values) <= PARTS and texts else []
     parts |= {
         f"k:{name}": digest_of(token)
         for name, (_, token) in zip(names, tokens, strict=False)
@@ -74,7 +75,7 @@ def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         return Draft(digest, "series")
     parts = {"shape": str(len(index)), "dtype": str(values.dtype),
              "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
-    numbers = series_of(values) if type(values).__module__ == "numpy" else None
+    numbers = series_of(values, walk) if type(values).__module__ == "numpy" else None
     return Draft(digest, "series", f"{values.dtype} Series of {len(index):,}", parts, numbers)
 
 

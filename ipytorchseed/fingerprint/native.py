@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Native(Struct, frozen=True):
     """Attributes and methods of ``torch._C.TensorBase``, as functions of a tensor.
 
-    ``holders`` alone is asked of a storage, by the address of torch's object: how many hold it.
+    ``holders`` is asked of a storage, by the address of torch's object: how many hold it. Of a
+    storage itself, ``is_shared`` and ``resizable`` are asked.
     """
 
     cdata: Callable[[Any], int]
@@ -37,10 +38,12 @@ class Native(Struct, frozen=True):
     is_neg: Callable[[Any], bool]
     is_nested: Callable[[Any], bool]
     is_quantized: Callable[[Any], bool]
+    is_shared: Callable[[Any], bool]
     layout: Callable[[Any], Any]
     numel: Callable[[Any], int]
     offset: Callable[[Any], int]
     requires_grad: Callable[[Any], bool]
+    resizable: Callable[[Any], bool]
     shape: Callable[[Any], tuple[int, ...]]
     storage: Callable[[Any], Any]
     stride: Callable[[Any], tuple[int, ...]]
@@ -78,10 +81,12 @@ def native() -> Native:
         is_neg=base.is_neg,
         is_nested=attribute("is_nested"),
         is_quantized=attribute("is_quantized"),
+        is_shared=torch._C.StorageBase.is_shared,  # noqa: SLF001 -- as above
         layout=attribute("layout"),
         numel=base.numel,
         offset=base.storage_offset,
         requires_grad=attribute("requires_grad"),
+        resizable=torch._C.StorageBase.resizable,  # noqa: SLF001 -- as above
         shape=attribute("shape"),
         storage=base.untyped_storage,
         stride=base.stride,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
@@ -58,13 +61,13 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     )
     if not top:
         return Draft(digest, "optimizer")
-    rates = [_shown(group.get("lr")) for group in groups]
+    rates = [_shown(group.get("lr"), walk) for group in groups]
     parts = {
         "lr": ", ".join(rates),
         "settings": xxh3_128_digest(blocks[1])[:8].hex(),
         "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
         "state": xxh3_128_digest(state)[:8].hex(),
-        "steps": _steps(fields.get("state")),
+        "steps": _steps(fields.get("state"), walk),
     }
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
@@ -88,19 +91,20 @@ def _write_state(
     return join(tokens)
 
 
-def _steps(state: object) -> str:
+def _steps(state: object, walk: Walk) -> str:
     """Tell how many steps the first parameter has been moved."""
     for _, item in entries(state)[:1]:
         for name, step in entries(item):
             if name == "step":
-                return _shown(step)
+                return _shown(step, walk)
     return "0" if not entries(state) else "unknown"
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401
+def _shown(value: Any, walk: Walk) -> str:  # noqa: ANN401
     if type(value) in (int, float):
         return f"{value:g}"
     torch = sys.modules["torch"]
     if type(value) is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
-        return f"{native().detach(value).item():g}"
+        with suppress(UnreadableError):
+            return f"{readable(value, walk).item():g}"
     return "unknown"

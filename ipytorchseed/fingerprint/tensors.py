@@ -10,9 +10,18 @@ from xxhash import xxh3_128_digest
 from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
-from ipytorchseed.fingerprint.elements import contents, dtype_of, is_there
+from ipytorchseed.fingerprint.elements import (
+    contents,
+    dtype_of,
+    is_there,
+    readable,
+    readable_contents,
+)  # fmt: skip
+from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.objects import attribute_tokens, join
+from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
@@ -54,7 +63,12 @@ def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     kind = type(value)
     if not reads_natively(kind):
         return (yield from _write_wrapper(value, walk))
-    body = contents(walk, value)
+    lost = ""
+    try:
+        body = readable_contents(walk, value)
+    except UnreadableError as error:
+        walk.unsee(anatomy(kind).name)
+        body, lost = b"unreadable", f", {error}"
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
@@ -63,8 +77,9 @@ def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
-    series = series_of(value)
-    return Draft(digest, "tensor", summary_of(value, series), parts, series)
+    series = None if lost else series_of(value, walk)
+    line = summary_of(value, series) + lost
+    return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -95,8 +110,8 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:  # 
     return line if device == "cpu" else f"{line} on {device}"
 
 
-def series_of(tensor: Any) -> tuple[float, ...] | None:  # noqa: ANN401
-    """Return the numbers of a short tensor of at most one dimension."""
+def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:  # noqa: ANN401
+    """Return the numbers of a short tensor of at most one dimension, if they can be read."""
     torch, at = sys.modules["torch"], native()
     dtype = at.dtype(tensor)
     plain = dtype.is_floating_point or dtype in (torch.int64, torch.int32, torch.int16, torch.int8,
@@ -107,8 +122,11 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:  # noqa: ANN401
         return None
     if at.device(tensor).type == "meta" or not is_there(tensor) or at.is_quantized(tensor):
         return None
-    numbers = at.detach(tensor).to("cpu", torch.float64).reshape(-1).tolist()
-    return tuple(numbers)
+    try:
+        there = readable(tensor, walk)
+    except UnreadableError:
+        return None
+    return tuple(there.to("cpu", torch.float64).reshape(-1).tolist())
 
 
 def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -116,11 +134,21 @@ def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     yield from ()
     size = value.nbytes()
     device = value.device.type
+    body, lost = b"", ""
     if device == "cpu" and size and value.data_ptr():
-        body = walk.read(memory(value.data_ptr(), size))
-    else:
-        body = b""
-        if size:
-            walk.unsee("torch.UntypedStorage")
+        try:
+            body = _bytes_of(value, size, walk)
+        except UnreadableError as error:
+            lost = f", {error}"
+    if size and not body:
+        walk.unsee("torch.UntypedStorage")
     digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
-    return Draft(digest, "storage", f"storage of {size:,} bytes", {"length": str(size)})
+    line = f"storage of {size:,} bytes{lost}"
+    return Draft(digest, "storage", line, {"length": str(size)}, opaque=bool(lost))
+
+
+def _bytes_of(storage: Any, size: int, walk: Walk) -> bytes:  # noqa: ANN401
+    owner = owner_of_storage(storage)
+    if owner is Owner.LIBRARY:
+        return walk.read(memory(storage.data_ptr(), size))
+    return Lent(storage.data_ptr(), (size,), (1,), 1, owner is Owner.OTHER).digest(walk)

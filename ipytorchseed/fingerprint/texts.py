@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.anatomy import anatomy
+from ipytorchseed.fingerprint.lent import lent_view
 from ipytorchseed.fingerprint.objects import count, extra
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
@@ -107,17 +110,29 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
 
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
+        lost = ""
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
-            flat = memory if memory.c_contiguous else memoryview(memory.tobytes())
             size = memory.nbytes
-            body = walk.read(flat.cast("B") if size else memoryview(b""))
-            if flat is not memory:
-                flat.release()
+            try:
+                body = _memory(memory, walk)
+            except UnreadableError as error:
+                walk.unsee(anatomy(type(value)).name)
+                body, lost = b"unreadable", f", {error}"
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
         if not top:
             return Draft(digest, word)
-        return Draft(digest, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
+        line = f"{word} of {count(size, 'byte')}{lost}"
+        return Draft(digest, word, line, {"length": str(size)}, opaque=bool(lost))
 
     return write
+
+
+def _memory(view: memoryview, walk: Walk) -> bytes:
+    """Digest what a memoryview looks at."""
+    lent = lent_view(view)
+    if lent is not None:
+        return lent.digest(walk)
+    flat = view if view.c_contiguous else memoryview(view.tobytes())
+    return walk.read(flat.cast("B") if view.nbytes else memoryview(b""))

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.reads.local import is_installed_file
-from ipytorchseed.session.memories import Memories
+from ipytorchseed.session.memories import Memories, make_sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,6 +36,9 @@ _INTERNAL = (
     "torch._ops", "torch.fx",
 )  # fmt: skip
 """Modules of torch's whose objects are its machinery, such as what ``torch.compile`` made."""
+
+_UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
+"""How the names of Arrow's types end whose objects do not change."""
 
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 """What tells the function that a scheduler puts in the place of its optimizer's ``step``."""
@@ -99,6 +102,8 @@ class Copier:
     def _make(self, value: Any, kind: type) -> Any:  # noqa: ANN401
         special = _SPECIAL.get(kind) or _of_library(kind)
         if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
+            return value
+        if kind.__module__ == "pyarrow.lib" and kind.__name__.endswith(_UNCHANGING):
             return value
         try:
             if special is not None:
@@ -191,7 +196,10 @@ class Copier:
     def _other(self, value: Any, kind: type) -> Any:  # noqa: ANN401
         own = getattr(kind, "__deepcopy__", None)
         if own is not None:
+            make_sure(value)
             return own(value, self._memo)
+        if _points(value):
+            return self._share(value, "its memory may be another's")
         reducer = copyreg.dispatch_table.get(kind)
         reduced = reducer(value) if reducer is not None else value.__reduce_ex__(4)
         if isinstance(reduced, str):
@@ -253,6 +261,7 @@ class Copier:
     def _tensor(self, value: Any) -> Any:  # noqa: ANN401
         made = self._memories.tensor(value)
         if made is None:  # no plain memory: sparse, quantized, on another device
+            make_sure(value)
             made = value.detach().clone()
         if value.requires_grad:
             if value.grad_fn is not None:
@@ -264,7 +273,9 @@ class Copier:
 
     def _parameter(self, value: Any) -> Any:  # noqa: ANN401
         data = self._memories.tensor(value)
-        data = value.detach().clone() if data is None else data
+        if data is None:
+            make_sure(value)
+            data = value.detach().clone()
         made = type(value)(data, value.requires_grad)
         return self._finish(value, made)
 
@@ -291,6 +302,7 @@ class Copier:
 
     def _array(self, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
         if value.dtype.hasobject:
+            make_sure(value)
             made = value.copy()
             self._keep(value, made)
             for index in range(made.size):
@@ -304,6 +316,17 @@ def _name(kind: type) -> str:
     return (
         kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
     )
+
+
+def _points(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a value lies in memory that may be gone, and copies itself from there."""
+    ctypes: Any = sys.modules.get("_ctypes")
+    pillow: Any = sys.modules.get("PIL.Image")
+    if ctypes is not None:
+        data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
+        if isinstance(value, data):
+            return not data._b_needsfree_.__get__(value)
+    return pillow is not None and isinstance(value, pillow.Image) and bool(vars(value).get("map"))
 
 
 def _changes(value: object) -> bool:

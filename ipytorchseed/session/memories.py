@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import types
 from bisect import bisect_right, insort
 from typing import Any
 
 from msgspec import Struct
+
+from ipytorchseed.fingerprint import Budget, fingerprint, reading
+from ipytorchseed.fingerprint.elements import lent_tensor
+from ipytorchseed.fingerprint.lent import lent_array
+from ipytorchseed.fingerprint.native import reads_natively
+from ipytorchseed.fingerprint.owners import (
+    Owner,
+    address_of_array,
+    is_inside,
+    owner_of_storage,
+)  # fmt: skip
+from ipytorchseed.fingerprint.reading import UnreadableError
+
+_MOST = 4096  # objects gone through to find the memory behind one
 
 
 class Block(Struct, eq=False):
@@ -86,7 +102,7 @@ class Memories:
         space = self._space(str(value.device))
         block, ahead = space.find(begin, size)
         if block is None:
-            block = space.add(begin, Block(size, storage, storage.clone()))
+            block = space.add(begin, Block(size, storage, _clone(storage)))
         made = torch.empty(0, dtype=value.dtype, device=value.device)
         if block.storage is not None and ahead % value.element_size() == 0:
             offset = value.storage_offset() + ahead // value.element_size()
@@ -101,22 +117,87 @@ class Memories:
         owner = value
         while type(owner.base) is np.ndarray:
             owner = owner.base
-        if not owner.nbytes or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+        lent = lent_array(value) if value.nbytes else None
+        dense = owner.flags.c_contiguous or owner.flags.f_contiguous
+        if lent is not None and (not dense or not is_inside(value, owner)):
+            return lent.copy(None).view(value.dtype).reshape(value.shape)
+        if not owner.nbytes or not dense:
             return value.copy(order="K")
-        begin = owner.__array_interface__["data"][0]
+        begin = address_of_array(owner)
         space = self._space("cpu")
         block, ahead = space.find(begin, owner.nbytes)
         if block is None:
-            copy = owner.copy(order="K")
+            if lent is None:
+                copy = owner.copy(order="K")
+            else:
+                copy = np.empty_like(owner, subok=False)
+                reading.copy(begin, address_of_array(copy), owner.nbytes)
             data = copy.reshape(-1, order="A").view(np.uint8)
             block = space.add(begin, Block(owner.nbytes, owner, array=data))
             if value is owner:
                 copy.flags.writeable = value.flags.writeable
                 return copy
-        ahead += value.__array_interface__["data"][0] - begin
+        ahead += address_of_array(value) - begin
         made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
         made.flags.writeable = value.flags.writeable
         return made
 
     def _space(self, device: str) -> Space:
         return self._spaces.setdefault(device, Space())
+
+
+def _clone(storage: Any) -> Any:  # noqa: ANN401 -- torch.UntypedStorage
+    """Copy a storage to memory of its own.
+
+    Raises:
+        UnreadableError: its memory was given back.
+    """
+    if storage.device.type != "cpu" or owner_of_storage(storage) is Owner.LIBRARY:
+        return storage.clone()
+    made = sys.modules["torch"].UntypedStorage(storage.nbytes())
+    reading.copy(storage.data_ptr(), made.data_ptr(), storage.nbytes())
+    return made
+
+
+def make_sure(value: object) -> None:
+    """See that the memory behind a value can be read, before a library does so in place.
+
+    Raises:
+        UnreadableError: some of it was given back.
+    """
+    waiting: list[object] = [value]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        each = waiting.pop()
+        if id(each) in seen or issubclass(type(each), _CODE):
+            continue
+        seen.add(id(each))
+        borrows = _borrows(each)
+        if borrows is None:
+            waiting += gc.get_referents(each)
+        elif borrows:
+            found = fingerprint(each, budget=Budget(float("inf")))
+            if found.opaque or "unseen" in found.parts:
+                msg = "its memory was given back"
+                raise UnreadableError(msg)
+
+
+_CODE = (type, types.ModuleType, types.FunctionType)
+
+
+def _borrows(value: Any) -> bool | None:  # noqa: ANN401
+    """Tell whether a value may lie in memory that may be gone; None if it is no memory."""
+    kind = type(value)
+    numpy: Any = sys.modules.get("numpy")
+    torch: Any = sys.modules.get("torch")
+    if numpy is not None and issubclass(kind, (numpy.ndarray, numpy.void)):
+        return lent_array(numpy.asarray(value)) is not None
+    if not hasattr(torch, "nn"):
+        return None
+    if issubclass(kind, torch.UntypedStorage):
+        return value.device.type == "cpu" and owner_of_storage(value) is not Owner.LIBRARY
+    if not issubclass(kind, torch.Tensor):
+        return None
+    if not reads_natively(kind) or value.layout is not torch.strided or value.is_quantized:
+        return True
+    return value.device.type == "cpu" and lent_tensor(value) is not None

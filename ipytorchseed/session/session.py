@@ -374,7 +374,7 @@ class Session:
                 self._known[name] = Seen(value, self._round, 0.0)
         if pending.calls:
             limit = min(max(seconds * _SHARE, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.left)
-            made |= self._sweep(namespace, Budget(limit, reread=0))
+            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
         return made
 
     def _allowance(self, seconds: float) -> float:

@@ -7,12 +7,15 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64, xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
-from ipytorchseed.fingerprint.elements import bits, is_there
+from ipytorchseed.fingerprint.elements import bits, is_there, lent_tensor, readable
+from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.fingerprint.owners import extent
+from ipytorchseed.fingerprint.reading import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +36,7 @@ def digest_of_tensor() -> Callable[[Any], int]:
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
     dtype, strides, layout, strided, plain = at.dtype, at.stride, at.layout, at.strided, at.plain
     neg, nested = at.is_neg, at.is_nested
+    storage, shared, resizable = at.storage, at.is_shared, at.resizable
     on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
     sizes_of = _plain_sizes()
     hashed = xxh3_64_intdigest
@@ -57,6 +61,9 @@ def digest_of_tensor() -> Callable[[Any], int]:
         where = address(tensor)
         if where == 0:
             return UNSEEN
+        held = storage(tensor)
+        if shared(held) or not resizable(held):
+            return _lent(tensor, as_it_lies=True)
         if contiguous(tensor):
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
@@ -68,6 +75,31 @@ def digest_of_tensor() -> Callable[[Any], int]:
         return _copied(tensor)
 
     return digest
+
+
+def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
+    """Digest a tensor whose memory may be gone; UNSEEN if it is.
+
+    Args:
+        tensor: Neither conjugated nor negated lazily.
+        as_it_lies: Whether a memory without gaps is digested in its own order.
+    """
+    at = native()
+    lent = lent_tensor(tensor)
+    if lent is None or not is_there(tensor):
+        return UNSEEN
+    head: tuple[object, ...] = (at.shape(tensor), at.dtype(tensor))
+    _, span = extent(lent.shape, lent.strides, lent.item)
+    if as_it_lies and not at.is_contiguous(tensor) and span <= lent.size:
+        head = (at.shape(tensor), at.stride(tensor), at.dtype(tensor))
+        lent = Lent(lent.address, (span,), (1,), 1, lent.foreign)
+    hasher = xxh3_64(seed=hash(head) & MASK)
+    try:
+        for piece in lent.pieces(_free):
+            hasher.update(piece)
+    except UnreadableError:
+        return UNSEEN
+    return hasher.intdigest()
 
 
 def _plain_sizes() -> dict[Any, int]:
@@ -104,6 +136,13 @@ def _other(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- as above
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
             return hash(tuple(map(digest_of_tensor(), _parts(tensor))))
+        if at.device(tensor).type == "cpu" and lent_tensor(tensor) is not None:
+            if not (at.is_conj(tensor) or at.is_neg(tensor)) and at.numel(tensor):
+                return _lent(tensor, as_it_lies=False)
+            try:
+                tensor = readable(tensor)
+            except UnreadableError:
+                return UNSEEN
         tensor = tensor.resolve_conj().resolve_neg()
         if at.numel(tensor) == 0:
             return hash((at.shape(tensor), at.dtype(tensor), 0))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.elements import readable
+from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 
 if TYPE_CHECKING:
@@ -102,7 +104,11 @@ class Probe(Struct):
         first: list[Any] = []
         largest = 0.0
         for _ in range(_AGAIN):
-            copies, named = _copy(list(args)), {name: _copy(each) for name, each in given.items()}
+            try:
+                copies = _copy(list(args))
+                named = {name: _copy(each) for name, each in given.items()}
+            except UnreadableError:  # given back meanwhile: the operation itself will tell
+                return
             result = func(*copies, **named)
             written = _tensors([result, *copies, *named.values()])
             seen.add(tuple(map(digest, written)))
@@ -176,7 +182,9 @@ def _copy(value: Any) -> Any:  # noqa: ANN401
     import torch
 
     if isinstance(value, torch.Tensor):
-        return value.clone()
+        at = native()
+        plain = reads_natively(type(value)) and at.layout(value) is at.strided
+        return (readable(value) if plain and not at.is_nested(value) else value).clone()
     if isinstance(value, (list, tuple)):
         return type(value)([_copy(each) for each in value])
     return value

@@ -114,3 +114,27 @@ def test_a_draw_reads_its_source(put_back):
     """Of two draws, the second begins elsewhere."""
     thread = record("torch.rand(2)\ntorch.rand(2)").threads[0]
     assert thread.inputs[0] != thread.inputs[1]
+
+
+LENT = {
+    "usual": lambda base: base,
+    "part": lambda base: base[1:, 2:],
+    "turned": lambda base: base.t(),
+    "expanded": lambda base: base[:1].expand(4, -1),
+    "single": lambda base: base[1, 1],
+    "complex": lambda base: base.view(torch.complex64).t(),
+    "conjugated": lambda base: base.view(torch.complex64).conj(),
+    "negated": lambda base: base.view(torch.complex64).conj().imag,
+}
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_whose_memory_it_is_does_not_count(name):
+    """Runs on copies, in memory of torch's own, are held against one on what numpy or others made."""
+    base = torch.arange(48, dtype=torch.float32).reshape(6, 8)
+    lent = torch.from_numpy(base.clone().numpy().copy())
+    assert lent.untyped_storage().resizable() < base.untyped_storage().resizable()
+    digest = digest_of_tensor()
+    assert digest(LENT[name](base)) == digest(LENT[name](lent))
+    lent += 1
+    assert digest(LENT[name](base)) != digest(LENT[name](lent))

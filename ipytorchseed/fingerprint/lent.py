@@ -1,0 +1,235 @@
+"""Elements in a memory that may be gone: read as ``reading`` does, wherever they lie in it.
+
+The digests are those of the same elements in a memory of numpy's or torch's own.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from xxhash import xxh3_128, xxh3_128_digest
+
+from ipytorchseed.fingerprint import buffers, reading
+from ipytorchseed.fingerprint.owners import (
+    Owner,
+    address_of_array,
+    extent,
+    owner_of_array,
+    owner_of_view,
+)
+from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.walk import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ipytorchseed.fingerprint.walk import Walk
+
+_SLOWER = 4  # times as long as a plain read takes
+_CALL = 2**16  # bytes that a plain read gets through while one is asked for
+_DENSE = 8  # bytes copied for one that is wanted, at most
+_PAGE = 4096
+
+COPIED = 2**25
+"""Bytes of one value copied to look at it, at most."""
+
+
+class Lent(Struct, frozen=True):
+    """Where elements lie.
+
+    Attributes:
+        address: Of the first element.
+        shape: As numpy has it.
+        strides: In bytes.
+        item: Bytes of one element.
+        foreign: Whether the memory is known to be another's.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    item: int
+    foreign: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes of all elements."""
+        return prod(self.shape) * self.item
+
+    def digest(self, walk: Walk) -> bytes:
+        """Digest all elements, or a sample; 16 bytes.
+
+        Raises:
+            UnreadableError: the memory is gone, or is not to be looked at now.
+        """
+        self._ask(walk)
+        if walk.mode is Mode.FULL:
+            walk.may_read(_SLOWER * self.size)
+        elif not walk.may_read(self.size):
+            return self.sample(*buffers.SAMPLE)
+        return self.whole(walk)
+
+    def whole(self, walk: Walk) -> bytes:
+        """Digest all elements, whatever their number; 16 bytes. Raises as ``digest``."""
+        hasher = xxh3_128()
+        for piece in self.pieces(walk.charge):
+            hasher.update(piece)
+        return hasher.digest()
+
+    def copied(self, walk: Walk) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy all elements, as bytes in the order of their indices. Raises as ``digest``."""
+        self._ask(walk)
+        return self.copy()
+
+    def _ask(self, walk: Walk) -> None:
+        if self.foreign and not walk.budget.foreign:
+            walk.exact = False
+            msg = "its memory is another's, and not read now"
+            raise UnreadableError(msg)
+
+    def copy(self, most: int | None = COPIED) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy all elements, as bytes in the order of their indices.
+
+        Args:
+            most: How many bytes may be copied; None for any number.
+
+        Raises:
+            UnreadableError: the memory is gone, or there is more in it.
+        """
+        if most is not None and self.size > most:
+            msg = "too large to be copied from a memory that may be gone"
+            raise UnreadableError(msg)
+        import numpy as np
+
+        return np.concatenate([np.array(piece, np.uint8) for piece in self.pieces(_free)])
+
+    def sample(self, blocks: int, block: int) -> bytes:
+        """Digest a sample as ``buffers.sample`` does; 16 bytes."""
+        count = prod(self.shape)
+        each = min(max(1, block // self.item), count)
+        taken = [self._take(start, each) for start in buffers.starts(count, blocks, each)]
+        return xxh3_128_digest(b"".join(taken))
+
+    def pieces(self, charge: Callable[[int], None]) -> Iterator[memoryview]:
+        """Copy the elements piece by piece, in the order of their indices.
+
+        Args:
+            charge: Told, in bytes, what a plain read would get through in the time of each.
+
+        Yields:
+            Bytes, which are good until the next are asked for.
+        """
+        if self._is_dense():
+            for piece in reading.pieces(self.address, self.size):
+                charge(_SLOWER * len(piece))
+                yield piece
+        elif self.size <= reading.PIECE:
+            yield memoryview(self._gathered(charge))
+        else:
+            length = self.shape[0]
+            rows = max(1, length * reading.PIECE // self.size)
+            for start in range(0, length, rows):
+                count = min(rows, length - start)
+                part = self._row(start) if count == 1 else self._rows(start, count)
+                yield from part.pieces(charge)
+
+    def _gathered(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy the elements at once, as bytes in the order of their indices."""
+        import numpy as np
+
+        return np.ascontiguousarray(self._gather(charge)).reshape(-1).view(np.uint8)
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _is_dense(self) -> bool:
+        """Tell whether the elements lie one after the other, in the order of their indices."""
+        step = self.item
+        for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if length != 1 and stride != step:
+                return False
+            step *= length
+        return True
+
+    def _row(self, index: int) -> Lent:
+        address = self.address + index * self.strides[0]
+        return Lent(address, self.shape[1:], self.strides[1:], self.item, self.foreign)
+
+    def _rows(self, start: int, count: int) -> Lent:
+        address = self.address + start * self.strides[0]
+        return Lent(address, (count, *self.shape[1:]), self.strides, self.item, self.foreign)
+
+    def _gather(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+        """Copy the elements, with what lies between where that is little."""
+        import numpy as np
+
+        dtype = f"V{self.item}"
+        low, high = extent(self.shape, self.strides, self.item)
+        if high - low <= max(_DENSE * self.size, _PAGE):
+            held = np.empty(high - low, np.uint8)
+            reading.copy(self.address + low, address_of_array(held), high - low)
+            charge(_CALL + _SLOWER * (high - low))
+            return np.ndarray(self.shape, dtype, held.data, -low, self.strides)
+        steps = [
+            abs(step) * (length > 1) for length, step in zip(self.shape, self.strides, strict=True)
+        ]
+        axis = steps.index(max(steps))
+        made = np.empty(self.shape, dtype)
+        rest = slice(None)
+        for index in range(self.shape[axis]):
+            part = Lent(
+                self.address + index * self.strides[axis],
+                self.shape[:axis] + self.shape[axis + 1 :],
+                self.strides[:axis] + self.strides[axis + 1 :],
+                self.item,
+                self.foreign,
+            )
+            made[(rest,) * axis + (index,)] = part._gather(charge)
+        return made
+
+    def _take(self, start: int, count: int) -> bytes:
+        """Copy ``count`` elements from the one of that number on."""
+        row = prod(self.shape[1:])
+        if len(self.shape) <= 1 or row == 1:
+            return self._rows(start, count).all() if self.shape else self.all()
+        first, ahead = divmod(start, row)
+        taken = []
+        if ahead or count < row:
+            here = min(count, row - ahead)
+            taken.append(self._row(first)._take(ahead, here))  # noqa: SLF001 -- its own class
+            first, count = first + 1, count - here
+        whole, rest = divmod(count, row)
+        if whole:
+            taken.append(self._rows(first, whole).all())
+        if rest:
+            taken.append(self._row(first + whole)._take(0, rest))  # noqa: SLF001 -- as above
+        return b"".join(taken)
+
+    def all(self) -> bytes:
+        """Return all elements, in the order of their indices."""
+        return bytes(self._gathered(_free))
+
+
+def _free(_: int) -> None:
+    """Charge nothing for what is read."""
+
+
+def lent_array(value: Any) -> Lent | None:  # noqa: ANN401 -- numpy.ndarray
+    """Return where the elements of an array lie, if it is in a memory that may be gone."""
+    owner = owner_of_array(value)
+    if owner is Owner.LIBRARY:
+        return None
+    foreign = owner is Owner.OTHER
+    return Lent(address_of_array(value), value.shape, value.strides, value.itemsize, foreign)
+
+
+def lent_view(view: memoryview) -> Lent | None:
+    """The same of a memoryview, which whoever calls keeps."""
+    if owner_of_view(view) is Owner.LIBRARY or not view.nbytes:
+        return None
+    import numpy as np
+
+    elements = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
+    address, strides = address_of_array(elements), elements.strides
+    return Lent(address, elements.shape, strides, elements.itemsize, foreign=True)

@@ -1,0 +1,112 @@
+"""Whose memory it is: what nobody here keeps may be gone, and then reading it kills the process."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from enum import Enum
+from typing import Any
+
+from ipytorchseed.fingerprint.anatomy import full_name
+from ipytorchseed.fingerprint.native import is_tensor_type, native
+
+
+class Owner(Enum):
+    """Who allocated a memory, and whether it is kept."""
+
+    LIBRARY = "numpy, torch or Python, which keep it as long as the value is there"
+    UNTOLD = "torch itself or somebody else, which torch does not tell"
+    OTHER = "somebody else: a file, shared memory, a pointer"
+
+
+_KEPT = (bytes, bytearray, array)
+"""Types of Python's own memory, which none of them gives back while a memoryview looks at it."""
+
+
+def owner_of_view(view: memoryview) -> Owner:
+    """Tell whose the memory of a memoryview is."""
+    return Owner.LIBRARY if issubclass(type(view.obj), _KEPT) else Owner.OTHER
+
+
+def owner_of_storage(storage: Any) -> Owner:  # noqa: ANN401 -- torch.UntypedStorage
+    """Tell whose the memory of a storage on the CPU is.
+
+    torch resizes only what it allocated. It refuses to resize that too once a numpy array looks at
+    it, and what ``torch.load`` made; so of memory that is not resizable, nobody can tell.
+    """
+    at = native()
+    if at.is_shared(storage):
+        return Owner.OTHER
+    return Owner.LIBRARY if at.resizable(storage) else Owner.UNTOLD
+
+
+def owner_of_array(value: Any) -> Owner:  # noqa: ANN401 -- numpy.ndarray
+    """Tell whose the memory of an array is, by what it is a view of.
+
+    A view that reaches beyond its base counts as another's: it was made by ``as_strided``, or
+    its base was made shorter.
+    """
+    numpy: Any = sys.modules["numpy"]
+    array = numpy.ndarray
+    base_of, flags_of = array.base.__get__, array.flags.__get__
+    if flags_of(value).owndata:
+        return Owner.LIBRARY
+    root, base = value, base_of(value)
+    while True:
+        kind = type(base)
+        if issubclass(kind, array):
+            root = base
+            if flags_of(root).owndata:
+                break
+            base = base_of(root)
+        elif full_name(kind).startswith("numpy.") and full_name(kind).endswith(".DummyArray"):
+            base = base.base  # what `as_strided` was given
+        elif issubclass(kind, numpy.void):  # a record, which may lie in an array
+            base = numpy.void.base.__get__(base)
+            if base is None:
+                return Owner.LIBRARY
+        else:
+            break
+    owner = Owner.LIBRARY if base is root else _owner_of_base(base)
+    if owner is Owner.OTHER or root is value or is_inside(value, root):
+        return owner
+    return Owner.OTHER
+
+
+def _owner_of_base(base: Any) -> Owner:  # noqa: ANN401
+    """Tell whose memory an array looks at that is no array's."""
+    kind = type(base)
+    if kind is bytes:
+        return Owner.LIBRARY
+    if kind is memoryview:
+        return owner_of_view(base)
+    if is_tensor_type(kind) and native().layout(base) is native().strided:
+        return owner_of_storage(native().storage(base))
+    return Owner.OTHER
+
+
+def is_inside(value: Any, root: Any) -> bool:  # noqa: ANN401
+    """Tell whether all elements of an array lie in the memory of another, which is dense."""
+    asarray = sys.modules["numpy"].asarray  # of a subclass: past what that overrides
+    value, root = asarray(value), asarray(root)
+    begin, end = extent(value.shape, value.strides, value.itemsize)
+    low, high = extent(root.shape, root.strides, root.itemsize)
+    ahead = address_of_array(value) - address_of_array(root)
+    return bool(low <= ahead + begin and ahead + end <= high)
+
+
+def address_of_array(value: Any) -> int:  # noqa: ANN401 -- numpy.ndarray
+    """Return where the first element of an array lies."""
+    return int(value.__array_interface__["data"][0])
+
+
+def extent(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> tuple[int, int]:
+    """Return how far elements reach, in bytes before and after the first one's address."""
+    low, high = 0, item
+    for length, step in zip(shape, strides, strict=True):
+        reach = (length - 1) * step
+        if reach < 0:
+            low += reach
+        else:
+            high += reach
+    return low, high

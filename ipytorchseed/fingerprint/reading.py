@@ -1,0 +1,158 @@
+"""Memory that may be gone: read by the operating system, which fails where a plain read kills.
+
+A page that was given back, or that lies beyond the end of a file which became shorter, raises a
+signal in the process that touches it. The system, asked to copy from there, reports an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint.buffers import address_of, memory, writable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PIECE = 2**17
+"""Bytes copied at a time: they stay in the processor's cache until they are hashed."""
+
+Way = Callable[[int, int, int], None]
+"""Copies from an address to another, so many bytes."""
+
+
+class UnreadableError(Exception):
+    """Memory cannot be read; the message says why."""
+
+
+def copy(source: int, target: int, size: int) -> None:
+    """Copy memory that may be gone.
+
+    Args:
+        source: Where it is said to lie.
+        target: Memory of ours.
+        size: Bytes.
+
+    Raises:
+        UnreadableError: it is gone, at least in part; or this system cannot tell.
+    """
+    way = _way()
+    if way is None:
+        msg = "memory that may be gone, and no safe way to read it on this system"
+        raise UnreadableError(msg)
+    way(source, target, size)
+
+
+def pieces(source: int, size: int) -> Iterator[memoryview]:
+    """Copy memory piece by piece; each is good until the next is asked for. Raises as ``copy``."""
+    held = bytearray(min(size, PIECE))
+    target = address_of(held)
+    for start in range(0, size, PIECE):
+        length = min(PIECE, size - start)
+        copy(source + start, target, length)
+        yield memoryview(held)[:length]
+
+
+def _gone() -> UnreadableError:
+    return UnreadableError("its memory was given back")
+
+
+@cache
+def _way() -> Way | None:
+    """Find out how this system can be asked, by asking it for what is known."""
+    known, found = bytearray(b"known"), bytearray(5)
+    for make in (_across_processes, _through_pipe, _on_windows):
+        try:
+            way = make()
+            way(address_of(known), address_of(found), len(known))
+        except (AttributeError, OSError, UnreadableError):
+            continue
+        if found == known:
+            return way
+    return None
+
+
+class _Span(ctypes.Structure):
+    """``struct iovec`` of ``sys/uio.h``."""
+
+    _fields_ = (("address", ctypes.c_void_p), ("size", ctypes.c_size_t))
+
+
+def _across_processes() -> Way:
+    """Use Linux's ``process_vm_readv``, on this very process; some containers forbid it."""
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS)
+    function: Any = ctypes.CDLL(None, use_errno=True).process_vm_readv
+    span, count = ctypes.POINTER(_Span), ctypes.c_ulong
+    function.argtypes = [ctypes.c_int, span, count, span, count, count]
+    function.restype = ctypes.c_ssize_t
+
+    def copy(source: int, target: int, size: int) -> None:
+        done = 0
+        while done < size:
+            to, at = _Span(target + done, size - done), _Span(source + done, size - done)
+            copied = function(os.getpid(), to, 1, at, 1, 0)
+            if copied <= 0:
+                error = ctypes.get_errno()
+                if error == errno.EFAULT:
+                    raise _gone()
+                raise OSError(error, os.strerror(error))
+            done += copied
+
+    return copy
+
+
+def _through_pipe() -> Way:
+    """Write it to a pipe and read it back, as any POSIX system lets one."""
+    if os.name != "posix":
+        raise OSError(errno.ENOSYS)
+
+    def copy(source: int, target: int, size: int) -> None:
+        out, into = os.pipe()  # none is kept: a forked child would share it
+        try:
+            os.set_blocking(into, False)
+            done = 0
+            while done < size:
+                length = min(size - done, 2**16)  # what a pipe holds
+                done += _pass(out, into, memory(source + done, length), target + done)
+        finally:
+            os.close(out)
+            os.close(into)
+
+    return copy
+
+
+def _pass(out: int, into: int, view: memoryview, target: int) -> int:
+    """Pass bytes through a pipe; return how many it took."""
+    try:
+        taken = os.write(into, view)
+    except OSError as error:
+        if error.errno == errno.EFAULT:
+            raise _gone() from error
+        raise
+    done = 0
+    while done < taken:
+        done += os.readv(out, [writable(target + done, taken - done)])
+    return taken
+
+
+def _on_windows() -> Way:
+    """Use ``ReadProcessMemory``, on this very process."""
+    if sys.platform == "win32":
+        function = ctypes.WinDLL("kernel32").ReadProcessMemory
+        place, number = ctypes.c_void_p, ctypes.c_size_t
+        function.argtypes = [place, place, place, number, ctypes.POINTER(number)]
+        this = place(-1)  # what ``GetCurrentProcess`` returns
+
+        def copy(source: int, target: int, size: int) -> None:
+            copied = number()
+            if not function(this, source, target, size, copied) or copied.value != size:
+                raise _gone()
+
+        return copy
+    raise OSError(errno.ENOSYS)

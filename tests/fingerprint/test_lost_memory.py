@@ -1,0 +1,244 @@
+"""Memory that was given back is looked at without harm, and what cannot be read is said."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import pytest
+import torch
+from numpy.lib.stride_tricks import as_strided
+
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, reading
+from ipytorchseed.fingerprint.elements import lent_tensor
+from ipytorchseed.fingerprint.lent import Lent, lent_array
+from ipytorchseed.fingerprint.owners import Owner, address_of_array, owner_of_array
+from tests.fingerprint import lost
+from tests.fingerprint.child import in_child, removes_files
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
+cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
+
+OPAQUE_ANYWAY = {"arrow_table", "arrow_buffer", "multiprocessing_raw", "multiprocessing_array"}
+"""What no look goes into, lost or not."""
+
+BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}
+"""What is lost from the beginning."""
+
+
+def _looks(name):
+    """Look at one before and after its memory is given back, alone, inside another, sampled."""
+    value, lose = lost.MAKERS[name]()
+    memo = Memo()
+    before = fingerprint(value, memo=memo, budget=Budget(60))
+    lose()
+    found = [
+        fingerprint(value, memo=memo, budget=Budget(60)),
+        fingerprint([value], memo=memo, budget=Budget(60)),
+        fingerprint(value, budget=Budget(0)),
+        fingerprint(value, memo=memo, budget=Budget(60, foreign=False)),
+    ]
+    shown = [(each.digest, each.exact, each.opaque, each.summary, {**each.parts}) for each in found]
+    return before.digest, shown
+
+
+@pytest.mark.parametrize("name", lost.MAKERS)
+def test_a_look_at_lost_memory_kills_nothing(name):
+    """The process lives; the value is another than it was, and the record tells what is unseen."""
+    before, shown = in_child(_looks, name)
+    for digest, _, opaque, summary, parts in shown:
+        assert "not looked at" not in summary
+        assert opaque or parts.get("unseen")
+        if name not in OPAQUE_ANYWAY | BEYOND:
+            assert digest != before
+
+
+def _touches(name):
+    value, lose = lost.MAKERS[name]()
+    lose()
+    return float(value.sum())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["memmap", "over_closed_shared_memory", "over_pointer", "from_file", "view_of_shortened",
+     "loaded_tensor", "from_closed_shared_memory", "beyond_its_base"],
+)  # fmt: skip
+def test_the_gallery_is_deadly(name):
+    """A plain read of these ends the process; so these tests can fail."""
+    with pytest.raises(AssertionError, match="signal"):
+        in_child(_touches, name)
+
+
+def _equals(name):
+    value, _ = lost.MAKERS[name]()
+    own = value.clone() if isinstance(value, torch.Tensor) else np.array(value)
+    value = np.asarray(value) if isinstance(value, np.ndarray) else value
+    pairs = [
+        (fingerprint(value, budget=budget()), fingerprint(own, budget=budget()))
+        for budget in (lambda: Budget(60), lambda: Budget(0))
+    ]
+    return [one == other for one, other in pairs], lost.is_lent(value), lost.is_lent(own)
+
+
+LIKE_OWN = [
+    "memmap", "memmap_strided", "memmap_backwards", "memmap_transposed", "memmap_scalar",
+    "memmap_windows", "memmap_broadcast", "memmap_imaginary", "memmap_fortran", "memmap_large",
+    "structured", "over_shrunk_shared_memory", "over_interface_strided", "from_file_to_numpy",
+    "from_file", "from_file_strided", "from_file_transposed", "from_file_scalar",
+    "from_file_short", "from_file_expanded", "from_file_complex", "from_file_conjugated",
+    "from_file_negated", "from_memmap_large", "loaded_tensor", "shared_between_processes",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIKE_OWN)
+def test_content_counts_and_not_where_it_lies(name):
+    """In another's memory or in numpy's and torch's own: equal fingerprints, in full and sampled."""
+    assert in_child(_equals, name) == [[True, True], True, False]
+
+
+@pytest.mark.parametrize("shape", [(4096, 3), (3, 4096), (64, 5, 64), (1, 1, 7000), (7000, 1)])
+@pytest.mark.parametrize("item", ["u1", "f4", "c16"])
+def test_elements_are_found_wherever_they_lie(shape, item):
+    """Also far apart, backwards, in any order of axes, and in a sample of any size."""
+    chance = random.Random(repr((shape, item)))
+    order = chance.sample(range(len(shape)), len(shape))
+    steps = [chance.choice([-2, -1, 1, 3]) for _ in shape]
+    room = [abs(step) * length for length, step in zip(shape, steps, strict=True)]
+    filled = np.arange(np.prod(room)).astype(item).reshape([room[axis] for axis in order])
+    value = filled.transpose(np.argsort(order))[tuple(slice(None, None, step) for step in steps)]
+    here = Lent(address_of_array(value), value.shape, value.strides, value.itemsize, foreign=True)
+    own = np.array(value, order="C")
+    assert b"".join(map(bytes, here.pieces(lambda _: None))) == own.tobytes()
+    assert bytes(here.copy()) == own.tobytes()
+    there = Lent(address_of_array(own), own.shape, own.strides, own.itemsize, foreign=True)
+    for sample in ((16, 4096), (32, 64), (1, 10**6)):
+        assert here.sample(*sample) == there.sample(*sample)
+    assert fingerprint(own).digest == fingerprint(value).digest
+
+
+def _changes(name):
+    value, _ = lost.MAKERS[name]()
+    memo = Memo()
+    before, again = (fingerprint(value, memo=memo, budget=Budget(60)).digest for _ in range(2))
+    value[7] = 1 - value[7]
+    return before == again, before != fingerprint(value, memo=memo, budget=Budget(60)).digest
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["memmap", "memmap_written", "over_closed_shared_memory", "over_pointer", "from_file",
+     "from_file_shared", "from_memmap", "from_memmap_large", "loaded_tensor", "mapped_file",
+     "mapped_file_viewed", "ctypes_array", "multiprocessing_to_numpy", "from_file_by_dlpack",
+     "shared_between_processes", "over_interface_in_series", "from_file_storage"],
+)  # fmt: skip
+def test_a_change_is_seen(name):
+    """Unchanged, the digest is the same; changed in one place, it is another."""
+    same, moved = in_child(_changes, name)
+    assert same
+    assert moved
+
+
+def test_where_a_memory_map_comes_from_is_no_content():
+    """Equal content of two files, mapped to be read or written, or copied from there."""
+    one, other = (lost.MAKERS[name]()[0] for name in ("memmap_read_only", "memmap_written"))
+    assert one.filename != other.filename
+    assert fingerprint(one) == fingerprint(other) == fingerprint(one.copy())
+    other[0] += 1
+    assert fingerprint(one).digest != fingerprint(other).digest
+
+
+def test_a_budget_may_leave_the_memory_of_others_alone():
+    """Then nothing is said of it, and no change is claimed; one's own is read all the same."""
+    value, _ = lost.MAKERS["memmap"]()
+    own = np.array(value)
+    found = fingerprint({"x": value, "y": own}, budget=Budget(60, foreign=False))
+    assert not found.exact
+    assert found.parts["unseen"] == "numpy.memmap"
+    assert fingerprint(own, budget=Budget(60, foreign=False)).exact
+
+
+@pytest.mark.parametrize(
+    ("make", "owner"),
+    [
+        (lambda: np.ones(9), Owner.LIBRARY),
+        (lambda: np.ones((3, 3)).T[1:], Owner.LIBRARY),
+        (lambda: np.ones(9)[::-2], Owner.LIBRARY),
+        (lambda: np.broadcast_to(np.ones(3), (4, 3)), Owner.LIBRARY),
+        (lambda: np.lib.stride_tricks.sliding_window_view(np.ones(9), 3), Owner.LIBRARY),
+        (lambda: as_strided(np.ones(9)[2:], (3, 3), (8, 16)), Owner.LIBRARY),
+        (lambda: as_strided(np.ones(9)[2:], (3, 3), (8, 24)), Owner.OTHER),
+        (lambda: as_strided(np.ones(9), (3,), (-8,)), Owner.OTHER),
+        (lambda: np.frombuffer(b"12345678"), Owner.LIBRARY),
+        (lambda: np.frombuffer(bytearray(8)), Owner.LIBRARY),
+        (lambda: np.ndarray(1, "f8", bytearray(8)), Owner.OTHER),
+        (lambda: np.array([(1, 2.0)], "i4,f8")[0], Owner.LIBRARY),
+        (lambda: np.array([(1, 2.0)], "i4,f8")["f1"], Owner.LIBRARY),
+        (lambda: torch.ones(3).numpy(), Owner.UNTOLD),
+        (lambda: torch.ones(3).share_memory_().numpy(), Owner.OTHER),
+        (lambda: np.from_dlpack(torch.ones(3)), Owner.OTHER),
+    ],
+)
+def test_whose_memory_it_is(make, owner):
+    """What is numpy's and Python's own is told from others' by what an array is a view of."""
+    assert owner_of_array(np.asarray(make())) is owner
+
+
+@pytest.mark.parametrize(
+    ("make", "lent"),
+    [
+        (lambda: torch.ones(9)[1:], False),
+        (lambda: torch.ones(3, 3).t() @ torch.ones(3, 3), False),
+        (lambda: torch.tensor(np.ones(9)), False),
+        (lambda: torch.from_numpy(np.ones(9)).clone(), False),
+        (lambda: torch.nn.Parameter(torch.ones(2)), False),
+        (lambda: torch.from_numpy(np.ones(9)), True),
+        (lambda: torch.frombuffer(bytearray(8), dtype=torch.float64), True),
+        (lambda: torch.ones(3).share_memory_(), True),
+    ],
+)
+def test_whose_memory_a_tensor_is_in(make, lent):
+    """Torch's own is what it would resize, and shares with no other process."""
+    assert (lent_tensor(make()) is not None) is lent
+
+
+@pytest.mark.parametrize("way", [reading._across_processes, reading._through_pipe])
+def test_each_way_to_read(way, monkeypatch):
+    """Copies what is there, in any size, and fails where it is not: at once, in the middle."""
+    try:
+        way = way()
+    except (AttributeError, OSError):
+        pytest.skip("not on this system")
+    monkeypatch.setattr(reading, "_way", lambda: way)
+    content = np.random.default_rng(1).bytes(3 * reading.PIECE + 17)
+    held = np.frombuffer(content, "u1")
+    address = address_of_array(held)
+    for size in (1, 4096, reading.PIECE, reading.PIECE + 1, len(content)):
+        assert b"".join(map(bytes, reading.pieces(address, size))) == content[:size]
+    with pytest.raises(reading.UnreadableError):
+        [*reading.pieces(4096, 10)]
+    mapped, lose = lost.MAKERS["memmap_large"]()
+    lose()
+    with pytest.raises(reading.UnreadableError):
+        [*reading.pieces(address_of_array(mapped), mapped.nbytes)]
+
+
+def test_a_system_without_a_safe_way(monkeypatch):
+    """The memory of others is not looked at there, which is said."""
+    monkeypatch.setattr(reading, "_way", lambda: None)
+    value, _ = lost.MAKERS["memmap"]()
+    found = fingerprint(value)
+    assert found.opaque
+    assert "no safe way to read it" in found.summary
+    assert fingerprint(np.array(value)).exact
+
+
+def test_objects_in_the_memory_of_others_are_not_followed():
+    """They are addresses, which lead anywhere."""
+    held = np.array([object(), "text"], dtype=object)
+    value = as_strided(held, (4,), (8,))
+    assert lent_array(value) is not None
+    found = fingerprint(value)
+    assert found.opaque
+    assert "objects" in found.summary

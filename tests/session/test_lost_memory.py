@@ -1,0 +1,116 @@
+"""Memory that the user gave back ends no kernel: not the sweep, not a look, not a check's copies."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+
+from ipytorchseed.session.copies import Copier
+from tests.fingerprint import lost
+from tests.fingerprint.child import in_child, removes_files
+from tests.session.checking import check
+from tests.session.conftest import Notebook
+from tests.trace.recorded import record
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
+cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
+
+
+def _tracked(name):
+    """Run cells around the one that gives memory back, which does not name the value."""
+    notebook = Notebook()
+    notebook.names["make"] = lost.MAKERS[name]
+    notebook.run("value, lose = make()")
+    notebook.run("lose()")
+    notebook.run("len([1])")
+    known = notebook.session._known.get("value")
+    read = notebook.run("kind = type(value)").reads["value"]
+    assert notebook.error is None
+    assert known is not None or read.kind == "function"  # it was among what the sweep looks at
+    return read.summary, read.opaque, read.parts.get("unseen")
+
+
+@pytest.mark.parametrize("name", lost.MAKERS)
+def test_a_tracked_session_lives_on(name):
+    """Whether a cell names the value or not; the record of one that reads it says what is unseen."""
+    summary, opaque, unseen = in_child(_tracked, name)
+    assert opaque or unseen
+    assert "not looked at" not in summary
+
+
+def _checked(name):
+    """Check a cell that reads a value, before and after its memory was given back."""
+    value, lose = lost.MAKERS[name]()
+    well, _ = check("kind = type(value)", {"value": value})
+    lose()
+    ill, _ = check("kind = type(value)", {"value": value})
+    return well.reproducible, ill.reproducible
+
+
+@pytest.mark.parametrize("name", lost.MAKERS)
+def test_a_check_lives_on(name):
+    """It copies what can be read, and shares the rest."""
+    assert in_child(_checked, name) == [True, True]
+
+
+def _copied(name):
+    value, lose = lost.MAKERS[name]()
+    lose()
+    copier = Copier()
+    copier.copy_all({"value": value})
+    return copier.shared
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["memmap", "structured_record", "over_closed_shared_memory", "over_pointer", "from_file",
+     "from_file_negated", "from_file_sparse", "from_file_subclass", "from_file_storage",
+     "frame", "index", "view_of_shortened", "beyond_its_base_sparsely", "image_file",
+     "ctypes_array"],
+)  # fmt: skip
+def test_what_cannot_be_copied_is_shared_and_named(name):
+    """With the reason."""
+    (reason,) = in_child(_copied, name).values()
+    assert "its memory" in reason
+
+
+def _apart(name):
+    """Copy a value that is well, and change the original."""
+    value, _ = lost.MAKERS[name]()
+    copied = Copier().copy_all({"value": value})["value"]
+    was = copied.tolist()
+    same = was == value.tolist()
+    value[7] = 1 - value[7]
+    return same, copied.tolist() == was, value.tolist() != was
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["memmap", "memmap_strided", "memmap_transposed", "memmap_matrix", "over_interface_strided",
+     "over_closed_shared_memory", "from_file", "from_file_transposed", "from_file_conjugated",
+     "loaded_tensor", "view_of_shortened", "from_file_to_numpy"],
+)  # fmt: skip
+def test_what_is_well_is_copied(name):
+    """Equal, and apart from the original."""
+    assert in_child(_apart, name) == [True, True, True]
+
+
+VIEWS = [name for name in lost.MAKERS if name.startswith(("from_", "loaded_tensor"))]
+
+
+def _traced(name):
+    value, lose = lost.MAKERS[name]()
+    names = {"torch": torch, "value": value}
+    lose()
+    if isinstance(value, torch.Tensor):
+        recording = record("view = value.detach()\nshape = torch.empty_like(value).shape", names)
+        return len(recording.threads[0].operations)
+    return 1
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_trace_lives_on(name):
+    """Of operations that do not read what they are given."""
+    assert in_child(_traced, name) >= 1

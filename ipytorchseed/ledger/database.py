@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, inherited, migrations, place, tail
+from ipytorchseed.ledger import faults, inherited, migrations, permissions, place, tail
 from ipytorchseed.ledger.tail import Tail
 
 if TYPE_CHECKING:
@@ -242,6 +242,7 @@ class Database:
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             migrations.migrate(connection, None)
             return connection
+        permissions.refuse_unsafe(self.path)
         reading = self._read_only or self.child
         if not reading:
             self._set_aside_orphan(self.path)
@@ -267,6 +268,7 @@ class Database:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             migrations.migrate(connection, self.path)
+        permissions.refuse_unsafe(self.path)  # also what SQLite and others made meanwhile
         return connection
 
     def _mend(self, error: BaseException) -> bool:

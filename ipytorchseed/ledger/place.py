@@ -33,6 +33,9 @@ def prepare(path: Path) -> None:
 
     A folder that was there keeps its rights: it may be shared for other reasons.
 
+    Args:
+        path: Where ``refuse_unsafe`` found nothing wrong.
+
     Raises:
         OSError: The folder or the file cannot be made.
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import faults, inherited, migrations, permissions, place, tail
+from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.tail import Tail
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class Database:
             with suppress(sqlite3.Error):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error) and faults.locked(error):
+            if isinstance(error, sqlite3.Error) and faults.kind_of(error) is Fault.BUSY:
                 self._wait(connection, min(_HURRY, self._patience))
             raise
         if self._waits != self._patience:
@@ -228,7 +229,7 @@ class Database:
                 raise
             except (sqlite3.Error, OSError) as error:
                 # Several that create one file at once: SQLite does not always wait by itself.
-                if faults.locked(error) and time.monotonic() < deadline:
+                if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
                     self._disconnect()
                     time.sleep(0.02)
                 elif not self._mend(error):
@@ -273,7 +274,12 @@ class Database:
 
     def _mend(self, error: BaseException) -> bool:
         """Set the file aside if its content is at fault; return whether to try again."""
-        if self.path is None or not self._mends or self.child or not faults.damaged(error):
+        if (
+            self.path is None
+            or not self._mends
+            or self.child
+            or faults.kind_of(error) is not Fault.DAMAGED
+        ):
             return False
         try:
             aside = place.set_aside(self.path, self._identity)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, place
+from ipytorchseed.ledger import blobs, faults, place
 from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
@@ -394,7 +394,7 @@ def test_an_interrupted_write_is_taken_back(path, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr("ipytorchseed.ledger.rows.insert", interrupt)
+            patched.setattr("ipytorchseed.ledger.queries.insert", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 ledger.add(*samples.moved(7))
         assert ledger.counts().runs == 1
@@ -406,17 +406,17 @@ def test_a_write_inside_a_write_is_refused(path, monkeypatch):
     """As from a finalizer that runs in the middle: the outer one is not disturbed."""
     with Ledger.open(path) as ledger:
         said = []
-        keep = ledger._states.keep
+        put = blobs.put
 
         def nested(*arguments):
             with pytest.raises(LedgerError, match="being used by this thread") as caught:
                 ledger.add(*samples.moved())
             said.append(caught.value)
-            return keep(*arguments)
+            return put(*arguments)
 
-        monkeypatch.setattr(ledger._states, "keep", nested)
+        monkeypatch.setattr(blobs, "put", nested)
         assert ledger.add(*samples.moved()) == 1
-        assert len(said) == 1
+        assert len(said) == 2
         assert ledger.verify() == []
 
 

@@ -109,7 +109,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         after = opened.counts()
     click.echo(
         f"removed {_many(removed.runs, 'run')}, {_many(removed.states, 'state')},"
-        f" {_many(removed.things, 'value')} and {_many(removed.seeds, 'entry', 'entries')} of the"
+        f" {_many(removed.values, 'value')} and {_many(removed.seeds, 'entry', 'entries')} of the"
         f" log of seeds: {(before - after.bytes) / _MEGABYTE:.1f} MB"
     )
     click.echo(f"{_many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Fingerprint(Struct, frozen=True, omit_defaults=True):

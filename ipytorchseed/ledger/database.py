@@ -6,15 +6,16 @@ import os
 import sqlite3
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, inherited, migrations, place, tail
-from ipytorchseed.ledger.tail import Tail
+from ipytorchseed.ledger import faults, forks, migrations, place
+from ipytorchseed.ledger.faults import Fault
+from ipytorchseed.ledger.permissions import refuse_unsafe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 T = TypeVar("T")
@@ -25,8 +26,11 @@ PATIENCE = 2.0
 _HURRY = 0.05
 """Seconds to wait after that, until one wait has succeeded: no cell after cell that hangs."""
 
+_PAGE = 8192
+"""Bytes of a page: three states of a Mersenne Twister; with 4096 it is one."""
+
 _PRAGMAS = (
-    "page_size = 8192",  # three states of a Mersenne Twister to a page; with 4096 it is one
+    f"page_size = {_PAGE}",
     "auto_vacuum = INCREMENTAL",  # what is pruned can be given back; must precede the first table
     "journal_mode = WAL",  # readers and one writer side by side; a commit is one append
     "synchronous = NORMAL",  # durable against a killed process without waiting for the disk
@@ -34,53 +38,45 @@ _PRAGMAS = (
     "temp_store = MEMORY",
 )
 
+_INDEX, _FRAMES = 32_768, 4_062
+"""Bytes of a block of the log's index, and the pages in the log that the first one tells of."""
+
+_SECONDS_TO_MAKE = 10
+"""A file may be empty for so long, while another process makes the tables."""
+
+_NEWEST = "its newest runs may be lost"
+
 
 class Database:
     """Runs functions inside transactions; what SQLite raises becomes a ``LedgerError``.
 
     Args:
         path: The file; None keeps everything in memory.
-        forget: Called when what is remembered of the content may no longer be true: another
-            process has written, a transaction was taken back, or the file is another one.
         read_only: Neither makes the file nor writes to it nor sets it aside.
-        mends: Whether a damaged file is set aside.
         patience: Seconds to wait for other processes.
 
     Attributes:
-        settle: Called before each reading: puts into the tables what is kept and not yet there.
-        tail: Where such is kept; None where there can be none.
+        notices: What the user should be told, a line each.
 
     Raises:
         LedgerError: It cannot be opened.
     """
 
     def __init__(
-        self,
-        path: Path | None,
-        forget: Callable[[], None],
-        *,
-        read_only: bool = False,
-        mends: bool = True,
-        patience: float = PATIENCE,
+        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE
     ) -> None:
         self.path = path
-        self.tail = None if path is None or read_only or not tail.possible() else Tail(path)
-        self.settle: Callable[[], object] = bool  # nothing
         self.notices: list[str] = []
-        self.child = False
-        self._forget = forget
         self._read_only = read_only
-        self._mends = mends and not read_only
         self._patience = patience
         self._waits = patience
-        self._identity: place.Identity | None = None
-        self._version = -1
-        self._held = self._busy = self._closed = False
+        self._files = place.Files(None, None, None)
+        self._filled = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._connection = self._open()
-        inherited.register(self)
+        forks.register(self)
 
     def write(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run ``do`` in a transaction of its own; returning means that it outlives this process.
@@ -93,7 +89,7 @@ class Database:
         Raises:
             LedgerError: It failed; nothing of it is kept.
         """
-        return otherwise if self._in_child() else self._run(self._transact, do)
+        return otherwise if self._is_child() else self._run(self._transact, do)
 
     def read(self, do: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``do``, which only reads, on the content of one moment.
@@ -101,40 +97,21 @@ class Database:
         Raises:
             LedgerError: It failed.
         """
-        if not self._in_child():
-            self.settle()
+        self._is_child()
         return self._run(self._look, do)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other threads from writing, also between two transactions."""
-        with self._lock:
-            yield
-
-    def note(self, record: bytes) -> bool:
-        """Append to the tail; returning True means that it outlives this process."""
-        if self._in_child() or self.tail is None:
-            return False
-        with self._lock:
-            self._refuse_closed()
-            try:
-                self.tail.append(record)
-            except OSError:  # whether the ledger itself can be written, `write` finds out
-                return False
-        return True
-
-    def apart(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def outside(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run ``do`` outside a transaction, for statements that demand it; else as ``write``."""
-        return otherwise if self._in_child() else self._run(lambda do: do(self._ready()), do)
+        return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
     def close(self) -> None:
         """Give the file back; may be called again."""
-        self._in_child()
+        self._is_child()
         with self._lock:
             self._closed = True
+            if self._connection is not None and self.path is not None:
+                self._mend_shm(place.look(self.path)[1])
             self._disconnect()
-            if self.tail is not None:
-                self.tail.close()
 
     # ----------------------------------------------------------------------------------------------
     # Transactions
@@ -144,7 +121,10 @@ class Database:
         do: Callable[[sqlite3.Connection], T],
     ) -> T:  # fmt: skip
         with self._lock:
-            self._refuse_closed()
+            if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
+                how = "is closed" if self._closed else "is being used by this thread"
+                msg = f"the ledger {self.path or 'in memory'} {how}: nothing was done"
+                raise LedgerError(msg)
             self._busy = True
             try:
                 try:
@@ -158,35 +138,18 @@ class Database:
             finally:
                 self._busy = False
 
-    def _refuse_closed(self) -> None:
-        if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
-            how = "is closed" if self._closed else "is being used by this thread"
-            msg = f"the ledger {self.path or 'in memory'} {how}: nothing was done"
-            raise LedgerError(msg)
-
     def _transact(self, do: Callable[[sqlite3.Connection], T]) -> T:
-        if (
-            self.path is not None
-            and self._connection is not None
-            and place.identify(self.path) != self._identity
-        ):
-            self._disconnect()
-            self.notices.append(f"the ledger {self.path} was moved or removed: a new one is used")
         connection = self._ready()
         try:
             connection.execute("BEGIN IMMEDIATE")
-            (version,) = connection.execute("PRAGMA data_version").fetchone()
-            if version != self._version:  # another process has written since
-                self._version = version
-                self._forget()
+            migrations.refuse_newer(connection, self.path)  # another process may have a later one
             result = do(connection)
             connection.execute("COMMIT")
         except BaseException as error:
-            self._forget()
             with suppress(sqlite3.Error):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error) and faults.locked(error):
+            if isinstance(error, sqlite3.Error) and faults.kind_of(error) is Fault.BUSY:
                 self._wait(connection, min(_HURRY, self._patience))
             raise
         if self._waits != self._patience:
@@ -197,16 +160,19 @@ class Database:
         connection = self._ready()
         connection.execute("BEGIN")
         try:
+            migrations.refuse_newer(connection, self.path)
             return do(connection)
         finally:
             with suppress(sqlite3.Error):
                 connection.execute("COMMIT")
 
     def _ready(self) -> sqlite3.Connection:
+        """Return the connection, to the files that are there now."""
+        if self._connection is not None and self.path is not None:
+            self._check_files(self.path)
         if self._connection is None:
             self._connection = self._open()
         elif self._connection.in_transaction:  # an interrupt came between two of our lines
-            self._forget()
             self._connection.execute("ROLLBACK")
         return self._connection
 
@@ -216,19 +182,23 @@ class Database:
             connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
     # ----------------------------------------------------------------------------------------------
-    # Opening, and what to do where that fails
+    # Opening
 
     def _open(self) -> sqlite3.Connection:
         deadline = time.monotonic() + self._patience
         while True:
             try:
                 return self._connect()
+            except migrations.OutdatedError as error:
+                if not self._set_aside("old", str(error)):
+                    self._disconnect()
+                    raise
             except LedgerError:
                 self._disconnect()
                 raise
             except (sqlite3.Error, OSError) as error:
                 # Several that create one file at once: SQLite does not always wait by itself.
-                if faults.locked(error) and time.monotonic() < deadline:
+                if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
                     self._disconnect()
                     time.sleep(0.02)
                 elif not self._mend(error):
@@ -236,69 +206,122 @@ class Database:
                     raise faults.explain(error, self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
-        self._forget()
-        self._version = -1
-        if self.path is None:
+        path = self.path
+        if path is None:
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             migrations.migrate(connection, None)
             return connection
-        reading = self._read_only or self.child
+        refuse_unsafe(path)
+        reading = self._read_only or self._child
         if not reading:
-            self._set_aside_orphan(self.path)
-            place.prepare(self.path)
-        elif not self.path.exists():
-            msg = f"there is no ledger at {self.path} yet"
+            self._check_remains(path)
+            place.prepare(path)
+        elif not path.exists():
+            msg = f"there is no ledger at {path} yet"
             raise LedgerError(msg)
-        self._identity = place.identify(self.path)
-        migrations.refuse_newer(self.path)
-        # Closing the last connection takes the log away, unless it is one that cannot write.
-        looking = self.child or (self._read_only and place.has_log(self.path))
-        self._connection = connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={'ro' if looking else 'rw'}",
-            uri=True,  # not to be made by SQLite, with rights for all
-            timeout=self._patience,
-            isolation_level=None,  # transactions begin and end where we say
-            check_same_thread=False,  # the lock sees to it
-        )
-        migrations.version_of(connection, self.path)
+        self._files, sizes = place.look(path)
+        # Closing the last connection takes the log away, unless it is one that cannot write. So a
+        # ledger that turns out to be a newer one's is left as it is.
+        careful = self._child or sizes.wal > 0
+        connection = self._attach("ro" if careful else "rw")
+        migrations.version_of(connection, path)
+        if careful and not reading:
+            connection = self._attach("rw")
         if reading:
             connection.execute("PRAGMA query_only = ON")
         else:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
-            migrations.migrate(connection, self.path)
+            migrations.migrate(connection, path)
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
+        refuse_unsafe(path)  # also what SQLite and others made meanwhile
+        self._files, sizes = place.look(path)
+        self._filled = sizes.ledger > 0
         return connection
 
-    def _mend(self, error: BaseException) -> bool:
-        """Set the file aside if its content is at fault; return whether to try again."""
-        if self.path is None or not self._mends or self.child or not faults.damaged(error):
-            return False
-        try:
-            aside = place.set_aside(self.path, self._identity)
-        except OSError as failed:
-            raise faults.explain(failed, self.path) from error
-        # Only now: SQLite leaves the log of a file that was renamed as it is.
+    def _attach(self, mode: str) -> sqlite3.Connection:
+        assert self.path is not None  # noqa: S101 -- the caller looked
         self._disconnect()
-        if aside is not None:
-            self.notices.append(
-                f"the ledger {self.path} was damaged ({error}): "
-                f"it is kept as {aside.name}, and a new one began"
-            )
-        return True
-
-    def _set_aside_orphan(self, path: Path) -> None:
-        if place.orphaned(path) and (aside := place.set_aside(path, place.identify(path))):
-            self.notices.append(
-                f"the ledger {path} was empty or gone, and its log was not: "
-                f"it is kept as {aside.name}-wal, and a new one began"
-            )
+        self._connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode={mode}",
+            uri=True,  # not to be made by SQLite, with rights for all
+            timeout=self._patience,
+            isolation_level=None,  # transactions begin and end where we say
+            check_same_thread=False,  # the lock sees to it
+        )
+        return self._connection
 
     def _disconnect(self) -> None:
         if self._connection is not None:
             connection, self._connection = self._connection, None
             with suppress(sqlite3.Error):
                 connection.close()
-        self._forget()
+
+    # ----------------------------------------------------------------------------------------------
+    # Damage
+
+    def _check_remains(self, path: Path) -> None:
+        """Tell what was lost before the ledger is opened, and put out of the way what is left."""
+        self._files, sizes = place.look(path)
+        if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
+            self._set_aside("damaged", f"the ledger {path} was empty or gone, and its log was not")
+        elif sizes.ledger == 0 and self._files.ledger is not None:
+            if abs(time.time() - path.stat().st_mtime) > _SECONDS_TO_MAKE:
+                self.notices.append(f"the ledger {path} was empty: what it held is lost")
+        elif self._files.wal is None and self._files.shm == place.look(path)[0].shm is not None:
+            place.shm_of(path).unlink(missing_ok=True)
+            self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
+
+    def _check_files(self, path: Path) -> None:
+        """Notice what was done to the files since they were opened."""
+        files, sizes = place.look(path)
+        self._mend_shm(sizes)
+        if files.ledger != self._files.ledger:
+            self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
+        elif sizes.ledger == 0 and self._filled:
+            self._set_aside("damaged", f"the ledger {path} was emptied while it was in use")
+        elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
+            return
+        else:
+            self.notices.append(f"the log of the ledger {path} was removed while in use: {_NEWEST}")
+            with suppress(sqlite3.Error):  # what it holds is still here
+                if self._connection is not None and not self._read_only:
+                    self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if files.shm == self._files.shm and files.shm is not None:  # it is the old log's
+                place.shm_of(path).unlink(missing_ok=True)
+        self._disconnect()
+
+    def _mend_shm(self, sizes: place.Sizes) -> None:
+        """Give the log's index the size back that it had when this process mapped it.
+
+        Reading mapped memory behind the end of its file kills a process. What is zero, its header
+        too, SQLite makes anew from the log. No descriptor is opened: closing it would drop locks.
+        """
+        needed = _INDEX * (1 + sizes.wal // (_FRAMES * _PAGE))
+        if self._files.shm is not None and sizes.shm < needed:
+            with suppress(OSError):
+                os.truncate(f"{self.path}-shm", 0)
+                os.truncate(f"{self.path}-shm", needed)
+
+    def _mend(self, error: BaseException) -> bool:
+        """Set the file aside if its content is at fault; return whether to try again."""
+        return faults.kind_of(error) is Fault.DAMAGED and self._set_aside(
+            "damaged", f"the ledger {self.path} was damaged ({error})"
+        )
+
+    def _set_aside(self, word: str, what: str) -> bool:
+        """Rename the ledger and its log, unless it is only looked at; return whether to go on."""
+        if self.path is None or self._read_only or self._child:
+            return False
+        try:
+            aside = place.set_aside(self.path, self._files, word)
+        except OSError as failed:
+            raise faults.explain(failed, self.path) from failed
+        # Only now: SQLite leaves the log of a file that was renamed as it is.
+        self._disconnect()
+        if aside is not None:
+            self.notices.append(f"{what}: it is kept as {aside.name}, and a new one began")
+        return True
 
     # ----------------------------------------------------------------------------------------------
     # Forks
@@ -313,19 +336,17 @@ class Database:
             self._held = False
             self._lock.release()
 
-    def inherit(self) -> None:
+    def in_child(self) -> None:
         """Let go of the parent's connection; reads open one of their own, writes do nothing."""
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._busy = self._held = False
-        self.child = True
-        if self.tail is not None:
-            self.tail.leave()
+        self._child = True
         if self.path is not None and self._connection is not None:
-            inherited.keep_forever(self._connection)
+            forks.keep_forever(self._connection)
             self._connection = None
 
-    def _in_child(self) -> bool:
+    def _is_child(self) -> bool:
         if self._pid != os.getpid():  # a fork that Python was not told of
-            self.inherit()
-        return self.child
+            self.in_child()
+        return self._child

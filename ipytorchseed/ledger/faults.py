@@ -1,11 +1,13 @@
 """What can go wrong with the ledger's file, told in words: what, which file, what to do.
 
-SQLite's codes are attributes of its exceptions only since Python 3.11, so that its texts
-(https://www.sqlite.org/rescode.html, fixed since 2004) are read instead.
+The kind of a fault is SQLite's result code (https://www.sqlite.org/rescode.html), or the system's
+error number. Never is it searched for in a message that may hold a path.
 """
 
 from __future__ import annotations
 
+import errno
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LedgerError
@@ -16,51 +18,76 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = f"or name another folder in {ENVIRONMENT}"
 
-_DAMAGED = ("file is not a database", "malformed", "file is encrypted", "unsupported file format")
 
-_REMEDIES = (
-    (
-        ("locked", "busy"),
+class Fault(Enum):
+    """A kind of fault: what it means for the ledger, and what to do."""
+
+    BUSY = (
         "is held by another process and cannot be written now",
         f"look for a process that hangs, {_ELSEWHERE}",
-    ),
-    (
-        ("full", "no space"),
+    )
+    FULL = (
         "cannot grow, its disk is full",
         f"free some space, drop old runs with `ipytorchseed ledger prune`, {_ELSEWHERE}",
-    ),
-    (
-        ("readonly", "read-only", "unable to open", "permission", "access"),
+    )
+    DENIED = (
         "cannot be written",
         f"make the file and its folder writable for you, {_ELSEWHERE}",
-    ),
-    (
-        _DAMAGED,
+    )
+    DAMAGED = (
         "is damaged",
         "look at it with `ipytorchseed ledger verify`, or move it away: a new one is begun",
-    ),
-)
-"""Words in SQLite's or the system's text, what it means, what to do."""
+    )
+    OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
-def damaged(error: BaseException) -> bool:
-    """Tell whether the file's content is at fault, rather than its surroundings."""
-    text = str(error).lower()
-    return any(word in text for word in _DAMAGED)
+_OF_SQLITE = {
+    3: Fault.DENIED,  # SQLITE_PERM
+    5: Fault.BUSY,  # SQLITE_BUSY
+    6: Fault.BUSY,  # SQLITE_LOCKED
+    8: Fault.DENIED,  # SQLITE_READONLY
+    11: Fault.DAMAGED,  # SQLITE_CORRUPT
+    13: Fault.FULL,  # SQLITE_FULL
+    14: Fault.DENIED,  # SQLITE_CANTOPEN
+    23: Fault.DENIED,  # SQLITE_AUTH
+    26: Fault.DAMAGED,  # SQLITE_NOTADB
+}
+
+_OF_SYSTEM = {
+    errno.EACCES: Fault.DENIED,
+    errno.EPERM: Fault.DENIED,
+    errno.EROFS: Fault.DENIED,
+    errno.ENOSPC: Fault.FULL,
+    errno.EDQUOT: Fault.FULL,
+}
+
+_TEXTS = {
+    "access permission denied": 3,
+    "database is locked": 5,
+    "database table is locked": 6,
+    "attempt to write a readonly database": 8,
+    "database disk image is malformed": 11,
+    "database or disk is full": 13,
+    "unable to open database file": 14,
+    "authorization denied": 23,
+    "file is not a database": 26,
+}
+"""SQLite's texts for codes, whole: Python 3.10 does not tell the code."""
 
 
-def locked(error: BaseException) -> bool:
-    """Tell whether another process holds the file."""
-    text = str(error).lower()
-    return any(word in text for word in _REMEDIES[0][0])
+def kind_of(error: BaseException) -> Fault:
+    """Return the kind of an error of SQLite or of the system."""
+    if isinstance(error, OSError):
+        return _OF_SYSTEM.get(error.errno or 0, Fault.OTHER)
+    code = getattr(error, "sqlite_errorcode", None)  # from Python 3.11 on
+    if code is None:
+        code = _TEXTS.get(str(error), 0)
+    return _OF_SQLITE.get(code & 0xFF, Fault.OTHER)
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
     """Return what to raise for an error of SQLite or of the system."""
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    text = said.lower()
-    for words, what, remedy in _REMEDIES:
-        if any(word in text for word in words):
-            return LedgerError(f"{which} {what} ({said}): {remedy}")
-    return LedgerError(f"{which} cannot be used ({said}): look at its disk, {_ELSEWHERE}")
+    what, remedy = kind_of(error).value
+    return LedgerError(f"{which} {what} ({said}): {remedy}")

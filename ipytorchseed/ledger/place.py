@@ -6,14 +6,12 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 """The environment variable that names another folder."""
 
 NAME = "ledger.sqlite"
-
-Identity = tuple[int, int]
-"""Device and inode: which file a path named when it was opened."""
 
 
 def ledger_path() -> Path:
@@ -33,6 +31,9 @@ def prepare(path: Path) -> None:
 
     A folder that was there keeps its rights: it may be shared for other reasons.
 
+    Args:
+        path: Where ``refuse_unsafe`` found nothing wrong.
+
     Raises:
         OSError: The folder or the file cannot be made.
     """
@@ -48,37 +49,53 @@ def prepare(path: Path) -> None:
             path.chmod(0o600)
 
 
-def identify(path: Path) -> Identity | None:
-    """Return which file ``path`` names now, or None where there is none."""
+class Files(NamedTuple):
+    """Which files a path and SQLite's names beside it lead to.
+
+    Attributes:
+        ledger: Device and inode of the ledger; None where there is none.
+        wal: The same of SQLite's log.
+        shm: The same of the shared memory in which SQLite finds what is in the log.
+    """
+
+    ledger: tuple[int, int] | None
+    wal: tuple[int, int] | None
+    shm: tuple[int, int] | None
+
+
+class Sizes(NamedTuple):
+    """What they take, in bytes; 0 where there is none."""
+
+    ledger: int
+    wal: int
+    shm: int
+
+
+def look(path: Path) -> tuple[Files, Sizes]:
+    """Return which files a path leads to now, and their sizes.
+
+    SQLite makes the log before its index and removes it after, so that an index without a log is
+    seen only where somebody else removed the log.
+    """
+    found = [_stat(each) for each in (f"{path}-shm", f"{path}-wal", str(path))][::-1]
+    files = Files(*(None if each is None else (each.st_dev, each.st_ino) for each in found))
+    return files, Sizes(*(0 if each is None else each.st_size for each in found))
+
+
+def _stat(path: str) -> os.stat_result | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 -- in every write: half the price of path.stat()
+        return os.stat(path)  # noqa: PTH116 -- for every transaction: half the price of path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
 
 
-def orphaned(path: Path) -> bool:
-    """Tell whether a log of SQLite lies here without its file, which SQLite would delete."""
-    try:
-        return path.stat().st_size == 0 and has_log(path)
-    except OSError:
-        return has_log(path)
-
-
-def has_log(path: Path) -> bool:
-    """Tell whether SQLite keeps a log beside the file: it is open, or its process was killed."""
-    try:
-        return _log(path).stat().st_size > 0
-    except OSError:
-        return False
-
-
-def set_aside(path: Path, identity: Identity | None) -> Path | None:
-    """Rename a damaged ledger, and its log, which may hold the last runs; nothing is overwritten.
+def set_aside(path: Path, files: Files, word: str) -> Path | None:
+    """Rename a ledger, and its log, which may hold the last runs; nothing is overwritten.
 
     Args:
         path: Where the ledger lies.
-        identity: The file that is damaged; another one at ``path`` by now is left alone.
+        files: Those that are meant; another ledger at ``path`` by now is left alone.
+        word: What it is from now on, such as ``damaged``.
 
     Returns:
         The new name, or None where there was nothing to set aside.
@@ -86,25 +103,31 @@ def set_aside(path: Path, identity: Identity | None) -> Path | None:
     Raises:
         OSError: It cannot be renamed.
     """
-    if identify(path) != identity:
+    now, sizes = look(path)
+    if now.ledger != files.ledger:
         return None
-    stem = f"{path.stem}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+    stem = f"{path.stem}.{word}-{time.strftime('%Y%m%dT%H%M%S')}"
     aside, number = path.with_name(stem + path.suffix), 1
-    while aside.exists() or _log(aside).exists():
+    while aside.exists() or wal_of(aside).exists():
         number += 1
         aside = path.with_name(f"{stem}-{number}{path.suffix}")
-    logged = has_log(path)
     with suppress(FileNotFoundError):
         path.rename(aside)
     with suppress(FileNotFoundError):
-        if logged:
-            _log(path).rename(_log(aside))
+        if sizes.wal:
+            wal_of(path).rename(wal_of(aside))
         else:
-            _log(path).unlink()
-    with suppress(FileNotFoundError):  # an index of the log, which SQLite makes anew
-        path.with_name(path.name + "-shm").unlink()
+            wal_of(path).unlink()
+    with suppress(FileNotFoundError):  # SQLite makes it anew
+        shm_of(path).unlink()
     return aside
 
 
-def _log(path: Path) -> Path:
+def wal_of(path: Path) -> Path:
+    """Return where SQLite's log of a ledger lies."""
     return path.with_name(path.name + "-wal")
+
+
+def shm_of(path: Path) -> Path:
+    """Return where SQLite's index of that log lies, which processes share as memory."""
+    return path.with_name(path.name + "-shm")

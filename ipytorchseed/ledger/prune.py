@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.rows import DROPPED
-from ipytorchseed.ledger.states import SLACK
-from ipytorchseed.ledger.things import STRIDE
+from ipytorchseed.ledger.blobs import SLACK, STRIDE, marks
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
-
-HORIZON = "states pruned before"
-"""The fact that says from when on every state is there: seconds since 1970, UTC."""
 
 _CHUNK = 128
 """Rows that one step drops: some two milliseconds."""
@@ -66,33 +61,26 @@ class Removed(Struct):
     Attributes:
         runs: How many runs.
         states: How many full states.
-        things: How many values, texts and settings that no run refers to any more.
+        values: How many values, texts and settings that no run refers to any more.
         seeds: How many entries of the log of seeds.
         finished: False where time ran out before all was done.
     """
 
     runs: int = 0
     states: int = 0
-    things: int = 0
+    values: int = 0
     seeds: int = 0
     finished: bool = True
 
     def __bool__(self) -> bool:
-        return bool(self.runs or self.states or self.things or self.seeds)
+        return bool(self.runs or self.states or self.values or self.seeds)
 
 
-def prune(
-    database: Database,
-    forget: Callable[[], None],
-    limits: Limits,
-    now: float,
-    seconds: float | None = None,
-) -> Removed:
+def prune(database: Database, limits: Limits, now: float, seconds: float | None = None) -> Removed:
     """Drop what is too old or too much.
 
     Args:
         database: The ledger's.
-        forget: Called where something is dropped: what is remembered of it is no longer true.
         limits: How long and how much is kept.
         now: Seconds since 1970, UTC.
         seconds: Time after which no further step is begun; None for no limit. One is always done;
@@ -108,29 +96,40 @@ def prune(
     removed = Removed()
     rules = _Rules(limits, now)
 
-    def drop(connection: sqlite3.Connection) -> bool:
-        forget()
-        return rules.drop(connection, removed)
-
     steps = 0
     while database.read(rules.next) is not None:
         if steps and time.perf_counter() >= deadline:
             removed.finished = False
             return removed
-        if not database.write(drop, otherwise=False):
+        if not database.write(lambda connection: rules.drop(connection, removed), otherwise=False):
             return removed
         steps += 1
     while _too_spare(spare := database.read(_spare), thorough=seconds is None):
         if steps and time.perf_counter() >= deadline:
             removed.finished = False
             return removed
-        database.apart(_give_back, otherwise=None)
+        database.outside(_give_back, otherwise=None)
         steps += 1
         if database.read(_spare)[0] >= spare[0]:  # this file cannot
             break
-    if seconds is None:
-        database.apart(_empty_log, otherwise=None)
     return removed
+
+
+def checkpoint(database: Database, *, thorough: bool = False) -> None:
+    """Take what SQLite's log holds into the file, which waits for the disk.
+
+    Args:
+        database: The ledger's.
+        thorough: Wait for other processes, and empty the log.
+
+    Raises:
+        LedgerError: It failed; all is in the log.
+    """
+    how = "TRUNCATE" if thorough else "PASSIVE"
+    database.outside(
+        lambda connection: connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall(),
+        otherwise=[],
+    )
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
@@ -148,27 +147,24 @@ class _Rules:
         self._now = now
 
     def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
-        """Return a table and the rows to drop from it; None where all is as it should be."""
+        """Return what is dropped next, and its rows; None where all is as it should be."""
         rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
         first_run, first_started = rows[0] if rows else (2**62, float("inf"))
         limits = self._limits
-        ages = (
-            ("states", "used", max(self._ago(limits.states_days), first_started - SLACK)),
-            ("runs", "started", self._ago(limits.runs_days)),
-            ("seeds", "applied", self._ago(limits.runs_days)),
-        )
-        for table, column, before in ages:
-            if old := self._older(connection, table, column, before):
+        states_before = max(self._ago(limits.states_days), first_started - SLACK)
+        if old := self._states(connection, states_before):
+            return "states", old
+        for table, column in (("runs", "started"), ("seeds", "applied")):
+            if old := self._older(connection, table, column, self._ago(limits.runs_days)):
                 return table, old
-        query = "SELECT id FROM things WHERE last <= ? LIMIT ?"
-        if old := [each for (each,) in connection.execute(query, (first_run - STRIDE, _CHUNK))]:
-            return "things", old
+        query = "SELECT id FROM blobs WHERE kind = 0 AND last <= ? LIMIT ?"
+        if old := _column(connection, query, (first_run - STRIDE, _CHUNK)):
+            return "values", old
         if used_bytes(connection) > limits.megabytes * 1e6 * _FULL:
             before = max(self._ago(limits.states_days_full), first_started)
-            if old := self._older(connection, "states", "used", before):
+            if old := self._states(connection, before):
                 return "states", old
-            query = "SELECT id FROM runs ORDER BY id LIMIT ?"
-            if old := [each for (each,) in connection.execute(query, (_CHUNK,))]:
+            if old := _column(connection, "SELECT id FROM runs ORDER BY id LIMIT ?", (_CHUNK,)):
                 return "runs", old
         return None
 
@@ -177,24 +173,24 @@ class _Rules:
         found = self.next(connection)
         if found is None:
             return False
-        table, rows = found
-        if table == "states":
-            query = "SELECT max(used) FROM states WHERE id <= ?"
-            (used,) = connection.execute(query, (rows[-1],)).fetchone()
-            connection.execute(
-                "INSERT INTO facts VALUES (?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
-                (HORIZON, used + SLACK),
-            )
-        if table == "runs":
-            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (DROPPED, rows[-1]))
-        query = f"DELETE FROM {table} WHERE id = ?"  # noqa: S608 -- one of our four
-        connection.executemany(query, [(row,) for row in rows])
-        setattr(removed, table, getattr(removed, table) + len(rows))
+        what, rows = found
+        table = "blobs" if what in ("states", "values") else what
+        connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
+        setattr(removed, what, getattr(removed, what) + len(rows))
         return True
 
     def _ago(self, days: float) -> float:
         return self._now - days * _DAY
+
+    def _states(self, connection: sqlite3.Connection, before: float) -> list[int]:
+        """Return states that are too old and have no name, or are dated to come."""
+        for when, edge in (("<", before), (">", self._now + _DAY)):
+            query = f"""
+                SELECT id FROM blobs WHERE kind = 1 AND used {when} ?
+                AND NOT EXISTS (SELECT 1 FROM saved WHERE blob = key) LIMIT ?"""  # noqa: S608
+            if old := _column(connection, query, (edge, _CHUNK)):
+                return old
+        return []
 
     def _older(
         self, connection: sqlite3.Connection, table: str, column: str, before: float
@@ -204,6 +200,10 @@ class _Rules:
         rows = connection.execute(query, (_CHUNK,))
         late = self._now + _DAY
         return [row for row, _ in itertools.takewhile(lambda r: not before <= r[1] <= late, rows)]
+
+
+def _column(connection: sqlite3.Connection, query: str, values: Sequence[float]) -> list[int]:
+    return [each for (each,) in connection.execute(query, values)]
 
 
 def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -221,7 +221,3 @@ def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
 def _give_back(connection: sqlite3.Connection) -> None:
     # A row without columns for each page: `execute` would stop after the first.
     connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
-
-
-def _empty_log(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.ledger import rows, states
+from ipytorchseed.ledger import blobs, queries
+from ipytorchseed.ledger.encoding import key_of_digest
 from ipytorchseed.ledger.prune import used_bytes
+from ipytorchseed.ledger.queries import LATEST, Query
+from ipytorchseed.ledger.saves import find_save, names_of_saves
+from ipytorchseed.ledger.seeds import find_seeds
+from ipytorchseed.ledger.traces import find_traces
+from ipytorchseed.ledger.verify import verify
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
     from ipytorchseed.ledger.database import Database
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.things import Things
-
-_DOWN = "id < ? ORDER BY id DESC"
+    from ipytorchseed.ledger.records import Run, Trace
+    from ipytorchseed.ledger.seeds import SeedEntry
 
 _PAGE = 64
 """Runs read at a time where many are asked for: memory does not grow with the ledger."""
@@ -30,14 +34,14 @@ class Counts(Struct, frozen=True):
 
     Attributes:
         runs: Runs.
-        states: Full states, without those saved under a name.
-        things: Values, texts and settings, each once.
+        states: Full states.
+        values: Values, texts and settings, each once.
         bytes: What all of it takes.
     """
 
     runs: int
     states: int
-    things: int
+    values: int
     bytes: int
 
 
@@ -46,17 +50,14 @@ class Reader:
 
     Args:
         database: Where.
-        things: What runs refer to.
     """
 
-    def __init__(self, database: Database, things: Things) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._things = things
 
     def run(self, number: int) -> Run | None:
         """Return the run of that number, or None where there is none."""
-        found = self._ask(rows.Question({}, "id = ?", [number], 1))
-        return found[0].run if found else None
+        return next(self._pages(queries.by_number(number)), None)
 
     def find(self, notebook: str, execution_count: int, kernel: str | None = None) -> Run | None:
         """Return the latest run that was ``In[execution_count]``, or None where there is none.
@@ -66,17 +67,9 @@ class Reader:
             execution_count: The number in ``In[...]``.
             kernel: This kernel's is preferred to those of earlier ones.
         """
-        kernels = (None,) if kernel is None else (kernel, None)
-        for each in kernels:
-            wanted: rows.Wanted = {
-                "notebook": notebook,
-                "execution_count": execution_count,
-                "kernel": each,
-            }
-            question = rows.Question(wanted, _DOWN, [], 1)
-            for found in self._pages(question, rows.LATEST):
-                return found
-        return None
+        query = Query(notebook=notebook, execution_count=execution_count)
+        mine = None if kernel is None else next(self._pages(replace(query, kernel=kernel), 1), None)
+        return mine or next(self._pages(query, 1), None)
 
     def last_runs_of_cell(
         self, notebook: str, cell: str, n: int = 2, *, before_id: int | None = None
@@ -102,10 +95,10 @@ class Reader:
             before_id: Only with smaller numbers.
             limit: At most so many.
         """
-        wanted = {"notebook": notebook, "cell": cell, "kernel": kernel}
-        below = rows.LATEST if before_id is None else before_id
+        up_to = LATEST if before_id is None else before_id - 1
+        query = Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to)
         size = _PAGE if limit is None else min(limit, _PAGE)
-        return itertools.islice(self._pages(rows.Question(wanted, _DOWN, [], size), below), limit)
+        return itertools.islice(self._pages(query, size), limit)
 
     def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
         """Iterate over a notebook's runs, the oldest first, a few in memory at a time.
@@ -115,55 +108,37 @@ class Reader:
             after_id: From the run after this one.
             up_to_id: To this run, with it.
         """
-        wanted = {"notebook": notebook}
-        where = "id <= ? AND id > ? ORDER BY id"
-        return self._pages(rows.Question(wanted, where, [up_to_id], _PAGE), after_id)
+        return self._pages(
+            Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)
+        )
 
     def run_ids_between(self, notebook: str, after_id: int, up_to_id: int) -> list[int]:
         """Return the numbers of the runs that ``runs_between`` gives, without reading them."""
-
-        def do(connection: sqlite3.Connection) -> list[int]:
-            possible = rows.conditions(connection, self._things, {"notebook": notebook})
-            if possible is None:
-                return []
-            query = f"SELECT id FROM runs WHERE {possible[0]} id > ? AND id <= ? ORDER BY id"  # noqa: S608 -- ours
-            found = connection.execute(query, [*possible[1], after_id, up_to_id])
-            return [number for (number,) in found]
-
-        return self._database.read(do)
+        query = Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)
+        return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
         """Return what the notebooks are known by that the ledger has runs of."""
-        query = """
-            WITH RECURSIVE each(n) AS (
-                SELECT min(notebook) FROM runs
-                UNION ALL
-                SELECT (SELECT min(notebook) FROM runs WHERE notebook > n) FROM each WHERE n >= 0)
-            SELECT n FROM each WHERE n >= 0"""
-
-        def do(connection: sqlite3.Connection) -> list[str]:
-            numbers = [number for (number,) in connection.execute(query)]
-            get = self._things.reader(connection, numbers)
-            return sorted(get(number, "") for number in numbers)
-
-        return self._database.read(do)
+        return self._database.read(queries.notebooks)
 
     def counts(self) -> Counts:
         """Return how much there is."""
 
         def do(connection: sqlite3.Connection) -> Counts:
-            runs, states, things = (
-                connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
-                for table in ("runs", "states", "things")
+            (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+            (states,), (values,) = (
+                connection.execute("SELECT count(*) FROM blobs WHERE kind = ?", (kind,)).fetchone()
+                for kind in (blobs.STATE, blobs.PART)
             )
-            return Counts(runs, states, things, used_bytes(connection))
+            return Counts(runs, states, values, used_bytes(connection))
 
         return self._database.read(do)
 
     def states(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return full states by digest; those never kept, or pruned since, are absent."""
-        wanted = [*digests]
-        return self._database.read(lambda connection: states.load(connection, wanted))
+        wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
+        found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
+        return {each: found[key] for each, key in wanted.items() if key in found}
 
     def states_of_run(self, run: Run, *, after: bool = False) -> dict[str, bytes]:
         """Return the full state of each source when a run began, or ``after`` it ended.
@@ -174,18 +149,38 @@ class Reader:
         found = self.states(digests.values())
         return {name: found[digest] for name, digest in digests.items() if digest in found}
 
-    def _pages(self, question: rows.Question, edge: int) -> Iterator[Run]:
-        """Iterate page by page; the last value that SQL asks for is where a page begins."""
-        while True:
-            found = self._ask(replace(question, values=[*question.values, edge]))
-            for each in found:
-                if each.run is not None:
-                    yield each.run
-            if len(found) < question.limit:
-                return
-            edge = found[-1].id
+    def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
+        """Return what was seen of runs' operations, by the run's number, oldest first."""
+        numbers = [*runs]
+        return self._database.read(lambda connection: find_traces(connection, numbers))
 
-    def _ask(self, question: rows.Question) -> list[rows.Found]:
-        return self._database.read(
-            lambda connection: rows.select(connection, self._things, question)
-        )
+    def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
+        """Return the log of seeds of a notebook or of all: the last entries, oldest first."""
+        return self._database.read(lambda connection: find_seeds(connection, notebook, limit))
+
+    def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
+        """Return the state of each source that was saved under a name, or None."""
+        return self._database.read(lambda connection: find_save(connection, notebook, name))
+
+    def saves(self, notebook: str) -> dict[str, float]:
+        """Return the names of a notebook and when each was given, the oldest first."""
+        return self._database.read(lambda connection: names_of_saves(connection, notebook))
+
+    def verify(self) -> list[str]:
+        """Check everything; return what is wrong, a line each."""
+        return self._database.read(verify)
+
+    def _pages(self, query: Query, size: int = _PAGE) -> Iterator[Run]:
+        """Iterate over runs, ``size`` at a time."""
+        query = replace(query, limit=size)
+        while found := self._select(query):
+            yield from (run for _, run in found if run is not None)
+            if len(found) < size:
+                return
+            edge = found[-1][0]
+            query = replace(
+                query, **({"up_to": edge - 1} if query.newest_first else {"after": edge})
+            )
+
+    def _select(self, query: Query) -> list[tuple[int, Run | None]]:
+        return self._database.read(lambda connection: queries.select(connection, query))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
+from typing import Any
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint  # noqa: TC001 -- as above
 
 
 class GeneratorState(Struct, frozen=True):

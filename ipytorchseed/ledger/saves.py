@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from ipytorchseed.ledger.codec import decode_thing, encode_text, to_json
-from ipytorchseed.ledger.packing import pack, unpack
-from ipytorchseed.ledger.things import key_of
-from ipytorchseed.rng.source import digest
+from msgspec import Struct
+
+from ipytorchseed.ledger import blobs
+from ipytorchseed.ledger.encoding import compress, encode, key_of, key_of_name, readable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
+
+
+class Save(Struct, frozen=True):
+    """States under a name.
+
+    Attributes:
+        notebook: What the notebook is known by.
+        name: As the user gave it.
+        when: In seconds since 1970, UTC.
+        states: The key of each source's state, by the source's name.
+    """
+
+    notebook: str
+    name: str
+    when: float
+    states: dict[str, int]
 
 
 def put_save(
@@ -23,47 +38,37 @@ def put_save(
     states: Mapping[str, bytes],
 ) -> None:
     """Keep states, by source, under a name; what it named before is dropped."""
-    where = _key(notebook), encode_text(name)
-    row = connection.execute(
+    where = key_of_name(notebook), key_of_name(name)
+    for (number,) in connection.execute(
         "SELECT id FROM saves WHERE notebook = ? AND name = ?", where
-    ).fetchone()
-    if row:
-        connection.execute("DELETE FROM saves WHERE id = ?", row)
-        connection.execute("DELETE FROM saved_states WHERE save = ?", row)
-    digests = {source: digest(state) for source, state in states.items()}
-    data = pack(to_json([notebook, when, digests]))
+    ).fetchall():
+        connection.execute("DELETE FROM saves WHERE id = ?", (number,))
+        connection.execute("DELETE FROM saved WHERE save = ?", (number,))
+    save = Save(notebook, name, when, {each: key_of(state) for each, state in states.items()})
     done = connection.execute(
-        "INSERT INTO saves (notebook, name, data) VALUES (?,?,?)", (*where, data)
+        "INSERT INTO saves (notebook, name, record) VALUES (?,?,?)",
+        (*where, compress(encode(save))),
     )
-    unique = {digests[source]: state for source, state in states.items()}
+    contents = {key_of(state): state for state in states.values()}
+    blobs.put(connection, blobs.STATE, contents, 0, when)
     connection.executemany(
-        "INSERT INTO saved_states (save, digest, data) VALUES (?,?,?)",
-        [(done.lastrowid, each, pack(state)) for each, state in unique.items()],
+        "INSERT INTO saved (blob, save) VALUES (?, ?)", [(key, done.lastrowid) for key in contents]
     )
 
 
 def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[str, bytes] | None:
     """Return the state of each source under a name, or None where nothing has that name."""
-    row = connection.execute(
-        "SELECT id, data FROM saves WHERE notebook = ? AND name = ?",
-        (_key(notebook), encode_text(name)),
-    ).fetchone()
-    if row is None:
+    query = "SELECT record FROM saves WHERE notebook = ? AND name = ?"
+    rows = connection.execute(query, (key_of_name(notebook), key_of_name(name)))
+    save = next(readable(rows, Save), None)
+    if save is None:
         return None
-    _, _, digests = json.loads(unpack(row[1]))
-    query = "SELECT digest, data FROM saved_states WHERE save = ?"
-    states = {each: unpack(data) for each, data in connection.execute(query, row[:1])}
-    return {source: states[each] for source, each in digests.items() if each in states}
+    found = blobs.load(connection, save.states.values())
+    return {source: found[key] for source, key in save.states.items() if key in found}
 
 
 def names_of_saves(connection: sqlite3.Connection, notebook: str) -> dict[str, float]:
     """Return when each name of a notebook was given, the oldest first."""
-    query = "SELECT name, data FROM saves WHERE notebook = ? ORDER BY id"
-    return {
-        decode_thing(name): json.loads(unpack(data))[1]
-        for name, data in connection.execute(query, (_key(notebook),))
-    }
-
-
-def _key(notebook: str) -> int:
-    return key_of(encode_text(notebook))
+    query = "SELECT record FROM saves WHERE notebook = ? ORDER BY id"
+    rows = connection.execute(query, (key_of_name(notebook),))
+    return {save.name: save.when for save in readable(rows, Save)}

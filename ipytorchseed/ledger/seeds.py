@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
-from ipytorchseed.ledger.codec import encode_text, to_json
-from ipytorchseed.ledger.packing import pack, unpack
-from ipytorchseed.ledger.things import key_of
+from ipytorchseed.ledger.encoding import compress, encode, key_of_name, readable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,8 +37,8 @@ class SeedEntry(Struct, frozen=True):
 def put_seed(connection: sqlite3.Connection, entry: SeedEntry) -> int:
     """Keep an entry; return its number."""
     done = connection.execute(
-        "INSERT INTO seeds (notebook, applied, data) VALUES (?,?,?)",
-        (_key(entry.notebook), entry.when, pack(to_json(astuple(entry)))),
+        "INSERT INTO seeds (notebook, applied, record) VALUES (?,?,?)",
+        (key_of_name(entry.notebook), entry.when, compress(encode(entry))),
     )
     return int(done.lastrowid or 0)
 
@@ -51,12 +47,8 @@ def find_seeds(
     connection: sqlite3.Connection, notebook: str | None, limit: int | None
 ) -> list[SeedEntry]:
     """Return the last entries, the oldest of them first."""
-    where, values = ("1", []) if notebook is None else ("notebook = ?", [_key(notebook)])
+    where, values = ("1", []) if notebook is None else ("notebook = ?", [key_of_name(notebook)])
     most = -1 if limit is None else limit  # none, to SQLite
-    query = f"SELECT data FROM seeds WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608 -- ours
-    rows = connection.execute(query, [*values, most]).fetchall()
-    return [SeedEntry(*json.loads(unpack(data))) for (data,) in reversed(rows)]
-
-
-def _key(notebook: str) -> int:
-    return key_of(encode_text(notebook))
+    query = f"SELECT record FROM seeds WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608 -- ours
+    rows = connection.execute(query, [*values, most])
+    return [*readable(rows, SeedEntry)][::-1]

@@ -4,60 +4,35 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import codec, place, rows, tail
+from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
-from ipytorchseed.ledger.prune import DEFAULTS, Removed, prune
+from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.saves import find_save, names_of_saves, put_save
-from ipytorchseed.ledger.seeds import SeedEntry, find_seeds, put_seed
-from ipytorchseed.ledger.states import States
-from ipytorchseed.ledger.things import Things
-from ipytorchseed.ledger.traces import find_traces, put_trace
-from ipytorchseed.ledger.verify import verify
+from ipytorchseed.ledger.saves import put_save
+from ipytorchseed.ledger.seeds import SeedEntry, put_seed
+from ipytorchseed.ledger.traces import put_trace
 
 if TYPE_CHECKING:
     import os
-    import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
-
-    import msgspec
 
     from ipytorchseed.ledger.records import Run, Trace
 
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
-"""Runs after which a process looks whether something is too old, and the time it takes for that."""
-
-_MOST_WAITING = 256
-"""Runs that are kept without being in the tables."""
+"""Runs after which ``maintain`` drops what is too old, and the time that it takes for it."""
 
 _CLOSE_SECONDS = 0.02
 """The time taken for it at the end."""
 
 _MEMORY_MEGABYTES = 64
 """What a ledger in memory may take."""
-
-
-class _Settled(Struct):
-    """What ``settle`` found.
-
-    Attributes:
-        count: Runs that are in the tables now and were not.
-        own: The tail of this process, as it was read.
-        dead: Tails of processes that are gone, all in the tables.
-    """
-
-    count: int
-    own: tail.Waiting | None
-    dead: list[tail.Waiting]
 
 
 class Ledger(Reader):
@@ -71,7 +46,6 @@ class Ledger(Reader):
     Args:
         path: The file, or None for memory.
         read_only: Whether it is only looked at.
-        mends: Whether a damaged one is set aside.
         patience: Seconds to wait for other processes that write.
 
     Attributes:
@@ -80,26 +54,13 @@ class Ledger(Reader):
     """
 
     def __init__(
-        self,
-        path: Path | None,
-        *,
-        read_only: bool = False,
-        mends: bool = True,
-        patience: float = PATIENCE,
+        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE
     ) -> None:
         self.limits = DEFAULTS if path else replace(DEFAULTS, megabytes=_MEMORY_MEGABYTES)
         self.clock: Callable[[], float] = time.time
-        self._things = Things()
-        self._states = States()
-        self._newest: int | None = None
-        self._settings: tuple[Mapping[str, object], bytes] = {}, codec.encode_settings({})
-        self._plain: tuple[Mapping[str, object], msgspec.Raw | None] = {}, codec.encode_plain({})
-        self._noted = 0.0, 0
         self._added = 0
         self._read_only = read_only
-        database = Database(path, self._forget, read_only=read_only, mends=mends, patience=patience)
-        database.settle = self._try_to_settle
-        super().__init__(database, self._things)
+        super().__init__(Database(path, read_only=read_only, patience=patience))
 
     @classmethod
     def open(
@@ -160,7 +121,6 @@ class Ledger(Reader):
         """Drop some of what is too old, and give the file back. May be called again."""
         if not self._read_only:
             with suppress(LedgerError):
-                self.settle()
                 self.tidy(_CLOSE_SECONDS)
         self._database.close()
 
@@ -192,126 +152,11 @@ class Ledger(Reader):
         Raises:
             LedgerError: The run is not kept.
         """
-        if self._waiting:  # what was noted here comes first
-            self.settle()
         number = self._database.write(
-            lambda connection: self._put(connection, run, states), otherwise=0
+            lambda connection: queries.insert(connection, run, states), otherwise=0
         )
-        self._count(1)
+        self._added += 1
         return number
-
-    def note(self, run: Run, states: Mapping[str, bytes]) -> None:
-        """Keep a run as ``add`` does, at a tenth of its price; it has no number yet.
-
-        The run is in the tables once ``settle`` was called, by whatever process: reading calls it.
-        """
-        new = {name: state for name, state in states.items() if not self._states.holds(name)}
-        if run.settings is not self._plain[0]:  # the same object where nothing changed
-            self._plain = run.settings, codec.encode_plain(run.settings)
-        record = codec.encode_record(run, self._plain[1], new)
-        if record is None or not self._database.note(record):
-            self._noted = run.started, self.add(run, states)
-        elif self._waiting >= _MOST_WAITING:
-            with suppress(LedgerError):  # they are kept; who reads them meets the same fault
-                self.settle()
-
-    def number_of(self, run: Run) -> int | None:
-        """Return the number of a run that was noted here; None where it is not in the tables.
-
-        Raises:
-            LedgerError: It cannot be put there now.
-        """
-        self.settle()
-        started, number = self._noted
-        if started == run.started:
-            return number
-        # Another process put it into the tables, or another run was noted since.
-        newest = self.runs(run.notebook, kernel=run.kernel, limit=_MOST_WAITING)
-        return next((each.id for each in newest if each.started == run.started), None)
-
-    def settle(self) -> None:
-        """Put into the tables what ``note`` kept, here or in other processes.
-
-        Raises:
-            LedgerError: It failed; all stays where it is kept.
-        """
-        path, mine = self._database.path, self._database.tail
-        if path is None or not (self._waiting or tail.any_waiting(path)):
-            return
-        if self._read_only:
-            with Ledger(path, mends=False) as ledger:  # damaged or not, only looked at
-                ledger.settle()
-            return
-        with self._database.alone():
-            settled = self._database.write(self._absorb, otherwise=None)
-            if settled is not None:
-                for dead in settled.dead:
-                    tail.remove(dead)
-                if mine is not None and settled.own is not None:
-                    mine.empty(settled.own)
-                self._count(settled.count)
-
-    @property
-    def _waiting(self) -> int:
-        mine = self._database.tail
-        return 0 if mine is None else mine.waiting
-
-    def _absorb(self, connection: sqlite3.Connection) -> _Settled:
-        """Put the records of all tails into the tables, the oldest first."""
-        path, mine = self._database.path, self._database.tail
-        assert path is not None  # noqa: S101 -- the caller looked
-        own = None if mine is None else mine.read()
-        found = [*tail.find(path), *([] if own is None else [own])]
-        tails = {each.generation: each for each in found if each.generation}.values()
-        known = dict(connection.execute("SELECT generation, done FROM tails"))
-        done = {each.generation: known.get(each.generation, 0) for each in tails}
-        queues = [
-            [(each.generation, *record) for record in self._read(each, done[each.generation])]
-            for each in tails
-        ]
-        count = 0
-        for generation, run, states, end in merge(*queues, key=lambda queued: queued[1].started):
-            number = self._put(connection, run, states)
-            if own is not None and generation == own.generation:
-                self._noted = run.started, number
-            done[generation] = end
-            count += 1
-        if done != known:
-            connection.execute("DELETE FROM tails")  # also those of files that are gone
-            connection.executemany("INSERT INTO tails VALUES (?, ?)", done.items())
-        return _Settled(count, own, [each for each in found if each.dead])
-
-    def _read(
-        self, waiting: tail.Waiting, done: int
-    ) -> Iterator[tuple[Run, dict[str, bytes], int]]:
-        for record, end in waiting.records(done):
-            try:
-                yield *codec.decode_record(record), end
-            except ValueError as error:  # of another version of ours
-                waiting.unread = True
-                self.notices.append(f"a run beside the ledger {self.path} cannot be read: {error}")
-
-    def _put(self, connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]) -> int:
-        """Put a run into the tables and return its number."""
-        if run.settings is not self._settings[0]:  # the same object where nothing changed
-            self._settings = run.settings, codec.encode_settings(run.settings)
-        things = codec.things_of(run, self._settings[1])
-        if self._newest is None:
-            self._newest = rows.newest(connection)
-        numbers = self._things.intern(connection, things, self._newest)
-        unkept = self._states.keep(connection, run, states)
-        rows.insert(
-            connection, self._newest + 1, run, numbers, codec.payload_of(run, numbers, unkept)
-        )
-        self._newest += 1
-        return self._newest
-
-    def _count(self, added: int) -> None:
-        """Look now and then whether something is too old."""
-        before, self._added = self._added, self._added + added
-        if before // _TIDY_EVERY != self._added // _TIDY_EVERY:
-            with suppress(LedgerError):  # the runs are kept; the next one meets the same fault
-                self.tidy(_TIDY_SECONDS)
 
     # ----------------------------------------------------------------------------------------------
     # Traces
@@ -327,11 +172,6 @@ class Ledger(Reader):
             LedgerError: It is not kept.
         """
         self._database.write(lambda connection: put_trace(connection, run, trace), otherwise=None)
-
-    def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
-        """Return what was seen of runs' operations, by the run's number, oldest first."""
-        numbers = [*runs]
-        return self._database.read(lambda connection: find_traces(connection, numbers))
 
     # ----------------------------------------------------------------------------------------------
     # Seeds and saves
@@ -356,10 +196,6 @@ class Ledger(Reader):
         entry = SeedEntry(seed, how, when, notebook, kernel, execution_count, cell)
         return self._database.write(lambda connection: put_seed(connection, entry), otherwise=0)
 
-    def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
-        """Return the log of seeds of a notebook or of all: the last entries, oldest first."""
-        return self._database.read(lambda connection: find_seeds(connection, notebook, limit))
-
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
         """Keep states under a name, across kernel restarts, until the name is used again.
 
@@ -373,14 +209,6 @@ class Ledger(Reader):
             lambda connection: put_save(connection, notebook, name, now, states), otherwise=None
         )
 
-    def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
-        """Return the state of each source that was saved under a name, or None."""
-        return self._database.read(lambda connection: find_save(connection, notebook, name))
-
-    def saves(self, notebook: str) -> dict[str, float]:
-        """Return the names of a notebook and when each was given, the oldest first."""
-        return self._database.read(lambda connection: names_of_saves(connection, notebook))
-
     # ----------------------------------------------------------------------------------------------
     # Keeping house
 
@@ -390,17 +218,18 @@ class Ledger(Reader):
         Args:
             seconds: Time after which to leave the rest for the next time; None for no limit.
         """
-        return prune(self._database, self._forget, self.limits, self.clock(), seconds)
+        removed = prune(self._database, self.limits, self.clock(), seconds)
+        if seconds is None:
+            checkpoint(self._database, thorough=True)
+        return removed
 
-    def verify(self) -> list[str]:
-        """Check everything; return what is wrong, a line each."""
-        return self._database.read(verify)
+    def maintain(self) -> None:
+        """Do what can wait until nobody does: after many runs, drop what is old, in some ms.
 
-    def _try_to_settle(self) -> None:
-        with suppress(LedgerError):  # what is in the tables can be read all the same
-            self.settle()
-
-    def _forget(self) -> None:
-        self._things.forget()
-        self._states.forget()
-        self._newest = None
+        Raises:
+            LedgerError: It failed; the runs are kept.
+        """
+        if self._added >= _TIDY_EVERY:
+            self._added = 0
+            self.tidy(_TIDY_SECONDS)
+            checkpoint(self._database)

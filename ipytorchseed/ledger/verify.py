@@ -6,22 +6,27 @@ import itertools
 import sqlite3
 from typing import TYPE_CHECKING
 
-from ipytorchseed.ledger.codec import Payload, decode_thing, read_payload
-from ipytorchseed.ledger.packing import unpack
-from ipytorchseed.ledger.prune import HORIZON
-from ipytorchseed.ledger.things import BATCH, key_of, marks
-from ipytorchseed.ledger.traces import decode_trace
-from ipytorchseed.rng.source import digest
+from ipytorchseed.ledger.blobs import batches, marks
+from ipytorchseed.ledger.encoding import decode, decode_run, decompress, key_of, parts_of_run
+from ipytorchseed.ledger.records import Trace
+from ipytorchseed.ledger.saves import Save
+from ipytorchseed.ledger.seeds import SeedEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _MOST = 50
 """Findings after which it is said that there are more."""
 
+_RECORDS: dict[str, type[Trace | SeedEntry | Save]] = {
+    "traces": Trace,
+    "seeds": SeedEntry,
+    "saves": Save,
+}
+
 
 def verify(connection: sqlite3.Connection) -> list[str]:
-    """Check every page, state, thing and reference.
+    """Check every page, blob, record and reference.
 
     Args:
         connection: In a transaction, so that all is of one moment.
@@ -30,7 +35,7 @@ def verify(connection: sqlite3.Connection) -> list[str]:
         What is wrong, a line each; nothing where all is well.
     """
     found: list[str] = []
-    for check in (_pages, _states, _things, _runs, _traces):
+    for check in (_pages, _blobs, _runs, _records, _references):
         try:
             found += itertools.islice(check(connection), _MOST + 1)
         except sqlite3.Error as error:
@@ -46,73 +51,51 @@ def _pages(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"pages: {said}"
 
 
-def _states(connection: sqlite3.Connection) -> Iterator[str]:
-    for table in ("states", "saved_states"):
-        query = f"SELECT digest, data FROM {table}"  # noqa: S608 -- one of the two above
-        for name, data in connection.execute(query):
-            yield from _content(f"state {name}", data, digest, name)
-
-
-def _things(connection: sqlite3.Connection) -> Iterator[str]:
-    for number, key, data in connection.execute("SELECT id, key, data FROM things"):
-        yield from _content(f"thing {number}", data, _key_of_thing, key)
-
-
-def _key_of_thing(content: bytes) -> int:
-    decode_thing(content)
-    return key_of(content)
-
-
-def _content(
-    what: str, data: bytes, name: Callable[[bytes], object], expected: object
-) -> Iterator[str]:
-    try:
-        if name(unpack(data)) != expected:
-            yield f"{what}: its content is not what its digest says"
-    except (ValueError, TypeError, LookupError) as error:
-        yield f"{what}: {error}"
+def _blobs(connection: sqlite3.Connection) -> Iterator[str]:
+    for number, key, data in connection.execute("SELECT id, key, data FROM blobs"):
+        try:
+            if key_of(decompress(data)) != key:
+                yield f"blob {number}: its content is not what its digest says"
+        except ValueError as error:
+            yield f"blob {number}: {error}"
 
 
 def _runs(connection: sqlite3.Connection) -> Iterator[str]:
-    row = connection.execute("SELECT value FROM facts WHERE name = ?", (HORIZON,)).fetchone()
-    horizon = row[0] if row else float("-inf")
-    query = "SELECT id, notebook, kernel, cell, started, payload FROM runs"
-    for number, *named, started, data in connection.execute(query):
+    for number, data in connection.execute("SELECT id, record FROM runs"):
         try:
-            payload = read_payload(data)
+            record = decompress(data)
+            decode_run(number, record, {})
+            parts = parts_of_run(record)
         except ValueError as error:
             yield f"run {number}: {error}"
             continue
-        for each in _absent(connection, "things", "id", [*named, *payload.things]):
-            yield f"run {number}: thing {each} is missing"
-        if started > horizon:
-            for each in _absent(connection, "states", "digest", _states_of(payload)):
-                yield f"run {number}: state {each} is missing"
+        for each in _absent(connection, parts):
+            yield f"run {number}: a part of it, blob {each + 2**63:016x}, is missing"
 
 
-def _traces(connection: sqlite3.Connection) -> Iterator[str]:
-    for number, run, data in connection.execute("SELECT id, run, data FROM traces"):
-        try:
-            decode_trace(data)
-        except (ValueError, TypeError, LookupError) as error:
-            yield f"trace {number}: {error}"
-        for each in _absent(connection, "runs", "id", [run]):
-            yield f"trace {number}: its run {each} is missing"
+def _records(connection: sqlite3.Connection) -> Iterator[str]:
+    for table, kind in _RECORDS.items():
+        for number, data in connection.execute(f"SELECT id, record FROM {table}"):  # noqa: S608
+            try:
+                record: object = decode(decompress(data), kind)
+            except ValueError as error:
+                yield f"{table[:-1]} {number}: {error}"
+                continue
+            if isinstance(record, Save):
+                for each in _absent(connection, [*record.states.values()]):
+                    yield f"save {number}: a state of it, blob {each + 2**63:016x}, is missing"
 
 
-def _states_of(payload: Payload) -> list[str]:
-    fields = payload.fields
-    named = {*fields.get("rng", {}).values(), *fields.get("rng2", {}).values()}
-    return [*named - {None, *fields.get("no", ())}]
+def _references(connection: sqlite3.Connection) -> Iterator[str]:
+    query = "SELECT id, run FROM traces WHERE run NOT IN (SELECT id FROM runs)"
+    for number, run in connection.execute(query):
+        yield f"trace {number}: its run {run} is missing"
 
 
-def _absent(
-    connection: sqlite3.Connection, table: str, column: str, wanted: Sequence[object]
-) -> list[object]:
-    missing = dict.fromkeys(wanted)
-    for at in range(0, len(wanted), BATCH):
-        some = wanted[at : at + BATCH]
-        query = f"SELECT {column} FROM {table} WHERE {column} IN ({marks(some)})"  # noqa: S608
+def _absent(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:
+    missing = dict.fromkeys(keys)
+    for some in batches(keys):
+        query = f"SELECT key FROM blobs WHERE key IN ({marks(some)})"  # noqa: S608
         for (each,) in connection.execute(query, some):
             missing.pop(each, None)
     return [*missing]

@@ -27,7 +27,7 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
 _QUIET = 0.25
-"""Seconds without a cell after which what is kept of runs is put into the ledger's tables."""
+"""Seconds without a cell after which the ledger is kept in order."""
 
 _IDLE = 0.1
 """Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
@@ -53,7 +53,6 @@ class Tracking:
         self._noted = 0.0
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
-        self._trouble = ""
         self._overhearing = Overhearing(shell, self._printed, self._displayed)
         choices.observe(self._choose)
 
@@ -168,9 +167,6 @@ class Tracking:
         finally:
             self._tell_news(self._session.ledger)
             self._tell_size(self._session.too_large)
-            if self._trouble:
-                self._tell_once(self._trouble)
-                self._trouble = ""
 
     def note_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied in the log."""
@@ -182,28 +178,25 @@ class Tracking:
         except LedgerError as failure:  # the seed is applied all the same
             self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
-    def _later(self, settle: Callable[[], object]) -> None:
+    def _later(self, maintain: Callable[[], object]) -> None:
         """Call a function once no cell follows; at once where there is no loop to wait in."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            settle()
+            maintain()
             return
         self._noted = loop.time()
         if self._soon is None:
-            self._soon = loop.call_later(_QUIET, self._settle, loop, settle)
+            self._soon = loop.call_later(_QUIET, self._maintain, loop, maintain)
 
-    def _settle(self, loop: asyncio.AbstractEventLoop, settle: Callable[[], object]) -> None:
-        """Do it; what there is to say is said with the next cell: none shows it now."""
+    def _maintain(self, loop: asyncio.AbstractEventLoop, maintain: Callable[[], object]) -> None:
+        """Call it, unless a cell came meanwhile."""
         rest = self._noted + _QUIET - loop.time()
         if rest > 0:  # a cell came since
-            self._soon = loop.call_later(rest, self._settle, loop, settle)
+            self._soon = loop.call_later(rest, self._maintain, loop, maintain)
             return
         self._soon = None
-        try:
-            settle()
-        except LedgerError as failure:
-            self._trouble = f"{failure}. Until then runs wait beside it; your cells go on"
+        maintain()
 
     def _tell_news(self, ledger: Ledger) -> None:
         """Tell what happened to the ledger's file since the last time."""

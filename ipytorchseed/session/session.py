@@ -152,16 +152,8 @@ class Session:
 
     @property
     def last(self) -> Run | None:
-        """The last run recorded, or None; without a number where the ledger cannot give one now."""
-        last = self._last
-        if last is None or last.id is not None:
-            return last
-        with suppress(LedgerError):
-            numbered = replace(last, id=self.ledger.number_of(last))
-            if self._last is last:  # and no other thread has recorded one since
-                self._last = numbered
-            return numbered
-        return last
+        """The last run recorded, or None."""
+        return self._last
 
     @property
     def pending(self) -> Pending | None:
@@ -246,8 +238,7 @@ class Session:
             result: The value of its last expression, or None.
 
         Returns:
-            The run as recorded, without a number where it is put into the tables later; None
-            where tracking is off.
+            The run as recorded; None where tracking is off.
         """
         self._files.stop()
         pending, self._pending = self._pending, None
@@ -302,16 +293,16 @@ class Session:
         kept = pending.states.kept | states.kept
         for looks in (pending.generators, generators):
             kept |= {look.digest: look.state for look in looks.values()}
+        self._last = run = replace(run, id=self.ledger.add(run, kept))
         if self.later is None:
-            run = replace(run, id=self.ledger.add(run, kept))
+            self._maintain()
         else:
-            self.ledger.note(run, kept)
-            self.later(self._settle)
-        self._last = run
+            self.later(self._maintain)
         return run
 
-    def _settle(self) -> None:
-        self.ledger.settle()  # the one in use by then
+    def _maintain(self) -> None:
+        with suppress(LedgerError):  # the runs are kept; the next one meets the same fault
+            self.ledger.maintain()  # the one in use by then
 
     def log_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied, and which run asked for it.

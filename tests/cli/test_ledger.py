@@ -194,12 +194,12 @@ def test_verify_of_a_sound_ledger(filled):
 def test_verify_of_a_damaged_ledger(filled):
     """Exit 1, and a line for each finding."""
     connection = sqlite3.connect(filled)
-    connection.execute("DELETE FROM states WHERE id = 1")
+    connection.execute("UPDATE blobs SET data = x'00' WHERE id = 1")
     connection.commit()
     connection.close()
     code, out, err = run("verify")
     assert code == 1
-    assert out.startswith("run 1: state ")
+    assert out.startswith("blob 1: its content is not")
     assert f"{filled} is damaged" in err
 
 

@@ -14,11 +14,15 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import place
+from ipytorchseed.ledger import blobs, faults, place
+from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
 ROOT = Path(__file__).parents[2]
+
+NOBODY = 65_534
+"""A user who owns nothing."""
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files behave otherwise there")
 
@@ -220,7 +224,7 @@ def powerless():
 @contextmanager
 def as_nobody():
     """Be a user who owns nothing."""
-    os.seteuid(65534)
+    os.seteuid(NOBODY)
     try:
         yield
     finally:
@@ -239,16 +243,14 @@ def test_a_read_only_folder(powerless):
 
 
 def test_a_read_only_file(powerless):
-    """It can be read by others, and not written."""
+    """One's own, in a folder where nothing can be made."""
     path = powerless / "ledger.sqlite"
     with Ledger.open(path) as ledger:
         samples.add(ledger, 1)
-    path.chmod(0o644)
+    os.chown(path, NOBODY, NOBODY)
+    path.chmod(0o400)
     before = path.read_bytes()
     with as_nobody(), one_line(path, "cannot be written", "IPYTORCHSEED_DATA_DIR"):
-        Ledger.open(path)
-    path.chmod(0o600)
-    with as_nobody(), one_line(path, "cannot be written"):
         Ledger.open(path)
     assert path.read_bytes() == before
 
@@ -260,6 +262,54 @@ def test_a_folder_that_is_a_file(path):
         Ledger.open(path / "ledger.sqlite")
     with one_line(path.parent):
         Ledger.open(path.parent)
+
+
+@pytest.mark.parametrize("name", ["busy", "locked", "disk full", "malformed", "readonly"])
+def test_a_fault_is_not_told_by_the_name_of_a_folder(path, monkeypatch, name):
+    """Neither is one waited for that does not pass."""
+
+    def wait(_):
+        raise AssertionError
+
+    monkeypatch.setattr("time.sleep", wait)
+    folder = path.parent / name
+    folder.write_text("a file")
+    with one_line(folder, "cannot be used"):
+        Ledger.open(folder / "ledger.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("database is locked", Fault.BUSY),
+        ("database or disk is full", Fault.FULL),
+        ("unable to open database file", Fault.DENIED),
+        ("database disk image is malformed", Fault.DAMAGED),
+        ("no such table: busy", Fault.OTHER),
+    ],
+)
+def test_faults_are_known_where_python_does_not_tell_the_code(said, kind):
+    """As before Python 3.11, also with SQLite's own texts of today."""
+    assert faults.kind_of(sqlite3.OperationalError(said)) is kind
+
+
+def test_the_codes_texts_are_those_of_this_sqlite(path, tmp_path):
+    """Each real error is of the same kind with its code and without it."""
+    path.write_bytes(b"this is no database. " * 500)
+    locked = tmp_path / "locked.sqlite"
+    other = sqlite3.connect(locked, isolation_level=None)
+    other.execute("CREATE TABLE t (id)")
+    other.execute("BEGIN EXCLUSIVE")
+    for where, statement in (
+        (path, "SELECT * FROM sqlite_master"),
+        (locked, "INSERT INTO t VALUES (1)"),
+        (tmp_path, "SELECT * FROM sqlite_master"),
+    ):
+        with pytest.raises(sqlite3.Error) as caught:
+            sqlite3.connect(where, timeout=0).execute(statement)
+        kind = faults.kind_of(caught.value)
+        assert kind is not Fault.OTHER
+        assert faults.kind_of(type(caught.value)(str(caught.value))) is kind
 
 
 def test_a_full_disk(path):
@@ -344,7 +394,7 @@ def test_an_interrupted_write_is_taken_back(path, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr("ipytorchseed.ledger.rows.insert", interrupt)
+            patched.setattr("ipytorchseed.ledger.queries.insert", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 ledger.add(*samples.moved(7))
         assert ledger.counts().runs == 1
@@ -356,17 +406,17 @@ def test_a_write_inside_a_write_is_refused(path, monkeypatch):
     """As from a finalizer that runs in the middle: the outer one is not disturbed."""
     with Ledger.open(path) as ledger:
         said = []
-        keep = ledger._states.keep
+        put = blobs.put
 
         def nested(*arguments):
             with pytest.raises(LedgerError, match="being used by this thread") as caught:
                 ledger.add(*samples.moved())
             said.append(caught.value)
-            return keep(*arguments)
+            return put(*arguments)
 
-        monkeypatch.setattr(ledger._states, "keep", nested)
+        monkeypatch.setattr(blobs, "put", nested)
         assert ledger.add(*samples.moved()) == 1
-        assert len(said) == 1
+        assert len(said) == 2
         assert ledger.verify() == []
 
 

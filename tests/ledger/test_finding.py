@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from ipytorchseed.errors import LedgerError
+from ipytorchseed.ledger.queries import Query
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -121,18 +122,20 @@ def test_notebooks_are_listed_once(ledger):
 
 
 @pytest.mark.parametrize(
-    ("where", "index"),
+    ("query", "index"),
     [
-        ("notebook = 1 AND cell = 2 AND id < 9 ORDER BY id DESC", "runs_cell"),
-        ("notebook = 1 AND execution_count = 2 AND id < 9 ORDER BY id DESC", "runs_count"),
-        ("+notebook = 1 AND id < 9 ORDER BY id DESC", "INTEGER PRIMARY KEY"),
-        ("+notebook = 1 AND id <= 9 AND id > 5 ORDER BY id", "INTEGER PRIMARY KEY"),
+        (Query(notebook="n", cell="c"), "runs_cell"),
+        (Query(notebook="n", execution_count=2), "runs_count"),
+        (Query(notebook="n"), "INTEGER PRIMARY KEY"),
+        (Query(notebook="n", after=5, up_to=9, newest_first=False), "INTEGER PRIMARY KEY"),
     ],
 )
-def test_no_question_sorts_or_scans(ledger, where, index):
+def test_no_question_sorts_or_scans(ledger, query, index):
     """What keeps a full ledger as quick as an empty one."""
-    query = f"EXPLAIN QUERY PLAN SELECT * FROM runs WHERE {where} LIMIT 5"  # noqa: S608 -- from the list above
-    plan = ledger._database.read(lambda c: [row[3] for row in c.execute(query)])
+    sql, values = query.sql("*")
+    plan = ledger._database.read(
+        lambda c: [row[3] for row in c.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    )
     assert len(plan) == 1
     assert plan[0].startswith("SEARCH")
     assert index in plan[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ipytorchseed.ledger.prune import Limits
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
@@ -61,10 +62,12 @@ def test_each_notebook_has_names_of_its_own(path):
 
 
 def test_a_name_given_again_names_the_new_states(path):
-    """The old ones are gone, with their copies."""
+    """The old ones go with the next states that are too old."""
     with Ledger.open(path) as ledger:
         ledger.save("a", "start", {"python": b"old"})
         ledger.save("a", "start", {"python": b"new"})
         assert ledger.saved("a", "start") == {"python": b"new"}
+        ledger.limits = Limits(states_days=0)
+        ledger.tidy()
         assert ledger.states([digest(b"old")]) == {}
         assert list(ledger.saves("a")) == ["start"]

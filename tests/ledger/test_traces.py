@@ -55,8 +55,10 @@ def test_a_damaged_trace_is_passed_over_and_found(tmp_path):
         ledger.add_trace(number, TRACE)
         ledger.add_trace(number, TRACE)
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE traces SET data = x'00' WHERE id = 1")
-    connection.execute("INSERT INTO traces (run, data) SELECT 99, data FROM traces WHERE id = 2")
+    connection.execute("UPDATE traces SET record = x'00' WHERE id = 1")
+    connection.execute(
+        "INSERT INTO traces (run, record) SELECT 99, record FROM traces WHERE id = 2"
+    )
     connection.commit()
     connection.close()
     with Ledger.open(path) as ledger:
@@ -64,16 +66,3 @@ def test_a_damaged_trace_is_passed_over_and_found(tmp_path):
         said = ledger.verify()
     assert said[0].startswith("trace 1: ")
     assert said[1:] == ["trace 3: its run 99 is missing"]
-
-
-def test_an_older_ledger_that_is_only_looked_at_has_none(tmp_path, monkeypatch):
-    """Its tables are not made for looking."""
-    from ipytorchseed.ledger import migrations
-
-    path = tmp_path / "ledger.sqlite"
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
-        with Ledger.open(path) as ledger:
-            (number,) = samples.add(ledger, 1)
-    with Ledger.open(path, read_only=True) as ledger:
-        assert ledger.traces([number]) == {}

@@ -10,13 +10,16 @@ import pytest
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
+LONG = "x = draw()\n" * 50
+"""A text that is kept once for all runs."""
+
 
 @pytest.fixture
 def path(tmp_path):
     """A ledger of 20 runs."""
     path = tmp_path / "ledger.sqlite"
     with Ledger.open(path) as ledger:
-        samples.add(ledger, 20)
+        samples.add(ledger, 20, source=LONG)
         ledger.save("a.ipynb", "start", {"python": samples.state()})
     return path
 
@@ -42,15 +45,18 @@ def test_a_sound_ledger_has_no_findings(path):
 @pytest.mark.parametrize(
     ("statement", "finding"),
     [
-        ("UPDATE states SET data = x'00616263' WHERE id = 3", "state .*not what its digest says"),
-        ("UPDATE states SET data = x'01616263' WHERE id = 3", "state .*cannot be unpacked"),
-        ("UPDATE saved_states SET data = x'00'", "state .*not what its digest says"),
-        ("UPDATE things SET data = x'007461' WHERE id = 4", "thing 4.*not what its digest says"),
-        ("UPDATE things SET data = x'00' WHERE id = 4", "thing 4: a thing of an unknown kind"),
-        ("DELETE FROM states WHERE id = 3", "run 2: state [0-9a-f]{16} is missing"),
-        ("DELETE FROM things WHERE id = 4", "run 1: thing 4 is missing"),
-        ("UPDATE runs SET payload = x'017b' WHERE id = 7", "run 7: packed bytes"),
-        ("UPDATE runs SET payload = x'007b7d' WHERE id = 7", "run 7: a run's payload begins with"),
+        ("UPDATE blobs SET data = x'00616263' WHERE id = 3", "blob 3: .*not what its digest says"),
+        ("UPDATE blobs SET data = x'01616263' WHERE id = 3", "blob 3: .*cannot be decompressed"),
+        ("UPDATE blobs SET data = x'07' WHERE id = 3", "blob 3: .*unknown kind"),
+        ("DELETE FROM blobs WHERE kind = 0", "run 1: a part of it, blob [0-9a-f]{16}, is missing"),
+        ("DELETE FROM blobs WHERE id = (SELECT max(id) FROM blobs)", "save 1: a state of it, blob"),
+        (
+            "UPDATE runs SET record = x'017b' WHERE id = 7",
+            "run 7: its bytes cannot be decompressed",
+        ),
+        ("UPDATE runs SET record = x'007b7d' WHERE id = 7", "run 7: no run can be read"),
+        ("UPDATE runs SET record = x'009290a478797a7a' WHERE id = 7", "run 7: no Run can be read"),
+        ("UPDATE saves SET record = x'00'", "save 1: no Save can be read"),
     ],
 )
 def test_what_is_wrong_is_named(path, statement, finding):
@@ -64,7 +70,7 @@ def test_what_is_wrong_is_named(path, statement, finding):
 
 def test_what_is_damaged_does_not_hide_the_rest(path):
     """A run that cannot be read is left out; a value that is gone says so."""
-    findings(path, "UPDATE runs SET payload = x'017b' WHERE id = 7", "DELETE FROM things")
+    findings(path, "UPDATE runs SET record = x'017b' WHERE id = 7", "DELETE FROM blobs")
     with Ledger.open(path, read_only=True) as ledger:
         assert [run.id for run in ledger.runs()] == [*range(20, 7, -1), *range(6, 0, -1)]
         assert ledger.run(7) is None
@@ -85,7 +91,7 @@ def test_very_many_findings_are_cut_short(path):
     """The first fifty say enough."""
     with Ledger.open(path) as ledger:
         samples.add(ledger, 40)
-    found = findings(path, "UPDATE states SET data = x'00'")
+    found = findings(path, "UPDATE blobs SET data = x'00'")
     assert len(found) == 51
     assert found[-1] == "... and more"
 

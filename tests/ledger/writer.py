@@ -1,8 +1,6 @@
 """Writes runs into a ledger and says the number of each that is acknowledged.
 
-    python writer.py LEDGER KERNEL [COUNT [note]]
-
-With ``note`` runs are noted, which have no number yet: then it is their count.
+    python writer.py LEDGER KERNEL [COUNT]
 
 It is run by the tests as a process of its own, to be killed, or with others at once.
 """
@@ -20,7 +18,7 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 
 
-def main(path, kernel, count=None, how="add"):
+def main(path, kernel, count=None):
     """Write ``count`` runs, or until killed."""
     with Ledger.open(path, patience=60) as ledger:
         for number in itertools.islice(itertools.count(), int(count) if count else None):
@@ -42,8 +40,7 @@ def main(path, kernel, count=None, how="add"):
                 after=names,
                 writes={"curve": curve},
             )
-            done = getattr(ledger, how)(run, states)
-            sys.stdout.write(f"{number + 1 if done is None else done}\n")
+            sys.stdout.write(f"{ledger.add(run, states)}\n")
             sys.stdout.flush()
 
 

@@ -1,4 +1,4 @@
-"""What a forked child does with the connections that it inherits: never use, never close them.
+"""Fork safety: a child never uses nor closes the connections of its parent.
 
 SQLite forbids both (https://www.sqlite.org/howtocorrupt.html, "Carrying an open database
 connection across a fork()"): the child's copy knows of locks that the child does not hold, and
@@ -13,8 +13,8 @@ import weakref
 from typing import Protocol
 
 
-class Heir(Protocol):
-    """What is told of a fork."""
+class ForkHandler(Protocol):
+    """What is called around each fork."""
 
     def before_fork(self) -> None:
         """Come to rest, so that the child finds no work half done."""
@@ -22,16 +22,16 @@ class Heir(Protocol):
     def after_fork(self) -> None:
         """Go on, in the parent."""
 
-    def inherit(self) -> None:
+    def in_child(self) -> None:
         """Let go of what is the parent's, in the child."""
 
 
-_heirs: weakref.WeakSet[Heir] = weakref.WeakSet()
+_handlers: weakref.WeakSet[ForkHandler] = weakref.WeakSet()
 
 
-def register(heir: Heir) -> None:
-    """Tell ``heir`` of every fork from now on, for as long as it lives."""
-    _heirs.add(heir)
+def register(handler: ForkHandler) -> None:
+    """Call a handler around every fork from now on, for as long as it lives."""
+    _handlers.add(handler)
 
 
 def keep_forever(inherited: object) -> None:
@@ -40,18 +40,18 @@ def keep_forever(inherited: object) -> None:
 
 
 def _before() -> None:
-    for heir in [*_heirs]:
-        heir.before_fork()
+    for handler in [*_handlers]:
+        handler.before_fork()
 
 
 def _in_parent() -> None:
-    for heir in [*_heirs]:
-        heir.after_fork()
+    for handler in [*_handlers]:
+        handler.after_fork()
 
 
 def _in_child() -> None:
-    for heir in [*_heirs]:
-        heir.inherit()
+    for handler in [*_handlers]:
+        handler.in_child()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork

@@ -1,0 +1,268 @@
+"""Records as bytes and back: MessagePack by msgspec, compressed where that helps.
+
+Parts of a record may be kept apart, once for all records that have them. A reference to such a part
+is an extension of MessagePack with the part's key.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.msgpack import Ext
+from msgspec.structs import asdict, replace
+from xxhash import xxh3_64_intdigest
+
+from ipytorchseed.errors import LedgerError
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+T = TypeVar("T")
+
+LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=True)
+"""Stands for a value that a damaged ledger refers to and does not hold."""
+
+_SMALL = 256
+"""Bytes up to which a part stays in its record, and nothing is gained by compressing."""
+
+_TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
+"""What an extension stands for: one of three kinds of parts, or content with odd texts."""
+
+_ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
+
+_Stored = tuple[list[int], Raw]
+_STORED = msgspec.msgpack.Decoder(_Stored)
+
+
+class Encoded(NamedTuple):
+    """A run as bytes.
+
+    Attributes:
+        record: The run, without its parts.
+        parts: Its large parts by key, which are kept once for all runs.
+    """
+
+    record: bytes
+    parts: dict[int, bytes]
+
+
+def key_of(content: bytes) -> int:
+    """Return the hash that content is found by, as SQLite's signed integer."""
+    return xxh3_64_intdigest(content) - 2**63
+
+
+def key_of_digest(digest: str) -> int | None:
+    """Return the key of a state by its digest; None for what is no digest of a state."""
+    try:
+        key = int(digest, 16) - 2**63
+    except ValueError:
+        return None
+    return key if len(digest) == 16 else None  # noqa: PLR2004 -- 64 bits
+
+
+def key_of_name(name: str) -> int:
+    """Return what stands for the name of a notebook, kernel or cell in a column."""
+    return key_of(name.encode("utf-8", "surrogatepass"))
+
+
+# --------------------------------------------------------------------------------------------------
+# Records
+
+
+def encode(record: object) -> bytes:
+    """Write a record, or whatever it is made of.
+
+    Raises:
+        LedgerError: It holds something that is no plain value.
+    """
+    try:
+        try:
+            return msgspec.msgpack.encode(record)
+        except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a subclass of str
+            return msgspec.msgpack.encode(Ext(_ESCAPED, msgspec.msgpack.encode(_escape(record))))
+    except (TypeError, OverflowError) as error:
+        msg = f"a {type(record).__name__} cannot be kept in the ledger: {error}"
+        raise LedgerError(msg) from error
+
+
+def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None) -> T:
+    """Read what ``encode`` wrote.
+
+    Args:
+        content: The bytes.
+        kind: What it is. Fields that it does not know are passed over.
+        parts: By key, what the content refers to; what is absent is empty or ``LOST``.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    found = parts or {}
+
+    def read(code: int, held: memoryview) -> Any:  # noqa: ANN401
+        if code == _ESCAPED:
+            return _unescape(msgspec.msgpack.decode(held, ext_hook=read))
+        return found.get(int.from_bytes(held, "big", signed=True), _ABSENT.get(code))
+
+    try:
+        return msgspec.convert(msgspec.msgpack.decode(content, ext_hook=read), kind)
+    except msgspec.MsgspecError as error:
+        msg = f"no {kind.__name__} can be read from it: {error}"
+        raise ValueError(msg) from error
+
+
+def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
+    """Read compressed records; damaged ones are passed over: ``verify`` tells of them."""
+    for (data,) in rows:
+        try:
+            record = decode(decompress(data), kind)
+        except ValueError:
+            continue
+        yield record
+
+
+def encode_run(run: Run) -> Encoded:
+    """Write a run; its number is not part of it."""
+    parts: dict[int, bytes] = {}
+
+    def part(code: int, content: object) -> Raw | Ext:
+        data = encode(content)
+        if len(data) <= _SMALL:
+            return Raw(data)
+        key = key_of(data)
+        parts[key] = data
+        return Ext(code, key.to_bytes(8, "big", signed=True))
+
+    def value(content: Fingerprint | None) -> Raw | Ext | None:
+        return None if content is None else part(_VALUE, content)
+
+    record = replace(
+        run,
+        source=part(_TEXT, run.source),
+        settings=part(_SETTINGS, run.settings),
+        reads={name: value(each) for name, each in run.reads.items()},
+        writes={name: value(each) for name, each in run.writes.items()},
+        result=value(run.result),
+        stdout=value(run.stdout),
+        displays=tuple(map(value, run.displays)),
+        id=None,
+    )
+    return Encoded(encode((list(parts), Raw(encode(record)))), parts)
+
+
+def parts_of_run(record: bytes) -> list[int]:
+    """Return the keys of the parts that a run refers to.
+
+    Raises:
+        ValueError: It is no run.
+    """
+    return _stored(record)[0]
+
+
+def decode_run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run:
+    """Read a run.
+
+    Args:
+        number: Its number in the ledger.
+        record: What ``encode_run`` made of it.
+        parts: What it refers to, read, by key.
+
+    Raises:
+        ValueError: It is no run.
+    """
+    return replace(decode(bytes(_stored(record)[1]), Run, parts), id=number)
+
+
+def _stored(record: bytes) -> _Stored:
+    try:
+        stored: _Stored = _STORED.decode(record)
+    except msgspec.MsgspecError as error:
+        msg = f"no run can be read from it: {error}"
+        raise ValueError(msg) from error
+    return stored
+
+
+def _escape(content: Any) -> Any:  # noqa: ANN401
+    """Make all texts bytes, of which a record has no others: UTF-8 cannot hold every text."""
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    if isinstance(content, Struct):
+        return _escape(asdict(content))
+    if isinstance(content, dict):
+        return {_escape(key): _escape(each) for key, each in content.items()}
+    if isinstance(content, list | tuple):
+        return [_escape(each) for each in content]
+    return content
+
+
+def _unescape(content: Any) -> Any:  # noqa: ANN401
+    if isinstance(content, bytes):
+        return content.decode("utf-8", "surrogatepass")
+    if isinstance(content, dict):
+        return {_unescape(key): _unescape(each) for key, each in content.items()}
+    if isinstance(content, list):
+        return [_unescape(each) for each in content]
+    return content
+
+
+# --------------------------------------------------------------------------------------------------
+# Compression
+
+
+_PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
+
+_SAMPLE, _RANDOM = 128, 85
+"""Bytes that are looked at, and how many different ones mean random: 101 are expected then."""
+
+_WORD = 8
+"""Bytes of a word. torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state
+of ``at::CPUGeneratorImpl``): with the first bytes of all together, then the second ones, and so on,
+such a state shrinks to half, as three of them have to for a page.
+"""
+
+
+def compress(content: bytes) -> bytes:
+    """Make bytes smaller where that helps; ``decompress`` gives them back."""
+    if len(content) > _SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:  # random does not shrink
+        sparse = content[_WORD - 1 :: _WORD].count(0) * _WORD > len(content) * 0.9
+        small = zlib.compress(_shuffle(content) if sparse else content, 1)  # somebody waits
+        if len(small) < len(content):
+            return (_SHUFFLED if sparse else _ZLIB) + small
+    return _PLAIN + content
+
+
+def decompress(data: bytes) -> bytes:
+    """Give back what ``compress`` was given.
+
+    Raises:
+        ValueError: These bytes are not from there.
+    """
+    kind, rest = data[:1], data[1:]
+    if kind == _PLAIN:
+        return rest
+    if kind not in (_ZLIB, _SHUFFLED):
+        msg = f"its bytes are of an unknown kind {kind!r}"
+        raise ValueError(msg)
+    try:
+        content = zlib.decompress(rest)
+    except zlib.error as error:
+        msg = f"its bytes cannot be decompressed: {error}"
+        raise ValueError(msg) from error
+    return _unshuffle(content) if kind == _SHUFFLED else content
+
+
+def _shuffle(content: bytes) -> bytes:
+    return b"".join(content[at::_WORD] for at in range(_WORD))
+
+
+def _unshuffle(content: bytes) -> bytes:
+    words, begin = bytearray(len(content)), 0
+    for at in range(_WORD):
+        end = begin + len(range(at, len(content), _WORD))
+        words[at::_WORD] = content[begin:end]
+        begin = end
+    return bytes(words)

@@ -1,0 +1,111 @@
+"""Refuses a ledger that another user may have planted, or can change while it is in use.
+
+What is checked by name is what SQLite opens by name: nobody but the owner can replace an entry of a
+folder that only its owner can write to, or of a sticky one. Looking through a descriptor of our own
+would be no safer, and closing it would drop the locks of every connection of this process
+(https://www.sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import LedgerError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIBLINGS = ("-wal", "-shm", "-journal")
+"""What SQLite appends to a database's name for its own files."""
+
+_AWAY = "move it away, or name another folder in IPYTORCHSEED_DATA_DIR"
+
+
+def refuse_unsafe(path: Path) -> None:
+    """Refuse a ledger if it, a file of SQLite's beside it, or its folder is not safe to use.
+
+    Files have to be regular ones of this user's that nobody else can write to. The folder has to
+    be this user's or the administrator's, writable by nobody else unless it is sticky. On Windows
+    only the kind of file is checked.
+
+    Args:
+        path: The ledger, which need not exist.
+
+    Raises:
+        LedgerError: One of them is not safe; it names the file, the reason and a remedy.
+        OSError: One of them cannot be looked at.
+    """
+    _check_folder(path.parent)
+    for each in (path, *(path.with_name(path.name + end) for end in SIBLINGS)):
+        try:
+            found = each.lstat()
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            _refuse(f"the ledger's file {each} is {_kind(found.st_mode)}, no regular file: {_AWAY}")
+        if _foreign(found):
+            _refuse(f"the ledger's file {each} belongs to another user: {_AWAY}")
+        if _others_write(found):
+            _refuse(
+                f"the ledger's file {each} can be written by other users: {_AWAY};"
+                " if you trust what it holds, `chmod 600` it"
+            )
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        link, found = folder.lstat(), folder.stat()
+    except FileNotFoundError:
+        return
+    for each in (link, found):
+        if each.st_uid != 0 and _foreign(each):
+            _refuse(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
+    if _others_write(found) and not found.st_mode & stat.S_ISVTX:
+        _refuse(
+            f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
+            " or name another folder in IPYTORCHSEED_DATA_DIR"
+        )
+
+
+def _foreign(found: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+
+
+def _others_write(found: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows, where these bits are made up
+        return False
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _private(found.st_gid)
+
+
+def _private(group: int) -> bool:
+    """Tell whether no other user is known to be in a group, as in one that bears the user's name.
+
+    With such groups many systems make every new file writable for the group.
+    """
+    import grp
+    import pwd
+
+    accounts = pwd.getpwall()
+    members = {each.pw_name for each in accounts if each.pw_gid == group}
+    with suppress(KeyError):  # a group without a name
+        members.update(grp.getgrgid(group).gr_mem)
+    return members <= {each.pw_name for each in accounts if each.pw_uid == os.geteuid()}
+
+
+def _kind(mode: int) -> str:
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((word for is_one, word in kinds if is_one(mode)), "a device")
+
+
+def _refuse(message: str) -> None:
+    raise LedgerError(message)

@@ -1,0 +1,157 @@
+"""The table of runs: a run into it, and runs out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.ledger import blobs
+from ipytorchseed.ledger.encoding import (
+    compress,
+    decode,
+    decode_run,
+    decompress,
+    encode_run,
+    key_of_digest,
+    key_of_name,
+    parts_of_run,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
+    from ipytorchseed.ledger.records import Run
+
+LATEST = 2**62
+"""Above every number."""
+
+
+class Query(Struct, frozen=True):
+    """Which runs are asked for: of all that is given, and in which order.
+
+    Attributes:
+        notebook: Only of this one.
+        cell: Only of this one.
+        kernel: Only of this one.
+        execution_count: Only with this number in ``In[...]``.
+        after: Only with larger numbers.
+        up_to: Only with numbers up to this one.
+        newest_first: In which order.
+        limit: At most so many.
+    """
+
+    notebook: str | None = None
+    cell: str | None = None
+    kernel: str | None = None
+    execution_count: int | None = None
+    after: int = 0
+    up_to: int = LATEST
+    newest_first: bool = True
+    limit: int = LATEST
+
+    def sql(self, columns: str) -> tuple[str, list[int]]:
+        """Return the statement that asks for columns, and its values."""
+        names = {"notebook": self.notebook, "cell": self.cell, "kernel": self.kernel}
+        wanted = {name: key_of_name(each) for name, each in names.items() if each is not None}
+        if self.execution_count is not None:
+            wanted["execution_count"] = self.execution_count
+        # The indices that begin with the notebook would have to be sorted; in the table itself its
+        # runs are in their order already. A plus keeps SQLite from taking an index.
+        plus = "+" if [*wanted] == ["notebook"] else ""
+        where = "".join(f"{plus}{column} = ? AND " for column in wanted)
+        order = "DESC" if self.newest_first else "ASC"
+        return (
+            f"SELECT {columns} FROM runs WHERE {where} id > ? AND id <= ?"  # noqa: S608 -- ours
+            f" ORDER BY id {order} LIMIT ?"
+        ), [*wanted.values(), self.after, self.up_to, self.limit]
+
+
+def insert(connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]) -> int:
+    """Keep a run and what it refers to; return its number, larger than all before.
+
+    Args:
+        connection: In a transaction.
+        run: The run.
+        states: Full states by digest, of those that may be new.
+    """
+    record, parts = encode_run(run)
+    row = (
+        key_of_name(run.notebook),
+        key_of_name(run.kernel),
+        key_of_name(run.cell),
+        run.execution_count,
+        run.started,
+        compress(record),
+    )
+    query = (
+        "INSERT INTO runs (notebook, kernel, cell, execution_count, started, record)"
+        " VALUES (?,?,?,?,?,?)"
+    )
+    number = int(connection.execute(query, row).lastrowid or 0)
+    blobs.put(connection, blobs.PART, parts, number, run.started)
+    digests = {
+        *states,
+        *run.before.values(),
+        *run.after.values(),
+        *(each.digest for each in run.generators_before.values()),
+        *(each.digest for each in run.generators_after.values()),
+    }
+    keys = {key: states.get(each) for each in digests if (key := key_of_digest(each)) is not None}
+    blobs.put(connection, blobs.STATE, keys, number, run.started)
+    return number
+
+
+def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:
+    """Return the runs that are asked for, by number; None where its bytes are damaged."""
+    rows = []
+    for number, data in connection.execute(*query.sql("id, record")).fetchall():
+        try:
+            record = decompress(data)
+            rows.append((number, record, parts_of_run(record)))
+        except ValueError:  # `verify` tells of it, others go on
+            rows.append((number, b"", []))
+    parts = _load(connection, {key for *_, keys in rows for key in keys})
+    return [(number, _run(number, record, parts)) for number, record, _ in rows]
+
+
+def ids(connection: sqlite3.Connection, query: Query) -> list[int]:
+    """Return the numbers of the runs that are asked for."""
+    return [number for (number,) in connection.execute(*query.sql("id"))]
+
+
+def notebooks(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of all notebooks, sorted."""
+    each_once = """
+        WITH RECURSIVE each(n) AS (
+            SELECT min(notebook) FROM runs
+            UNION ALL
+            SELECT (SELECT min(notebook) FROM runs WHERE notebook > n) FROM each
+            WHERE n IS NOT NULL)
+        SELECT (SELECT max(id) FROM runs WHERE notebook = n) FROM each WHERE n IS NOT NULL"""
+    newest = [number for (number,) in connection.execute(each_once)]
+    runs = (run for each in newest for _, run in select(connection, by_number(each)))
+    return sorted(run.notebook for run in runs if run is not None)
+
+
+def by_number(number: int) -> Query:
+    """Return what asks for one run."""
+    return Query(after=number - 1, up_to=number)
+
+
+def _load(connection: sqlite3.Connection, keys: set[int]) -> dict[int, Any]:
+    found = {}
+    for key, content in blobs.load(connection, keys).items():
+        try:
+            found[key] = decode(content, object)
+        except ValueError:
+            continue
+    return found
+
+
+def _run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run | None:
+    try:
+        return decode_run(number, record, parts)
+    except ValueError:
+        return None

@@ -123,8 +123,10 @@ def _dissect(kind: type) -> Anatomy:
     slots, dictionaries = [], []
     for base in mro(kind):
         for name, entry in [*own(base).items()]:
+            if type(name) is not str:
+                continue
             if name == "__dict__":
-                if type(entry) in (GetSetDescriptorType, MemberDescriptorType):
+                if type(entry) is GetSetDescriptorType or type(entry) is MemberDescriptorType:
                     dictionaries.append(entry.__get__)
             elif type(entry) is MemberDescriptorType and name != "__weakref__":
                 slots.append((name, entry.__get__))

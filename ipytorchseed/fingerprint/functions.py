@@ -200,11 +200,15 @@ def wrapper_writer(word: str, *names: str) -> Writer:
     return write
 
 
+_SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))
+"""Types of what reads an attribute that the interpreter keeps; by identity."""
+
+
 def _read(value: object, name: str) -> object:
     """Read an attribute of a builtin type's object, past what a subclass overrides."""
     for base in mro(type(value)):
         entry: Any = own(base).get(name)
-        if type(entry) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+        if id(type(entry)) in _SLOTS:
             return entry.__get__(value)
     return (anatomy(type(value)).dictionary(value) or {}).get(name)
 
@@ -247,7 +251,7 @@ def _is_content(name: object, entry: object) -> bool:
     return (
         type(name) is str
         and name not in _NOT_CONTENT
-        and type(entry) not in (types.MemberDescriptorType, types.GetSetDescriptorType)
+        and id(type(entry)) not in _SLOTS
     )
 
 

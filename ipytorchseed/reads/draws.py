@@ -82,7 +82,7 @@ class Draws:
 
 
 def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name
-    return type(value) in (int, float) and value > 0
+    return (type(value) is int or type(value) is float) and value > 0
 
 
 def _last(path: str) -> str:

@@ -227,9 +227,11 @@ def _find_layout(bases: tuple[type, ...]) -> tuple[int, tuple[tuple[int, str], .
     slots = []
     for at, base in enumerate(bases):
         for name, slot in list(own(base).items()):
+            if type(name) is not str:
+                continue
             if name == "__dict__" and type(slot) is types.GetSetDescriptorType and dictionary < 0:
                 dictionary = at
-            elif type(slot) is types.MemberDescriptorType and type(name) is str:
+            elif type(slot) is types.MemberDescriptorType:
                 slots.append((at, name))
     return dictionary, tuple(slots[:_MANY])
 

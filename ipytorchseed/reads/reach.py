@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -20,7 +22,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.guess import UNKNOWN_ORDER
 from ipytorchseed.reads.local import is_local_module
-from ipytorchseed.reads.values import Values
+from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,6 +77,8 @@ def reach(
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
     timed: Iterable[str] = (),
+    *,
+    seconds: float = 0.05,
 ) -> Reached:
     """Find what a cell reads, directly and through what it calls.
 
@@ -83,6 +87,7 @@ def reach(
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Reached.timed`` told.
+        seconds: How long this may take. What is found by then is returned, as incomplete.
     """
     if flow.leads_nowhere:
         return Reached(
@@ -91,7 +96,8 @@ def reach(
             files={*flow.files},
             complete=flow.complete,
         )
-    return _Walker(namespace, frozenset(hidden)).walk(flow, frozenset(timed))
+    walker = _Walker(namespace, frozenset(hidden), time.perf_counter() + seconds)
+    return walker.walk(flow, frozenset(timed))
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -127,8 +133,10 @@ class _Home(Struct, frozen=True):
 class _Walker(Values):
     """Follows code from name to value to code."""
 
-    def __init__(self, namespace: Mapping[str, Any], hidden: frozenset[str]) -> None:
-        super().__init__()
+    def __init__(
+        self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
+    ) -> None:
+        super().__init__(deadline)
         self._found = Reached()
         self._notebook = _Home(namespace, "")
         self._hidden = hidden
@@ -142,8 +150,9 @@ class _Walker(Values):
     def walk(self, flow: Flow, timed: frozenset[str]) -> Reached:
         """Follow a cell, then all that it leads to."""
         self._defined = flow.defined
-        self._follow(flow, self._notebook, frozenset())
-        self.drain()
+        with suppress(OutOfTimeError):
+            self._follow(flow, self._notebook, frozenset())
+            self.drain()
         found = self._found
         found.uses |= self.uses
         found.complete &= self.complete
@@ -188,11 +197,13 @@ class _Walker(Values):
         self._judge(flow, home, known)
         stars = [find_imported(path[1:], home.package)[0] for path in flow.stars]
         for name, before in sorted(flow.reads.items(), key=_fewest_known):
+            self.tick()
             if home.holds(name, known):
                 self._read(name, home, known if home.module else known | before, stars)
             else:
                 self._run_new(name, known | before)
         for path in flow.paths:
+            self.tick()
             if home.holds(path.partition(".")[0], known):
                 self._path(path, home, known)
 
@@ -303,6 +314,7 @@ class _Walker(Values):
         """Note all that a module of the user's holds, where it is handed on as a whole."""
         if is_local_module(inside.module_of(module)):
             for name in list(inside.module_names(module)):
+                self.tick()
                 if type(name) is str:
                     self._attribute(module, name, known)
 
@@ -320,9 +332,11 @@ class _Walker(Values):
         if not home.module:
             found.writes |= flow.writes
         for path, given in flow.calls.items():
+            self.tick()
             if home.holds(path.partition(".")[0], known):
                 self._call(path, given, home, flow)
         for path in flow.handed:
+            self.tick()
             if home.holds(path.partition(".")[0], known):
                 self._hand(path, home)
         for order in flow.orders:

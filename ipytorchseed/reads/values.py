@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import types
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,10 @@ _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
 _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
 
+class OutOfTimeError(Exception):
+    """Following must end here."""
+
+
 class _Kind(Struct, frozen=True):
     """What there is to know of a class.
 
@@ -56,18 +61,32 @@ class _Kind(Struct, frozen=True):
 class Values:
     """Follows values, nearest first.
 
+    Args:
+        deadline: When it must end, by ``time.perf_counter``.
+
     Attributes:
         uses: Packages that are met.
         complete: Whether all was followed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
         self.uses: set[str] = set()
         self.complete = True
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
         self._theirs = 0
+
+    def tick(self) -> None:
+        """Ask for a little more time.
+
+        Raises:
+            OutOfTimeError: There is none left.
+        """
+        if time.perf_counter() > self._deadline:
+            self.complete = False
+            raise OutOfTimeError
 
     def run(self, code: types.CodeType, names: Mapping[str, Any], known: frozenset[str]) -> None:
         """Follow code whose global names are in ``names``."""
@@ -123,6 +142,7 @@ class Values:
             kind = type(value)
             if id(kind) in inside.PLAIN:
                 continue
+            self.tick()
             if id(kind) in inside.CONTAINERS:
                 if value and depth < _DEEPEST and self._is_news(value, known) is not None:
                     self.push(inside.items(value), known, depth + 1)
@@ -187,7 +207,11 @@ class Values:
         for base in mro(made):
             if self._about(base).local:
                 self.meet_class(base, known)
-                inner = [part for name, part in [*own(base).items()] if name not in _OF_CLASSES]
+                inner = [
+                    part
+                    for name, part in [*own(base).items()]
+                    if type(name) is not str or name not in _OF_CLASSES
+                ]
                 self.push(inner, known, 1)
         if self._about(type(made)).local:
             self.push([type(made)], known)

@@ -28,6 +28,8 @@ def attributes(value: object) -> Iterator[tuple[str, object]]:
     dictionary: object = None
     for base in mro(type(value)):
         for attribute, slot in [*own(base).items()]:
+            if type(attribute) is not str:
+                continue
             is_dictionary = attribute == "__dict__" and type(slot) is GetSetDescriptorType
             if not is_dictionary and type(slot) is not MemberDescriptorType:
                 continue

@@ -170,7 +170,7 @@ class Session:
         if states is None:
             return
         flow = flow_of_cell(source, self._transform)
-        reached = reach(flow, namespace, self._hidden)
+        reached = reach(flow, namespace, self._hidden, seconds=self.config.budget / 4)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -231,7 +231,7 @@ class Session:
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
-            written = {n for n in written if n in rebound or type(namespace.get(n)) in PLAIN}
+            written = {n for n in written if n in rebound or id(type(namespace.get(n))) in PLAIN}
         reached = pending.reached
         run = Run(
             notebook=self.notebook,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out").fullmatch
 """Tells the names that IPython keeps cells and their results under."""
 
-PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""Types whose values hold nothing, and of which equal ones may be one object."""
+PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+"""Types whose values hold nothing, and of which equal ones may be one object; by identity."""
 
 _NOWHERE: Final = object()
 
@@ -107,7 +107,7 @@ class NamespaceWatch:
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
             self._bearing.pop(name, None)
-        present = {name: value for name, value in present.items() if type(value) not in PLAIN}
+        present = {name: value for name, value in present.items() if id(type(value)) not in PLAIN}
         if present:
             for found in find_generators(present):
                 for path in (found.name, *found.others):
@@ -116,7 +116,7 @@ class NamespaceWatch:
         if not self._bearing:
             return looks
         items = list(namespace.items())  # in whose order generators are named
-        bearing = {name: value for name, value in items if name in self._bearing}
+        bearing = {name: value for name, value in items if type(name) is str and name in self._bearing}
         for found in find_generators(bearing):
             state = found.kind.read(found.object)
             looks[found.name] = Look(found.kind.type, digest(state), state)
@@ -124,7 +124,8 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    return isinstance(name, str) and not shell_name(name)
+    """Tell whether a key is a variable's name: only plain text is compared and hashed by us."""
+    return type(name) is str and not shell_name(name)
 
 
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:

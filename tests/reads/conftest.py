@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import sys
 import textwrap
 
@@ -27,6 +28,7 @@ class Notebook:
 
     def reach(self, cell, **options):
         """Say what a cell reaches, before it runs."""
+        options = {"seconds": math.inf, **options}
         return reach(flow_of_cell(textwrap.dedent(cell), str), self.names, **options)
 
     def inputs(self, cell):

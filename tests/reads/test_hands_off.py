@@ -146,6 +146,34 @@ def test_odd_namespace(notebook):
     assert notebook.inputs("x") == {"x"}
 
 
+class Key(str):
+    """A key that answers with code of the user's, once it lies in its dictionary."""
+
+    __slots__ = ()
+    awake = False
+
+    def __hash__(self):
+        return HOOKED["__hash__"](self) if Key.awake else 1
+
+    def __eq__(self, other):
+        return HOOKED["__eq__"](self, other)
+
+
+def test_odd_keys_are_not_compared(notebook, local_module, monkeypatch):
+    """Keys of namespaces, modules and classes that are no plain text are neither hashed nor compared."""
+    local_module("beside", "x = 1")
+    kind = type("A", (), {"__module__": "__main__", Key("x"): 1, "m": lambda self: k})
+    notebook.run("import beside\ndef f(): return beside, x", x=kind(), A=kind)
+    for names in (notebook.names, notebook.names["beside"].__dict__, notebook.names["f"].__dict__):
+        names[Key("x")] = kind()
+    monkeypatch.setattr(Key, "awake", True)
+    called.clear()
+    assert notebook.inputs("f(beside, A)") >= {"f", "beside.x", "x", "A"}
+    for cell in CELLS:
+        notebook.reach(cell)
+    assert called == []
+
+
 def test_module_that_makes_attributes(notebook):
     """A local module's own ``__getattr__`` is not asked."""
     module = types.ModuleType("made_up")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import time
 
 import pytest
@@ -204,3 +205,68 @@ def test_functions_are_remembered(notebook):
     notebook.run("def f(): return k\nk = 1")
     code = notebook.names["f"].__code__
     assert bytecode.flow_of_code(code) is bytecode.flow_of_code(code)
+
+
+class Clock:
+    """A clock that goes on by a millisecond whenever it is asked."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        return self.asked / 1000
+
+
+MANY = {
+    "functions": ("\n".join(f"def f{n}(): return f{n + 1}()" for n in range(3_000)), "f0()"),
+    "functions, each named": (
+        "\n".join(f"def f{n}(): return {n}" for n in range(3_000)),
+        "\n".join(f"f{n}()" for n in range(3_000)),
+    ),
+    "variables": (
+        "\n".join(f"v{n} = [{n}]" for n in range(3_000)),
+        "\n".join(f"v{n}" for n in range(3_000)),
+    ),
+    "variables of one function": (
+        "\n".join(f"v{n} = [{n}]" for n in range(3_000))
+        + "\ndef f():\n"
+        + "\n".join(f"    v{n}.append(1)" for n in range(3_000)),
+        "f()",
+    ),
+    "objects in each other": (
+        "class A: pass\nfirst = last = A()\n"
+        "for _ in range(1_900):\n    last.next = A()\n    last = last.next",
+        "first",
+    ),
+    "items": ("many = [[object() for _ in range(60)] for _ in range(60)]", "many"),
+    "attributes of a module": (
+        "import sys, types\nhuge = sys.modules['huge'] = types.ModuleType('huge')\n"
+        "huge.__file__ = '/a/b/huge.py'\n"
+        "huge.__dict__.update({f'v{n}': [n] for n in range(3_000)})",
+        "print(huge)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("made", "cell"), MANY.values(), ids=MANY)
+def test_following_ends_in_time(notebook, monkeypatch, made, cell):
+    """Whatever there is much of, time is asked for in between, and what was left out is said."""
+    monkeypatch.setitem(sys.modules, "huge", None)
+    notebook.run(made)
+    flow_of_cell(cell, str)
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    found = notebook.reach(cell, seconds=0.2)
+    assert 50 < clock.asked < 250
+    assert not found.complete
+    assert not found.passes
+
+
+def test_what_a_cell_sets_is_told_without_time(notebook):
+    """Without any time left, what the text alone tells is told all the same."""
+    notebook.run("x = [1]\ndef f(): return x")
+    found = notebook.reach("import os\ny = f()", seconds=-1)
+    assert found.writes == {"os", "y"}
+    assert found.uses == {"os"}
+    assert not found.complete

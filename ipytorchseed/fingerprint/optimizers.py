@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -6,19 +6,17 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.reads.entropy import ALIASES, ASK_TAILS, ASKS, SYSTEM_RANDOM
-from ipytorchseed.reads.inside import (
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.values import (
     is_class,
     is_function,
     is_module,
     module_names,
     module_of,
-    module_of_class,
-    name_of_class,
     qualified_name,
     text,
 )
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.reads.entropy import ALIASES, ASK_TAILS, ASKS, SYSTEM_RANDOM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +47,10 @@ def asked_by(path: str, given: int, names: Mapping[str, Any], package: str = "")
             return None  # who knows what a function returns
     if value is MISSING:
         return None
-    if rest and tail not in ASK_TAILS and not _may_be_random(value):
+    if type(value) is types.FunctionType and not rest:
+        tail = qualified_name(value).rpartition(".")[2]
+    named = rest or type(value) is types.FunctionType
+    if named and tail not in ASK_TAILS and not _may_be_random(value):
         return None
     for known in names_of_call(value, rest):
         if _asks(known, given):

@@ -24,6 +24,8 @@ from ipytorchseed.reads.scopes import (
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED, Statements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ipytorchseed.reads.expressions import Reader
 
 _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
@@ -182,7 +184,7 @@ class Blocks(Statements):
             for each in annotations_of(node):
                 if not type_parameters(node):
                     self.spend(self.visit(each))
-        flow = self._function(node)
+        flow = self.function_flow(node)
         for guess in decorators:
             self.run_all(guess.bodies)
             if guess.tail.removesuffix("()").endswith("interact"):  # ipywidgets' calls it at once
@@ -193,16 +195,20 @@ class Blocks(Statements):
 
     _on_asyncfunctiondef = _on_functiondef
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
+    def function_flow(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
+        """Return what a function does when it is called."""
         local, declared = names_of(node, walrus=self.reader.walrus)
         inner = Blocks(local, State(set(local), {}), self.reader)
         inner.name = node.name
         inner.block(node.body)
         inner.settle()
+        for made_of in inner.flow.timed.values():
+            inner.flow.leaked |= made_of
         inner.meet([inner.state(), *inner.returns])
         runs_later = inner.is_generator or isinstance(node, ast.AsyncFunctionDef)
         if not inner.dead and not runs_later:
             inner.flow.sure = inner.known & declared
+        inner.spend_all()
         return inner.flow
 
     def _on_classdef(self, node: ast.ClassDef) -> Guess:
@@ -241,6 +247,27 @@ def _irrefutable(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchAs) and (
         pattern.pattern is None or _irrefutable(pattern.pattern)
     )
+
+
+def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Flow:
+    """Follow what a function does when it is called.
+
+    Args:
+        node: The function, lambda or generator expression.
+        free: Names that it takes from the functions around it.
+        reader: What reads the texts inside.
+    """
+    around = Blocks({*free}, State({*free}, {}), reader)
+    if isinstance(node, ast.Lambda):
+        around.run(Body(around.lambda_flow(node)))
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        around.run(Body(around.function_flow(node)))
+    elif isinstance(node, ast.GeneratorExp):  # whose first iterator it was given when it was made
+        first, *others = node.generators
+        nothing = ast.Tuple([], ast.Load())
+        given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
+        around.spend(around.visit(ast.GeneratorExp(node.elt, [given, *others])))
+    return around.flow
 
 
 def follow(tree: ast.Module, reader: Reader) -> Flow:

@@ -10,6 +10,7 @@ from ipytorchseed.reads.calls import note_call
 from ipytorchseed.reads.expressions import Expressions
 from ipytorchseed.reads.guess import UNKNOWN, Body, Guess
 from ipytorchseed.reads.magics import Magic, magic_of
+from ipytorchseed.reads.source import remember
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -89,6 +90,7 @@ class Calling(Expressions):
             self.flow.programs.add(magic.program)
         tree = self.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
         if tree is not None and magic.body:
+            remember(tree)
             before = self.state()
             writes = set(self.flow.writes)
             self.block(tree.body)

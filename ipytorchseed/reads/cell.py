@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.reads.blocks import follow
-from ipytorchseed.reads.expressions import Reader
+from ipytorchseed.reads.expressions import Reader, TooMuchError
 from ipytorchseed.reads.flow import Flow
 from ipytorchseed.reads.magics import magic_of
+from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.reads.scopes import captures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _MOST = 512
-_NAME = "<a cell, read>"
-_QUIET = ("ignore", None, Warning, re.compile(re.escape(_NAME)), 0)
-_MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 _CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
@@ -69,7 +66,7 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
     """Parse a cell, once for all that is asked of it."""
     found = _cells.get(source)
     if found is None:
-        tree = parse(source, transform)
+        tree = parse_cell(source, transform)
         found = _Cell(_flow(tree, source, transform), _digest(tree, source, transform))
         if len(_cells) >= _MOST:
             _cells.pop(next(iter(_cells)), None)
@@ -91,43 +88,12 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def parse(source: str, transform: Callable[[str], str]) -> ast.Module | None:
-    """Parse a cell, without the warnings that its text may bring: they are shown when it runs.
-
-    Args:
-        source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does.
-    """
-    tree = _parse(source)
-    if tree is not None:
-        return tree
-    try:
-        text: object = transform(source)  # a transformer of the user's may return anything
-    except Exception:  # noqa: BLE001 -- a transformer of the user's may raise anything
-        return None
-    return _parse(text) if isinstance(text, str) and text != source else None
-
-
-def _parse(text: str) -> ast.Module | None:
-    filters: list[Any] = []
-    if _MAY_WARN.search(text):
-        filters = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
-        filters.insert(0, _QUIET)  # for our text's name alone: nobody else sees it
-    try:
-        return ast.parse(text, _NAME)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    finally:
-        if _QUIET in filters:
-            filters.remove(_QUIET)
-
-
 def _flow(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> Flow:
     if tree is None:
         return Flow()
     try:
-        flow = follow(tree, Reader(partial(parse, transform=transform), walrus=":=" in source))
-    except RecursionError:
+        flow = follow(tree, Reader(partial(parse_cell, transform=transform), walrus=":=" in source))
+    except (RecursionError, TooMuchError):
         return _every_name(tree)
     # Also those of code that it defines and may hand to others to call.
     flow.attributes.update(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
@@ -135,7 +101,7 @@ def _flow(tree: ast.Module | None, source: str, transform: Callable[[str], str])
 
 
 def _every_name(tree: ast.Module) -> Flow:
-    """Collect the names of code too deep to be followed."""
+    """Collect the names of code too deep or too long to be followed."""
     flow = Flow(complete=False)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
@@ -175,7 +141,9 @@ def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
             words.append(type(part).__name__)
             if isinstance(part, ast.Call):
                 magic = magic_of(part)
-                body = parse(magic.body, transform) if magic is not None and magic.cell else None
+                body = (
+                    parse_cell(magic.body, transform) if magic is not None and magic.cell else None
+                )
                 if body is not None:
                     stack += [body, *part.args[:-1]]
                     continue

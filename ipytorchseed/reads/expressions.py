@@ -26,22 +26,34 @@ from ipytorchseed.reads.scopes import arguments_of, defaults_of, targets_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ipytorchseed.reads.flow import Flow
+
 _TEXT = Guess(pure=True)
 _SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
-class Reader(Struct, frozen=True):
+_MOST = 8_000
+"""Nodes that are followed for one cell or function: some 50 ms."""
+
+
+class TooMuchError(Exception):
+    """There is more code than may be followed."""
+
+
+class Reader(Struct):
     """What is known of the text of which the code is part.
 
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         walrus: Whether there may be ``:=`` in it.
+        left: How many more nodes of it may be followed.
     """
 
     parse: Callable[[str], ast.Module | None]
     walrus: bool = True
+    left: int = _MOST
 
 
 class Expressions(Names):
@@ -69,7 +81,14 @@ class Expressions(Names):
         }
 
     def visit(self, node: ast.AST) -> Guess:
-        """Follow a node and return what is known of its value."""
+        """Follow a node and return what is known of its value.
+
+        Raises:
+            TooMuchError: There was too much before it.
+        """
+        self.reader.left -= 1
+        if self.reader.left < 0:
+            raise TooMuchError
         method = self._methods.get(type(node))
         if method is not None:
             return method(self, node)
@@ -280,10 +299,14 @@ class Expressions(Names):
 
     def _on_lambda(self, node: ast.Lambda) -> Guess:
         defaults = [self.visit(each) for each in defaults_of(node.args)]
+        return Guess(bodies=(Body(self.lambda_flow(node)), *joined(*defaults)))
+
+    def lambda_flow(self, node: ast.Lambda) -> Flow:
+        """Return what a ``lambda`` does when it is called."""
         local = arguments_of(node.args)
         inner = type(self)(local, State(set(local), {}), self.reader)
         inner.spend(inner.visit(node.body))
-        return Guess(bodies=(Body(inner.flow), *joined(*defaults)))
+        return inner.flow
 
     def _on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Guess:
         order, guess = self._comprehension(node.generators, [node.elt])

@@ -121,6 +121,11 @@ class Names:
             if guess.order and not guess.is_set and name not in self.local:
                 ask_order(self.flow, guess.order)
 
+    def spend_all(self) -> None:
+        """Note that functions made here may be called from elsewhere, by whatever holds them."""
+        for guess in [*self.bound.values()]:
+            self.run_all(guess.bodies)
+
     def store_attribute(self, path: str) -> None:
         """Note that ``a.b`` is set: the value that it had before is out of sight."""
         self.known.add(path)

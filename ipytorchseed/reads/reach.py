@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 import sys
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.reads import inside
+from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.asks import MISSING, asked_by, find_imported
-from ipytorchseed.reads.bytecode import flow_of_code
+from ipytorchseed.reads.code import flow_of_code
 from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.guess import UNKNOWN_ORDER
-from ipytorchseed.reads.local import is_local_module
+from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ class _Walker(Values):
         self._hidden = hidden
         self._defined: Mapping[str, Flow] = {}
         self._followed: dict[int, frozenset[str]] = {}
+        self._noted: dict[tuple[int, str], bool] = {}
         self._holds: set[str] = set()
         self._orders: set[str] = set()
         self._leaked: set[str] = set()
@@ -149,15 +151,22 @@ class _Walker(Values):
 
     def walk(self, flow: Flow, timed: frozenset[str]) -> Reached:
         """Follow a cell, then all that it leads to."""
+        namespace = self._notebook.names
         self._defined = flow.defined
-        with suppress(OutOfTimeError):
+        for name in flow.reads:  # what the text itself tells is told, however little time there is
+            if name in namespace and not flow.stars:
+                self._noted[id(namespace), name] = self._note(name, namespace[name], self._notebook)
+        try:
             self._follow(flow, self._notebook, frozenset())
+        except OutOfTimeError:
+            self.complete = False
+        else:
             self.drain()
         found = self._found
         found.uses |= self.uses
         found.complete &= self.complete
         found.hashes |= not self._holds.isdisjoint(self._orders)
-        found.passes = found.complete and self._draws.passes_only(found.uses)
+        found.passes = found.complete and self.in_time and self._draws.passes_only(found.uses)
         self._time(flow, timed)
         return found
 
@@ -244,24 +253,33 @@ class _Walker(Values):
 
     def _name(self, name: str, value: Any, home: _Home, known: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
+        key = id(home.names), name
+        noted = self._noted.get(key)
+        if noted is None:
+            noted = self._noted[key] = self._note(name, value, home)
+        if noted:
+            self.push([value], known)
+
+    def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
+        """Note a name, and tell whether its value is an input, to be followed."""
         self.use(value)
         if inside.is_class(value):  # by whatever name it goes here
-            self._draws.names.add(inside.name_of_class(value))
+            self._draws.names.add(name_of_class(value))
         elif inside.is_function(value):
             self._draws.names.add(inside.qualified_name(value))
         if inside.is_module(value) or not self.is_input(value):
-            return
+            return False
         if (_DUNDER if home.module else _NOBODYS).fullmatch(name):
-            return
+            return False
         if not home.module and name in self._hidden:
-            return
+            return False
         if home.found_again:
             shown = f"{home.module}.{name}" if home.module else name
             self._found.names.setdefault(shown, (home.module, name))
-        self.push([value], known)
+        return True
 
     def meet_class(self, made: type, known: frozenset[str]) -> None:
-        name, module = inside.name_of_class(made), sys.modules.get(inside.module_of_class(made))
+        name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
             self._name(name, made, self._notebook, known)
         elif module is not None and inside.module_names(module).get(name) is made:
@@ -360,7 +378,7 @@ class _Walker(Values):
             if asked is not None:
                 self._found.asks.add(asked)
                 self._leaked.add(asked)
-        self._found.hashes |= inside.has_random_order(home.names.get(path))
+        self._found.hashes |= has_random_order(home.names.get(path))
 
     def _order(self, order: str, home: _Home, known: frozenset[str]) -> None:
         """Note that the order of something is asked for, which may be a set's."""
@@ -370,8 +388,8 @@ class _Walker(Values):
             return
         value = home.names.get(path, MISSING) if home.holds(path, known) else MISSING
         if kind == "items":
-            self._found.hashes |= value is MISSING or inside.hashes_randomly(value)
-        elif inside.has_random_order(value):
+            self._found.hashes |= value is MISSING or hashes_randomly(value)
+        elif has_random_order(value):
             self._found.hashes = True
         else:
             self._orders.add(path.rpartition(".")[2].lstrip(":"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.reads import inside
-from ipytorchseed.reads.local import is_local_module
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,23 +59,25 @@ class _Kind(Struct, frozen=True):
 
 
 class Values:
-    """Follows values, nearest first.
+    """Follows values, nearest first; objects of packages after all that is the user's.
 
     Args:
         deadline: When it must end, by ``time.perf_counter``.
 
     Attributes:
         uses: Packages that are met.
-        complete: Whether all was followed.
+        complete: Whether all of the user's was followed.
+        in_time: Whether time was enough.
     """
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self.uses: set[str] = set()
-        self.complete = True
+        self.complete = self.in_time = True
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
+        self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
         self._theirs = 0
 
     def tick(self) -> None:
@@ -85,7 +87,6 @@ class Values:
             OutOfTimeError: There is none left.
         """
         if time.perf_counter() > self._deadline:
-            self.complete = False
             raise OutOfTimeError
 
     def run(self, code: types.CodeType, names: Mapping[str, Any], known: frozenset[str]) -> None:
@@ -109,7 +110,7 @@ class Values:
         """Tell whether a value may change: a package's functions and classes do not."""
         kind = type(value)
         if issubclass(kind, type):
-            return is_local_module(inside.module_of_class(value))
+            return is_local_module(module_of_class(value))
         if kind is types.FunctionType:
             local = is_local_module(inside.module_of(value)) or is_local_module(value.__module__)
             return local or any(map(self._is_users, captured(value)))
@@ -125,10 +126,15 @@ class Values:
         return self._about(value if inside.is_class(value) else type(value)).local
 
     def drain(self) -> None:
-        """Follow all that was put aside."""
-        while self._queue:
-            value, known, depth = self._queue.popleft()
-            self._value(value, known, depth)
+        """Follow all that was put aside, as far as time allows."""
+        while self._queue or self._of_packages:
+            queue = self._queue or self._of_packages
+            try:
+                self._value(*queue.popleft())
+            except OutOfTimeError:
+                self.in_time = False
+                self.complete &= queue is self._of_packages and not self._queue
+                return
 
     def push(self, values: Iterable[Any], known: frozenset[str], depth: int = 0) -> None:
         """Put values aside, but for those that lead nowhere.
@@ -152,7 +158,8 @@ class Values:
                 if about.package:
                     self.uses.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                self._queue.append((value, known, depth))
+                users = about.based or kind is types.FunctionType or issubclass(kind, type)
+                (self._queue if users else self._of_packages).append((value, known, depth))
 
     def _is_news(self, value: object, known: frozenset[str]) -> frozenset[str] | None:
         """Note that a value is followed, and return with which names known; None if it was."""
@@ -171,13 +178,13 @@ class Values:
         """Tell what there is to know of a class, once for each."""
         found = self._kinds.get(id(kind))
         if found is None or found.kind is not kind:
-            module = inside.module_of_class(kind)
+            module = module_of_class(kind)
             package = module.partition(".")[0]
-            based = any(is_local_module(inside.module_of_class(base)) for base in mro(kind))
+            based = any(is_local_module(module_of_class(base)) for base in mro(kind))
             leaf = not based and (
                 issubclass(kind, types.ModuleType)
                 or package in _LEAF_PACKAGES
-                or (module, inside.name_of_class(kind)) in _LEAVES
+                or (module, name_of_class(kind)) in _LEAVES
             )
             if package in ("builtins", "__main__"):
                 package = ""

@@ -116,7 +116,9 @@ class NamespaceWatch:
         if not self._bearing:
             return looks
         items = list(namespace.items())  # in whose order generators are named
-        bearing = {name: value for name, value in items if type(name) is str and name in self._bearing}
+        bearing = {
+            name: value for name, value in items if type(name) is str and name in self._bearing
+        }
         for found in find_generators(bearing):
             state = found.kind.read(found.object)
             looks[found.name] = Look(found.kind.type, digest(state), state)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import itertools
+import linecache
 import math
 import sys
 import textwrap
@@ -11,6 +13,8 @@ import pytest
 
 from ipytorchseed.reads.cell import flow_of_cell
 from ipytorchseed.reads.reach import reach
+
+_numbers = itertools.count()
 
 
 class Notebook:
@@ -23,7 +27,9 @@ class Notebook:
         """Set names and run cells."""
         self.names.update(values)
         for cell in cells:
-            exec(compile(textwrap.dedent(cell), "<a cell>", "exec"), self.names)  # noqa: S102
+            text, name = textwrap.dedent(cell), f"<cell {next(_numbers)}>"
+            linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+            exec(compile(text, name, "exec"), self.names)  # noqa: S102
         return self
 
     def reach(self, cell, **options):

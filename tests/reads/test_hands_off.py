@@ -160,9 +160,9 @@ class Key(str):
 
 
 def test_odd_keys_are_not_compared(notebook, local_module, monkeypatch):
-    """Keys of namespaces, modules and classes that are no plain text are neither hashed nor compared."""
+    """Keys of namespaces, modules and classes that are no plain text are not compared."""
     local_module("beside", "x = 1")
-    kind = type("A", (), {"__module__": "__main__", Key("x"): 1, "m": lambda self: k})
+    kind = type("A", (), {"__module__": "__main__", Key("x"): 1, "m": lambda _: k})
     notebook.run("import beside\ndef f(): return beside, x", x=kind(), A=kind)
     for names in (notebook.names, notebook.names["beside"].__dict__, notebook.names["f"].__dict__):
         names[Key("x")] = kind()

@@ -9,8 +9,9 @@ import time
 import pytest
 import torch
 
-from ipytorchseed.reads import bytecode, cell
+from ipytorchseed.reads import cell
 from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads.code import flow_of_code
 
 TRAINING = """
 import torch
@@ -204,7 +205,7 @@ def test_functions_are_remembered(notebook):
     """A function's instructions are read once."""
     notebook.run("def f(): return k\nk = 1")
     code = notebook.names["f"].__code__
-    assert bytecode.flow_of_code(code) is bytecode.flow_of_code(code)
+    assert flow_of_code(code) is flow_of_code(code)
 
 
 class Clock:
@@ -214,6 +215,7 @@ class Clock:
         self.asked = 0
 
     def __call__(self):
+        """Tell the time in seconds."""
         self.asked += 1
         return self.asked / 1000
 
@@ -239,7 +241,7 @@ MANY = {
         "for _ in range(1_900):\n    last.next = A()\n    last = last.next",
         "first",
     ),
-    "items": ("many = [[object() for _ in range(60)] for _ in range(60)]", "many"),
+    "items": ("many = [[[[n]] for n in range(60)] for _ in range(60)]", "many"),
     "attributes of a module": (
         "import sys, types\nhuge = sys.modules['huge'] = types.ModuleType('huge')\n"
         "huge.__file__ = '/a/b/huge.py'\n"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ipytorchseed.reads.local import is_installed_file, is_local_module
+from ipytorchseed.introspection.ownership import is_installed_file, is_local_module
 from ipytorchseed.reads.reach import look_up
 
 HELPERS = """

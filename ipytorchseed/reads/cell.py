@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.reads.blocks import follow
-from ipytorchseed.reads.expressions import Reader, TooMuchError
+from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.flow import Flow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.parsing import parse_cell
+from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.scopes import captures_of
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import dis
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import PerObject
-from ipytorchseed.reads.blocks import follow_function
 from ipytorchseed.reads.entropy import ANY
-from ipytorchseed.reads.expressions import Reader, TooMuchError
+from ipytorchseed.reads.evaluator import follow_function
 from ipytorchseed.reads.flow import Flow
 from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
 _LONGEST = 50_000

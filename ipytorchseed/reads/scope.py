@@ -1,20 +1,36 @@
-"""The names of a scope while its code is followed: which are certain to be set, and to what."""
+"""A scope while its code is evaluated: its names, which are certain to be set, and to what."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.reads.calls import ask_order, leak
 from ipytorchseed.reads.flow import Flow
-from ipytorchseed.reads.guess import UNKNOWN, Guess, either, joined, named
+from ipytorchseed.reads.guess import UNKNOWN, Body, Guess, either, joined, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from ipytorchseed.reads.guess import Body
+
+T = TypeVar("T", bound="Callable[[Scope, Any], Guess]")
+
+_evaluators: dict[type[ast.AST], Callable[[Scope, Any], Guess]] = {}
+
+
+def evaluates(*kinds: str) -> Callable[[T], T]:
+    """Make a function the evaluator of these kinds of nodes, where Python has them."""
+
+    def register(evaluate: T) -> T:
+        for kind in kinds:
+            if hasattr(ast, kind):
+                _evaluators[getattr(ast, kind)] = evaluate
+        return evaluate
+
+    return register
 
 
 class State(Struct, frozen=True):
@@ -31,23 +47,94 @@ class State(Struct, frozen=True):
     dead: bool = False
 
 
-class Names:
-    """Follows the names of one scope.
+_MOST = 8_000
+"""Nodes that are followed for one cell or function: some 50 ms."""
+
+
+class TooMuchError(Exception):
+    """There is more code than may be followed."""
+
+
+class Reader(Struct):
+    """What is known of the text of which the code is part.
+
+    Attributes:
+        parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
+        walrus: Whether there may be ``:=`` in it.
+        left: How many more nodes of it may be followed.
+    """
+
+    parse: Callable[[str], ast.Module | None]
+    walrus: bool = True
+    left: int = _MOST
+
+
+class Scope:
+    """Evaluates the code of one scope, in the environment of its names.
 
     Args:
         local: Names that are the scope's own, and nobody else's business.
         state: What holds where it begins.
+        reader: What reads the texts inside.
+        in_class: Whether this is the body of a class: what it sets is its own.
 
     Attributes:
         flow: What the code does with names.
+        name: The function's name, or "".
+        declared: Names that a class declares global.
+        returns: What holds at each ``return``.
+        loops: What holds at each ``break``, and at each ``continue``, of the loops around.
+        is_generator: Whether it yields.
+        tries: How many ``try`` are around.
+        latest: What held before the last statement inside one.
     """
 
-    def __init__(self, local: set[str], state: State) -> None:
+    def __init__(
+        self, local: set[str], state: State, reader: Reader, *, in_class: bool = False
+    ) -> None:
         self.flow = Flow()
         self.local = local
+        self.reader = reader
+        self.in_class = in_class
         self.known, self.bound, self.dead = state.known, state.bound, state.dead
+        self.name = ""
+        self.declared: set[str] = set()
+        self.returns: list[State] = []
+        self.loops: list[tuple[list[State], list[State]]] = []
+        self.is_generator = False
+        self.tries = 0
+        self.latest: State | None = None
+        self._surroundings = set(self.known) if in_class else set()
         self._not_timed: set[str] = set()
-        self._dotted = False
+        self.has_dotted = False
+
+    def visit(self, node: ast.AST) -> Guess:
+        """Evaluate a node and return what is known of its value.
+
+        Raises:
+            TooMuchError: There was too much before it.
+        """
+        self.reader.left -= 1
+        if self.reader.left < 0:
+            raise TooMuchError
+        evaluate = _evaluators.get(type(node))
+        if evaluate is not None:
+            return evaluate(self, node)
+        for field in node._fields:
+            part = getattr(node, field, None)
+            for child in part if type(part) is list else (part,):
+                if isinstance(child, ast.AST):
+                    self.spend(self.visit(child))
+        return UNKNOWN
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        """Evaluate statements up to where they are left."""
+        for statement in statements:
+            if self.dead:
+                return
+            if self.tries:
+                self.latest = self.state()
+            self.visit(statement)
 
     # -- states --------------------------------------------------------------------------------
 
@@ -82,12 +169,12 @@ class Names:
         return self.known - self.local if self.local else self.known
 
     def known_inside(self) -> set[str]:
-        """Return the names that are certain to be set for functions written here."""
-        return self.known
+        """Return the names certain to be set for functions here: not those of a class."""
+        return self._surroundings if self.in_class else self.known
 
     def local_inside(self) -> set[str]:
-        """Return the names of this scope's own that functions written here see as theirs."""
-        return self.local
+        """Return the names of its own that functions here see as theirs: none of a class."""
+        return set() if self.in_class else self.local
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -100,8 +187,10 @@ class Names:
         return named(name) if bound is None else either(named(name), bound)
 
     def store(self, name: str, guess: Guess = UNKNOWN) -> None:
-        """Note that a name is set."""
-        if self._dotted:
+        """Note that a name is set; in a class, one of its own."""
+        if self.in_class and name not in self.declared:
+            self.local.add(name)
+        if self.has_dotted:
             self.known = {each for each in self.known if not each.startswith(f"{name}.")}
         self.known.add(name)
         if guess is UNKNOWN:
@@ -129,7 +218,7 @@ class Names:
     def store_attribute(self, path: str) -> None:
         """Note that ``a.b`` is set: the value that it had before is out of sight."""
         self.known.add(path)
-        self._dotted = True
+        self.has_dotted = True
 
     def delete(self, name: str) -> None:
         """Note that a name is deleted."""

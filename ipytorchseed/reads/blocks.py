@@ -9,30 +9,34 @@ from __future__ import annotations
 
 import ast
 
-from ipytorchseed.reads.calls import ask_order
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue
+from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import branches
-from ipytorchseed.reads.guess import UNKNOWN, Guess
 from ipytorchseed.reads.scope import Scope, State, evaluates
-from ipytorchseed.reads.scopes import captures_of
 from ipytorchseed.reads.statements import assign
+from ipytorchseed.reads.taint import ask_order
 
 _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 
 
 @evaluates("For", "AsyncFor")
-def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> Guess:
+def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> AbstractValue:
     over = scope.visit(node.iter)
     scope.run_all(over.bodies)
-    ask_order(scope.flow, over.own_order())
+    ask_order(scope.effects, over.own_order())
     never = scope.state()
-    assign(scope, node.target, Guess(bodies=over.bodies, clocks=over.clocks, pure=over.pure))
+    assign(
+        scope,
+        node.target,
+        over.item(),
+    )
     _loop(scope, node, never, endless=False)
     return UNKNOWN
 
 
 @evaluates("While")
-def _while(scope: Scope, node: ast.While) -> Guess:
+def _while(scope: Scope, node: ast.While) -> AbstractValue:
     yes, no = branches(scope, node.test)
     endless = no.dead
     if yes.dead:
@@ -57,44 +61,44 @@ def _loop(
     """
     breaks: list[State] = []
     again: list[State] = []
-    before = {name: guess.bodies for name, guess in scope.bound.items()}
+    before = {name: abstract.bodies for name, abstract in scope.bound.items()}
     scope.loops.append((breaks, again))
     scope.block(node.body)
-    scope.meet([scope.state(), *again])
-    if any(guess.bodies != before.get(name, ()) for name, guess in scope.bound.items()):
+    scope.join([scope.state(), *again])
+    if any(abstract.bodies != before.get(name, ()) for name, abstract in scope.bound.items()):
         again.clear()
         scope.block(node.body)  # a function that it makes may be called from its beginning
-        scope.meet([scope.state(), *again])
+        scope.join([scope.state(), *again])
     scope.loops.pop()
     if endless:
         scope.dead = True
     elif scope.dead and (node.orelse or not breaks):
         scope.resume(never)
     scope.block(node.orelse)
-    scope.meet([scope.state(), *breaks])
+    scope.join([scope.state(), *breaks])
 
 
 @evaluates("If")
-def _if(scope: Scope, node: ast.If) -> Guess:
+def _if(scope: Scope, node: ast.If) -> AbstractValue:
     yes, no = branches(scope, node.test)
     scope.resume(yes)
     scope.block(node.body)
     after = scope.state()
     scope.resume(no)
     scope.block(node.orelse)
-    scope.meet([after, scope.state()])
+    scope.join([after, scope.state()])
     return UNKNOWN
 
 
 @evaluates("Match")
-def _match(scope: Scope, node: ast.Match) -> Guess:
+def _match(scope: Scope, node: ast.Match) -> AbstractValue:
     scope.run_all(scope.visit(node.subject).bodies)
     ends = []
     for case in node.cases:
         on = scope.state()
         for part in ast.walk(case.pattern):
             if isinstance(part, ast.MatchValue | ast.MatchClass):
-                scope.spend(
+                scope.consume(
                     scope.visit(part.value if isinstance(part, ast.MatchValue) else part.cls)
                 )
         for name in captures_of(case.pattern):
@@ -109,19 +113,19 @@ def _match(scope: Scope, node: ast.Match) -> Guess:
         if case.guard is None and _irrefutable(case.pattern):
             scope.dead = True
             break
-    scope.meet([*ends, scope.state()])
+    scope.join([*ends, scope.state()])
     return UNKNOWN
 
 
 @evaluates("With", "AsyncWith")
-def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> Guess:
+def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> AbstractValue:
     swallows = False
     for item in node.items:
-        guess = scope.visit(item.context_expr)
-        scope.spend(guess)
-        swallows |= guess.tail.strip(".").removesuffix("()") in _SWALLOWS
+        abstract = scope.visit(item.context_expr)
+        scope.consume(abstract)
+        swallows |= abstract.tail.strip(".").removesuffix("()") in _SWALLOWS
         if item.optional_vars is not None:
-            assign(scope, item.optional_vars, Guess(bodies=guess.bodies))
+            assign(scope, item.optional_vars, AbstractValue(bodies=abstract.bodies))
     scope.block(node.body)
     if swallows:
         scope.dead = False
@@ -129,7 +133,7 @@ def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> Guess:
 
 
 @evaluates("Try", "TryStar")
-def _try(scope: Scope, node: ast.Try) -> Guess:
+def _try(scope: Scope, node: ast.Try) -> AbstractValue:
     start = scope.state()
     scope.tries += 1
     scope.latest = start
@@ -143,11 +147,11 @@ def _try(scope: Scope, node: ast.Try) -> Guess:
     normal = scope.state()
     ends = []
     for handler in node.handlers:
-        scope.resume(State(set(failed.known), {**failed.bound, **body.bound}))
+        scope.resume(State(set(failed.assigned), {**failed.bound, **body.bound}))
         _handler(scope, handler)
         ends.append(scope.state())
     if normal.dead and ends:
-        scope.meet(ends)
+        scope.join(ends)
     else:
         scope.resume(normal)
         for end in ends:
@@ -161,7 +165,7 @@ def _try(scope: Scope, node: ast.Try) -> Guess:
 
 def _handler(scope: Scope, handler: ast.ExceptHandler) -> None:
     if handler.type is not None:
-        scope.spend(scope.visit(handler.type))
+        scope.consume(scope.visit(handler.type))
     if handler.name:
         scope.store(handler.name)
     scope.block(handler.body)

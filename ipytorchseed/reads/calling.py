@@ -6,17 +6,17 @@ import ast
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.calls import note_call
-from ipytorchseed.reads.guess import UNKNOWN, Body, Guess
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
+from ipytorchseed.reads.taint import note_call
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
 
 @evaluates("Call")
-def _call(scope: Scope, node: ast.Call) -> Guess:
+def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     callee = node.func
     name = callee.id if isinstance(callee, ast.Name) else ""
     if name in ("exec", "eval"):
@@ -36,11 +36,13 @@ def _call(scope: Scope, node: ast.Call) -> Guess:
         return UNKNOWN
     if args and not name and _fills(scope, callee, args[-1]):
         return UNKNOWN
-    guess = note_call(scope.flow, func, args, more=_spreads(node))
-    return _enter(scope, func, guess, certain=bool(name)) if func.bodies else guess
+    abstract = note_call(scope.effects, func, args, more=_spreads(node))
+    return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
 
-def _enter(scope: Scope, func: Guess, result: Guess, *, certain: bool) -> Guess:
+def _enter(
+    scope: Scope, func: AbstractValue, result: AbstractValue, *, certain: bool
+) -> AbstractValue:
     """Run the code that is called, and return what its result holds."""
     after: list[Body] = []
     for body in func.bodies:
@@ -55,13 +57,13 @@ def _sorts(scope: Scope, func: ast.expr) -> bool:
         isinstance(func, ast.Attribute) and func.attr == "sort" and isinstance(func.value, ast.Name)
     ):
         return False
-    guess = scope.bound.get(func.value.id, UNKNOWN)
-    if guess.order:
-        scope.bound[func.value.id] = replace(guess, order="")
-    return bool(guess.order)
+    abstract = scope.bound.get(func.value.id, UNKNOWN)
+    if abstract.order:
+        scope.bound[func.value.id] = replace(abstract, order="")
+    return bool(abstract.order)
 
 
-def _fills(scope: Scope, func: ast.expr, item: Guess) -> bool:
+def _fills(scope: Scope, func: ast.expr, item: AbstractValue) -> bool:
     """Follow ``times.append(now - then)``, which keeps readings among readings."""
     if not (
         isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Name)
@@ -69,38 +71,38 @@ def _fills(scope: Scope, func: ast.expr, item: Guess) -> bool:
         return False
     name = func.value.id
     if item.bodies:
-        scope.fill(name, Guess(bodies=item.bodies))
+        scope.fill(name, AbstractValue(bodies=item.bodies))
     before = scope.bound.get(name, UNKNOWN)
-    if name not in scope.known or not (before.clocks or item.clocks):
+    if name not in scope.assigned or not (before.taint or item.taint):
         return False
     scope.fill(name, item)
     return True
 
 
-def _magic(scope: Scope, magic: Magic) -> Guess:
+def _magic(scope: Scope, magic: Magic) -> AbstractValue:
     for text in magic.expressions:
         tree = _parsed(text)
         if tree is not None:
             scope.block(tree.body)
     if magic.file:
-        scope.flow.files.add(magic.file)
+        scope.effects.files.add(magic.file)
     if magic.program:
-        scope.flow.programs.add(magic.program)
+        scope.effects.programs.add(magic.program)
     tree = scope.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
     if tree is not None and magic.body:
         remember(tree)
         before = scope.state()
-        writes = set(scope.flow.writes)
+        writes = set(scope.effects.writes)
         scope.block(tree.body)
         if magic.forgets:
             scope.resume(before)
-            scope.flow.writes = writes
+            scope.effects.writes = writes
     for name in magic.writes:
         scope.store(name)
     return UNKNOWN
 
 
-def _run_text(scope: Scope, node: ast.Call) -> Guess:
+def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
     """Follow ``exec`` and ``eval`` of a text that stands there."""
     scope.visit(node.func)
     first = node.args[0] if node.args else None
@@ -112,9 +114,9 @@ def _run_text(scope: Scope, node: ast.Call) -> Guess:
         scope.block(tree.body)
         return UNKNOWN
     for each in (*node.args, *node.keywords):
-        scope.spend(scope.visit(each))
+        scope.consume(scope.visit(each))
     if tree is None:
-        scope.flow.complete = False
+        scope.effects.complete = False
     return UNKNOWN
 
 

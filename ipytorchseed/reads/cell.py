@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.reads.bindings import captures_of
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
-from ipytorchseed.reads.flow import Flow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.scopes import captures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,14 +31,14 @@ _CLOSE = object()
 class _Cell(Struct, frozen=True):
     """What is kept of a cell's text."""
 
-    flow: Flow
+    effects: Effects
     digest: str
 
 
 _cells: dict[str, _Cell] = {}
 
 
-def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
+def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
     """Follow the code of a cell.
 
     Args:
@@ -49,7 +49,7 @@ def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
     Returns:
         What it does with names; nothing where it does not parse, since then it does not run.
     """
-    return _read(source, transform).flow
+    return _read(source, transform).effects
 
 
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
@@ -67,7 +67,7 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
     found = _cells.get(source)
     if found is None:
         tree = parse_cell(source, transform)
-        found = _Cell(_flow(tree, source, transform), _digest(tree, source, transform))
+        found = _Cell(_effects(tree, transform), _digest(tree, source, transform))
         if len(_cells) >= _MOST:
             _cells.pop(next(iter(_cells)), None)
         _cells[source] = found
@@ -88,35 +88,37 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def _flow(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> Flow:
+def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effects:
     if tree is None:
-        return Flow()
+        return Effects()
     try:
-        flow = follow(tree, Reader(partial(parse_cell, transform=transform), walrus=":=" in source))
+        effects = follow(tree, Reader(partial(parse_cell, transform=transform)))
     except (RecursionError, TooMuchError):
         return _every_name(tree)
     # Also those of code that it defines and may hand to others to call.
-    flow.attributes.update(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    return flow
+    effects.attributes.update(
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    )
+    return effects
 
 
-def _every_name(tree: ast.Module) -> Flow:
+def _every_name(tree: ast.Module) -> Effects:
     """Collect the names of code too deep or too long to be followed."""
-    flow = Flow(complete=False)
+    effects = Effects(complete=False)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
-                flow.paths.add(node.id)
-                flow.read(node.id)
+                effects.paths.add(node.id)
+                effects.read(node.id)
             else:
-                flow.writes.add(node.id)
+                effects.writes.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            flow.writes.add(node.name)
+            effects.writes.add(node.name)
         elif isinstance(node, ast.alias):
-            flow.writes.add(node.asname or node.name.partition(".")[0])
+            effects.writes.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.pattern):
-            flow.writes |= captures_of(node)
-    return flow
+            effects.writes |= captures_of(node)
+    return effects
 
 
 def _only_checks(node: ast.stmt) -> bool:

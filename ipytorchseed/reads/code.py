@@ -11,9 +11,9 @@ import dis
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import PerObject
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
-from ipytorchseed.reads.flow import Flow
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
@@ -24,59 +24,59 @@ _LONGEST = 50_000
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
-def _flow_of_code(code: CodeType) -> Flow:
-    flow = Flow()
+def _effects_of_code(code: CodeType) -> Effects:
+    effects = Effects()
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
-            flow.add(follow_function(function, code.co_freevars, Reader(parse_text)))
+            effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
     except (RecursionError, TooMuchError):
         found = []
-    return flow if found else _flow_of_names(code)
+    return effects if found else _effects_of_names(code)
 
 
-def _flow_of_names(code: CodeType) -> Flow:
+def _effects_of_names(code: CodeType) -> Effects:
     """Collect the names that code looks up, in functions made inside it too.
 
     It is complete where these are builtins: such are the functions that ``dataclass`` writes.
     """
-    flow = Flow()
+    effects = Effects()
     stack = [code]
     while stack:
         each = stack.pop()
         stack += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
         if len(each.co_code) <= _LONGEST:
-            _add_names(flow, each)
+            _add_names(effects, each)
         else:
-            flow.reads |= dict.fromkeys(each.co_names, frozenset())
-            flow.complete = False
-    flow.complete &= flow.reads.keys() <= _HIDES_NOTHING
-    return flow
+            effects.reads |= dict.fromkeys(each.co_names, frozenset())
+            effects.complete = False
+    effects.complete &= effects.reads.keys() <= _HIDES_NOTHING
+    return effects
 
 
-def _add_names(flow: Flow, code: CodeType) -> None:
+def _add_names(effects: Effects, code: CodeType) -> None:
     path = ""
     for step in dis.get_instructions(code):
         name = step.opname
         if path and name in ("LOAD_ATTR", "LOAD_METHOD"):
             path = f"{path}.{step.argval}"
-            flow.attributes.add(step.argval)
+            effects.attributes.add(step.argval)
             continue
         if path:
-            flow.paths.add(path)
-            flow.call(path, ANY)
+            effects.paths.add(path)
+            effects.call(path, ANY)
             path = ""
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             path = step.argval
-            flow.read(path)
+            effects.read(path)
         elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            flow.writes.add(step.argval)
+            effects.writes.add(step.argval)
         elif name == "IMPORT_NAME":
-            flow.complete = False
-            flow.imports |= {step.argval.partition(".")[0]} - {""}
+            effects.complete = False
+            effects.imports |= {step.argval.partition(".")[0]} - {""}
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            flow.attributes.add(step.argval)
+            effects.attributes.add(step.argval)
 
 
-flow_of_code: PerObject[CodeType, Flow] = PerObject(_flow_of_code)
+effects_of_code: PerObject[CodeType, Effects] = PerObject(_effects_of_code)
 """Returns what a function does with global names; worked out once for each code object."""

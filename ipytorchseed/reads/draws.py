@@ -67,17 +67,17 @@ class Draws:
             self._layers = True
             self._active |= fields.get("training") is not False
 
-    def passes_only(self, uses: Iterable[str]) -> bool:
+    def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
 
         Args:
-            uses: Packages that the cell reaches.
+            packages: Packages that the cell reaches.
         """
         if not self._loaders or not all(self._loaders):
             return False
         lasts = {_last(path) for path in self.names}
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        known = all(each in _SILENT or each in sys.stdlib_module_names for each in uses)
+        known = all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
         return known and not draws and not any(map(_may_draw, lasts))
 
 

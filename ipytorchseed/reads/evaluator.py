@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads import blocks, calling
-from ipytorchseed.reads.flow import Flow
-from ipytorchseed.reads.functions import function_flow, lambda_flow
-from ipytorchseed.reads.guess import Body
+from ipytorchseed.reads.abstract import Body
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Scope, State
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["blocks", "calling", "follow", "follow_function"]  # the two register their evaluators
 
 
-def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Flow:
+def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
     """Follow what a function does when it is called.
 
     Args:
@@ -29,18 +29,18 @@ def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Flow:
     """
     around = Scope({*free}, State({*free}, {}), reader)
     if isinstance(node, ast.Lambda):
-        around.run(Body(lambda_flow(around, node)))
+        around.run(Body(lambda_effects(around, node)))
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        around.run(Body(function_flow(around, node)))
+        around.run(Body(function_effects(around, node)))
     elif isinstance(node, ast.GeneratorExp):  # whose first iterator it was given when it was made
         first, *others = node.generators
         nothing = ast.Tuple([], ast.Load())
         given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
-        around.spend(around.visit(ast.GeneratorExp(node.elt, [given, *others])))
-    return around.flow
+        around.consume(around.visit(ast.GeneratorExp(node.elt, [given, *others])))
+    return around.effects
 
 
-def follow(tree: ast.Module, reader: Reader) -> Flow:
+def follow(tree: ast.Module, reader: Reader) -> Effects:
     """Follow the code of a cell.
 
     Args:
@@ -50,12 +50,12 @@ def follow(tree: ast.Module, reader: Reader) -> Flow:
     walker = Scope(set(), State(set(), {}), reader)
     walker.block(tree.body)
     walker.settle()
-    flow = walker.flow
-    flow.sure = {name for name in walker.known if name in flow.writes}
-    for name, guess in walker.bound.items():
-        if guess.bodies:
-            flow.defined[name] = merged = Flow()
+    effects = walker.effects
+    effects.must_assign = {name for name in walker.assigned if name in effects.writes}
+    for name, abstract in walker.bound.items():
+        if abstract.bodies:
+            effects.defined[name] = merged = Effects()
             walker_of_bodies = Scope(set(), State(set(), {}), reader)
-            walker_of_bodies.run_all(guess.bodies)
-            merged.add(walker_of_bodies.flow)
-    return flow
+            walker_of_bodies.run_all(abstract.bodies)
+            merged.add(walker_of_bodies.effects)
+    return effects

@@ -7,64 +7,73 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.calls import ask_order, combine, leak
+from ipytorchseed.reads.abstract import (
+    NEUTRAL,
+    NOTHING,
+    UNKNOWN,
+    UNKNOWN_ORDER,
+    AbstractValue,
+    bodies_of,
+    contents,
+    join,
+)
 from ipytorchseed.reads.dead import constant_answer
-from ipytorchseed.reads.guess import NEUTRAL, NOTHING, UNKNOWN, UNKNOWN_ORDER, Guess, either, joined
 from ipytorchseed.reads.scope import Scope, State, evaluates
+from ipytorchseed.reads.taint import ask_order, combine, escape
 
-_TEXT = Guess(pure=True)
+_TEXT = AbstractValue(only_taint=True)
 _SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
 @evaluates("Constant")
-def _constant(_: Scope, node: ast.Constant) -> Guess:
+def _constant(_: Scope, node: ast.Constant) -> AbstractValue:
     if node.value is None:
         return NOTHING
     return NEUTRAL if type(node.value) in (int, float, bool) else _TEXT
 
 
 @evaluates("Name")
-def _name(scope: Scope, node: ast.Name) -> Guess:
-    guess = scope.load(node.id)
-    scope.flow.paths.update(guess.paths)
-    return guess
+def _name(scope: Scope, node: ast.Name) -> AbstractValue:
+    abstract = scope.load(node.id)
+    scope.effects.paths.update(abstract.paths)
+    return abstract
 
 
 @evaluates("Attribute")
-def _attribute(scope: Scope, node: ast.Attribute) -> Guess:
+def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
     names = [node.attr]
     base = node.value
     while isinstance(base, ast.Attribute):
         names.append(base.attr)
         base = base.value
-    scope.flow.attributes.update(names)
+    scope.effects.attributes.update(names)
     if isinstance(base, ast.Name):
-        guess = scope.load(base.id)
-        if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.known:
+        abstract = scope.load(base.id)
+        if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
     else:
-        guess = scope.visit(base)
-    if guess.bodies:
-        scope.run_all(guess.bodies)
+        abstract = scope.visit(base)
+    if abstract.bodies:
+        scope.run_all(abstract.bodies)
     for name in reversed(names):
-        guess = guess.attribute(name)
-    scope.flow.paths.update(guess.paths)
-    return guess
+        abstract = abstract.attribute(name)
+    scope.effects.paths.update(abstract.paths)
+    return abstract
 
 
 @evaluates("Subscript")
-def _subscript(scope: Scope, node: ast.Subscript) -> Guess:
+def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     name = item_of_namespace(scope, node)
     if name is not None:
-        guess = scope.load(name)
-        scope.flow.paths.update(guess.paths)
-        return guess
+        abstract = scope.load(name)
+        scope.effects.paths.update(abstract.paths)
+        return abstract
     value = scope.visit(node.value)
     scope.run_all(value.bodies)
-    scope.spend(scope.visit(node.slice))
-    return Guess(clocks=value.clocks, pure=value.pure)
+    scope.consume(scope.visit(node.slice))
+    return AbstractValue(taint=value.taint, only_taint=value.only_taint)
 
 
 def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
@@ -80,33 +89,35 @@ def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
         return None
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return key.value
-    scope.flow.complete = False
+    scope.effects.complete = False
     return None
 
 
 @evaluates("NamedExpr")
-def _namedexpr(scope: Scope, node: ast.NamedExpr) -> Guess:
-    guess = scope.visit(node.value)
-    scope.store(node.target.id, guess)
-    return guess
+def _namedexpr(scope: Scope, node: ast.NamedExpr) -> AbstractValue:
+    abstract = scope.visit(node.value)
+    scope.store(node.target.id, abstract)
+    return abstract
 
 
 @evaluates("BinOp")
-def _binop(scope: Scope, node: ast.BinOp) -> Guess:
+def _binop(scope: Scope, node: ast.BinOp) -> AbstractValue:
     return operate(scope, scope.visit(node.left), node.op, scope.visit(node.right))
 
 
-def operate(scope: Scope, left: Guess, operator: ast.operator, right: Guess) -> Guess:
+def operate(
+    scope: Scope, left: AbstractValue, operator: ast.operator, right: AbstractValue
+) -> AbstractValue:
     """Follow an operation on two values."""
     if left.bodies or right.bodies:
-        scope.run_all(joined(left, right))
+        scope.run_all(bodies_of(left, right))
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
     if not isinstance(operator, (*_ARITHMETIC, *_SET_OPERATORS)):
-        leak(scope.flow, left, right)
+        escape(scope.effects, left, right)
         return NEUTRAL if left.neutral and right.neutral else UNKNOWN
     return combine(
-        scope.flow,
+        scope.effects,
         left,
         right,
         of_sets=isinstance(operator, _SET_OPERATORS),
@@ -115,44 +126,44 @@ def operate(scope: Scope, left: Guess, operator: ast.operator, right: Guess) -> 
 
 
 @evaluates("UnaryOp")
-def _unaryop(scope: Scope, node: ast.UnaryOp) -> Guess:
-    guess = scope.visit(node.operand)
+def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
+    abstract = scope.visit(node.operand)
     if isinstance(node.op, ast.USub | ast.UAdd):
-        return guess
-    scope.spend(guess)
-    return NEUTRAL if guess.neutral else UNKNOWN
+        return abstract
+    scope.consume(abstract)
+    return NEUTRAL if abstract.neutral else UNKNOWN
 
 
 @evaluates("Compare")
-def _compare(scope: Scope, node: ast.Compare) -> Guess:
-    scope.spend(scope.visit(node.left))
+def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
+    scope.consume(scope.visit(node.left))
     for each in node.comparators:
-        scope.spend(scope.visit(each))
+        scope.consume(scope.visit(each))
     return UNKNOWN
 
 
 @evaluates("BoolOp")
-def _boolop(scope: Scope, node: ast.BoolOp) -> Guess:
-    guess = scope.visit(node.values[0])
+def _boolop(scope: Scope, node: ast.BoolOp) -> AbstractValue:
+    abstract = scope.visit(node.values[0])
     ends = []
     for value in node.values[1:]:
         ends.append(scope.state())
-        guess = either(guess, scope.visit(value))
-    scope.meet([scope.state(), *ends])
-    return guess
+        abstract = join(abstract, scope.visit(value))
+    scope.join([scope.state(), *ends])
+    return abstract
 
 
 @evaluates("IfExp")
-def _ifexp(scope: Scope, node: ast.IfExp) -> Guess:
+def _ifexp(scope: Scope, node: ast.IfExp) -> AbstractValue:
     yes, no = branches(scope, node.test)
-    guesses, ends = [], []
+    abstracts, ends = [], []
     for state, part in ((yes, node.body), (no, node.orelse)):
         if not state.dead:
             scope.resume(state)
-            guesses.append(scope.visit(part))
+            abstracts.append(scope.visit(part))
             ends.append(scope.state())
-    scope.meet(ends)
-    return either(guesses[0], guesses[-1])
+    scope.join(ends)
+    return join(abstracts[0], abstracts[-1])
 
 
 def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
@@ -174,20 +185,20 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
             if on.dead:
                 break
         last = scope.state()
-        scope.meet(ends)
+        scope.join(ends)
         early = scope.state()
         return (last, early) if both else (early, last)
-    scope.spend(scope.visit(node))
+    scope.consume(scope.visit(node))
     return scope.state(), scope.state()
 
 
 @evaluates("List", "Tuple")
-def _list(scope: Scope, node: ast.List | ast.Tuple) -> Guess:
+def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
     return container([scope.visit(each) for each in node.elts if not _plain(each)], node.elts)
 
 
 @evaluates("Dict")
-def _dict(scope: Scope, node: ast.Dict) -> Guess:
+def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
     return container(
         [scope.visit(each) for each in parts if each is not None and not _plain(each)], parts
@@ -195,13 +206,13 @@ def _dict(scope: Scope, node: ast.Dict) -> Guess:
 
 
 @evaluates("Set")
-def _set(scope: Scope, node: ast.Set) -> Guess:
+def _set(scope: Scope, node: ast.Set) -> AbstractValue:
     made = container([scope.visit(each) for each in node.elts], node.elts)
     order = "" if all(map(_is_number, node.elts)) else UNKNOWN_ORDER
     return replace(made, order=order, is_set=True)
 
 
-def container(items: list[Guess], parts: list[Any]) -> Guess:
+def container(items: list[AbstractValue], parts: list[Any]) -> AbstractValue:
     """Return what is known of a container.
 
     Args:
@@ -210,20 +221,18 @@ def container(items: list[Guess], parts: list[Any]) -> Guess:
     """
     if not items:
         return NEUTRAL if not parts else _TEXT
-    clocks = frozenset().union(*(item.clocks for item in items))
-    pure = bool(clocks) and all(item.pure or item.neutral for item in items)
-    return Guess(bodies=joined(*items), clocks=clocks, pure=pure)
+    return contents(items)
 
 
 @evaluates("Starred")
-def _starred(scope: Scope, node: ast.Starred) -> Guess:
-    guess = scope.visit(node.value)
-    ask_order(scope.flow, guess.own_order())
-    return guess
+def _starred(scope: Scope, node: ast.Starred) -> AbstractValue:
+    abstract = scope.visit(node.value)
+    ask_order(scope.effects, abstract.own_order())
+    return abstract
 
 
 @evaluates("JoinedStr")
-def _joinedstr(scope: Scope, node: ast.JoinedStr) -> Guess:
+def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     items = [scope.visit(each) for each in node.values if not _plain(each)]
     for item in items:
         if item.bodies:
@@ -232,12 +241,12 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> Guess:
 
 
 @evaluates("FormattedValue")
-def _formattedvalue(scope: Scope, node: ast.FormattedValue) -> Guess:
-    guess = scope.visit(node.value)
-    ask_order(scope.flow, guess.own_order())
+def _formattedvalue(scope: Scope, node: ast.FormattedValue) -> AbstractValue:
+    abstract = scope.visit(node.value)
+    ask_order(scope.effects, abstract.own_order())
     if node.format_spec is not None:
-        scope.spend(scope.visit(node.format_spec))
-    return guess
+        scope.consume(scope.visit(node.format_spec))
+    return abstract
 
 
 def _plain(node: object) -> bool:

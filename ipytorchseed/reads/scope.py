@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.reads.calls import ask_order, leak
-from ipytorchseed.reads.flow import Flow
-from ipytorchseed.reads.guess import UNKNOWN, Body, Guess, either, joined, named
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.taint import ask_order, escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-T = TypeVar("T", bound="Callable[[Scope, Any], Guess]")
+T = TypeVar("T", bound="Callable[[Scope, Any], AbstractValue]")
 
-_evaluators: dict[type[ast.AST], Callable[[Scope, Any], Guess]] = {}
+_evaluators: dict[type[ast.AST], Callable[[Scope, Any], AbstractValue]] = {}
 
 
 def evaluates(*kinds: str) -> Callable[[T], T]:
@@ -37,13 +37,13 @@ class State(Struct, frozen=True):
     """What holds at one place of the code.
 
     Attributes:
-        known: Names certain to be set, or deleted: their values of before are out of sight.
+        assigned: Names certain to be set, or deleted: their values of before are out of sight.
         bound: What may be told of the values of those names, and of others that may be set.
-        dead: Whether this place is never reached.
+        dead: Whether this place is never found.
     """
 
-    known: set[str]
-    bound: dict[str, Guess]
+    assigned: set[str]
+    bound: dict[str, AbstractValue]
     dead: bool = False
 
 
@@ -60,12 +60,10 @@ class Reader(Struct):
 
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
-        walrus: Whether there may be ``:=`` in it.
         left: How many more nodes of it may be followed.
     """
 
     parse: Callable[[str], ast.Module | None]
-    walrus: bool = True
     left: int = _MOST
 
 
@@ -79,7 +77,7 @@ class Scope:
         in_class: Whether this is the body of a class: what it sets is its own.
 
     Attributes:
-        flow: What the code does with names.
+        effects: What the code does with names.
         name: The function's name, or "".
         declared: Names that a class declares global.
         returns: What holds at each ``return``.
@@ -92,11 +90,11 @@ class Scope:
     def __init__(
         self, local: set[str], state: State, reader: Reader, *, in_class: bool = False
     ) -> None:
-        self.flow = Flow()
+        self.effects = Effects()
         self.local = local
         self.reader = reader
         self.in_class = in_class
-        self.known, self.bound, self.dead = state.known, state.bound, state.dead
+        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
         self.name = ""
         self.declared: set[str] = set()
         self.returns: list[State] = []
@@ -104,11 +102,11 @@ class Scope:
         self.is_generator = False
         self.tries = 0
         self.latest: State | None = None
-        self._surroundings = set(self.known) if in_class else set()
+        self._surroundings = set(self.assigned) if in_class else set()
         self._not_timed: set[str] = set()
         self.has_dotted = False
 
-    def visit(self, node: ast.AST) -> Guess:
+    def visit(self, node: ast.AST) -> AbstractValue:
         """Evaluate a node and return what is known of its value.
 
         Raises:
@@ -124,7 +122,7 @@ class Scope:
             part = getattr(node, field, None)
             for child in part if type(part) is list else (part,):
                 if isinstance(child, ast.AST):
-                    self.spend(self.visit(child))
+                    self.consume(self.visit(child))
         return UNKNOWN
 
     def block(self, statements: list[ast.stmt]) -> None:
@@ -140,13 +138,13 @@ class Scope:
 
     def state(self) -> State:
         """Copy what holds here."""
-        return State(set(self.known), dict(self.bound), self.dead)
+        return State(set(self.assigned), dict(self.bound), self.dead)
 
     def resume(self, state: State) -> None:
         """Go on where this holds. The state is used up."""
-        self.known, self.bound, self.dead = state.known, state.bound, state.dead
+        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
 
-    def meet(self, states: Iterable[State]) -> None:
+    def join(self, states: Iterable[State]) -> None:
         """Go on where several ways meet. The states are used up."""
         alive = [state for state in states if not state.dead]
         if not alive:
@@ -154,23 +152,23 @@ class Scope:
             return
         self.resume(alive[0])
         for state in alive[1:]:
-            self.known &= state.known
+            self.assigned &= state.assigned
             self.may_be_bound(state)
 
     def may_be_bound(self, state: State) -> None:
         """Note what names may be bound to where another way led here."""
         if not state.dead:
-            for name, guess in state.bound.items():
+            for name, abstract in state.bound.items():
                 before = self.bound.get(name)
-                self.bound[name] = guess if before is None else either(before, guess)
+                self.bound[name] = abstract if before is None else join(before, abstract)
 
     def outer(self) -> frozenset[str] | set[str]:
-        """Return those of the known names that are the namespace's."""
-        return self.known - self.local if self.local else self.known
+        """Return those of the assigned names that are the namespace's."""
+        return self.assigned - self.local if self.local else self.assigned
 
-    def known_inside(self) -> set[str]:
+    def assigned_inside(self) -> set[str]:
         """Return the names certain to be set for functions here: not those of a class."""
-        return self._surroundings if self.in_class else self.known
+        return self._surroundings if self.in_class else self.assigned
 
     def local_inside(self) -> set[str]:
         """Return the names of its own that functions here see as theirs: none of a class."""
@@ -178,46 +176,46 @@ class Scope:
 
     # -- names ---------------------------------------------------------------------------------
 
-    def load(self, name: str) -> Guess:
+    def load(self, name: str) -> AbstractValue:
         """Note that a name is looked up, and return what is known of its value."""
         bound = self.bound.get(name)
-        if name in self.known:
+        if name in self.assigned:
             return UNKNOWN if bound is None else bound
-        self.flow.read(name, self.outer())
-        return named(name) if bound is None else either(named(name), bound)
+        self.effects.read(name, self.outer())
+        return named(name) if bound is None else join(named(name), bound)
 
-    def store(self, name: str, guess: Guess = UNKNOWN) -> None:
+    def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
         """Note that a name is set; in a class, one of its own."""
         if self.in_class and name not in self.declared:
             self.local.add(name)
         if self.has_dotted:
-            self.known = {each for each in self.known if not each.startswith(f"{name}.")}
-        self.known.add(name)
-        if guess is UNKNOWN:
+            self.assigned = {each for each in self.assigned if not each.startswith(f"{name}.")}
+        self.assigned.add(name)
+        if abstract is UNKNOWN:
             self.bound.pop(name, None)
         else:
-            self.bound[name] = guess
+            self.bound[name] = abstract
         if name in self.local:
             return
-        self.flow.writes.add(name)
-        if guess.is_set and not guess.order.startswith("is:"):
-            self.flow.holds.add(name)
-        self._time(name, guess)
+        self.effects.writes.add(name)
+        if abstract.is_set and not abstract.order.startswith("is:"):
+            self.effects.holds.add(name)
+        self._time(name, abstract)
 
     def settle(self) -> None:
         """Note what the scope leaves behind: a list in the order of a set, if not sorted since."""
-        for name, guess in self.bound.items():
-            if guess.order and not guess.is_set and name not in self.local:
-                ask_order(self.flow, guess.order)
+        for name, abstract in self.bound.items():
+            if abstract.order and not abstract.is_set and name not in self.local:
+                ask_order(self.effects, abstract.order)
 
-    def spend_all(self) -> None:
+    def consume_all(self) -> None:
         """Note that functions made here may be called from elsewhere, by whatever holds them."""
-        for guess in [*self.bound.values()]:
-            self.run_all(guess.bodies)
+        for abstract in [*self.bound.values()]:
+            self.run_all(abstract.bodies)
 
     def store_attribute(self, path: str) -> None:
         """Note that ``a.b`` is set: the value that it had before is out of sight."""
-        self.known.add(path)
+        self.assigned.add(path)
         self.has_dotted = True
 
     def delete(self, name: str) -> None:
@@ -225,47 +223,47 @@ class Scope:
         self.store(name)
         self._mix(name)
 
-    def fill(self, name: str, guess: Guess) -> None:
+    def fill(self, name: str, abstract: AbstractValue) -> None:
         """Note that a value is put into what a name holds."""
         before = self.bound.get(name, UNKNOWN)
-        if guess.clocks or before.clocks:
-            if guess.pure and (before.pure or before.neutral):
-                clocks = before.clocks | guess.clocks
-                self.store(name, replace(before, clocks=clocks, pure=True, neutral=False))
+        if abstract.taint or before.taint:
+            if abstract.only_taint and (before.only_taint or before.neutral):
+                clocks = before.taint | abstract.taint
+                self.store(name, replace(before, taint=clocks, only_taint=True, neutral=False))
             else:
-                leak(self.flow, guess, before)
+                escape(self.effects, abstract, before)
                 self._mix(name)
-        if guess.bodies:
-            self.bound[name] = replace(before, bodies=joined(before, guess))
+        if abstract.bodies:
+            self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
 
-    def _time(self, name: str, guess: Guess) -> None:
-        timed = self.flow.timed
-        if guess.clocks and guess.pure and name not in self._not_timed:
-            timed[name] = timed.get(name, frozenset()) | guess.clocks
-        elif not guess.neutral:
-            leak(self.flow, guess)
+    def _time(self, name: str, abstract: AbstractValue) -> None:
+        timed = self.effects.timed
+        if abstract.taint and abstract.only_taint and name not in self._not_timed:
+            timed[name] = timed.get(name, frozenset()) | abstract.taint
+        elif not abstract.neutral:
+            escape(self.effects, abstract)
             self._mix(name)
 
     def _mix(self, name: str) -> None:
         """Note that a name holds more than readings of clocks."""
         self._not_timed.add(name)
-        self.flow.timed.pop(name, None)
+        self.effects.timed.pop(name, None)
 
     # -- code that runs later than it is written ---------------------------------------------------
 
-    def spend(self, guess: Guess) -> None:
+    def consume(self, abstract: AbstractValue) -> None:
         """Note that a value is used where all of its code may run, and its readings count."""
-        if guess.clocks:
-            leak(self.flow, guess)
-        if guess.bodies:
-            self.run_all(guess.bodies)
+        if abstract.taint:
+            escape(self.effects, abstract)
+        if abstract.bodies:
+            self.run_all(abstract.bodies)
 
     def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
         """Run code, and that which its result holds."""
         seen = set() if seen is None else seen
         for body in bodies:
             self.run(body, seen)
-            self.run_all((each for each in body.then if id(each.flow) not in seen), seen)
+            self.run_all((each for each in body.then if id(each.effects) not in seen), seen)
 
     def run(self, body: Body, seen: set[int] | None = None, *, certain: bool = False) -> None:
         """Note what code does that runs here, and what the code of ours does that it calls.
@@ -276,27 +274,27 @@ class Scope:
             certain: Whether it runs to its end.
         """
         seen = set() if seen is None else seen
-        inside = body.flow
+        inside = body.effects
         if id(inside) in seen:
             return
         seen.add(id(inside))
         outer = self.outer()
-        visible = self.known_inside()
-        for name, known in inside.reads.items():
+        visible = self.assigned_inside()
+        for name, assigned in inside.reads.items():
             if name not in visible:
-                self.flow.read(name, outer | known)
-            guess = self.bound.get(name)
-            if guess is not None and guess.bodies:
-                self.run_all(guess.bodies, seen)
+                self.effects.read(name, outer | assigned)
+            abstract = self.bound.get(name)
+            if abstract is not None and abstract.bodies:
+                self.run_all(abstract.bodies, seen)
         self._add_paths(inside)
-        self.flow.add_plain(inside)
+        self.effects.add_plain(inside)
         if certain:
-            for name in inside.sure:
+            for name in inside.must_assign:
                 self.store(name)
 
-    def _add_paths(self, inside: Flow) -> None:
+    def _add_paths(self, inside: Effects) -> None:
         """Add the dotted names of code inside, as they are seen here."""
-        ours = self.flow
+        ours = self.effects
         for path, given in inside.calls.items():
             for found in self._lead(path):
                 ours.call(found, given)
@@ -304,8 +302,8 @@ class Scope:
             ours.paths.update(self._lead(path))
         for path in inside.handed:
             ours.handed.update(self._lead(path))
-        for path in inside.leaked:
-            ours.leaked.update(self._lead(path))
+        for path in inside.escaped:
+            ours.escaped.update(self._lead(path))
         for order in inside.orders:
             kind, _, path = order.partition(":")
             if path:
@@ -318,10 +316,10 @@ class Scope:
         """Return what a dotted name of code inside means here."""
         root = path.partition(".")[0]
         name = root.removesuffix("()")
-        if not name or (name not in self.known and name not in self.bound):
+        if not name or (name not in self.assigned and name not in self.bound):
             return [path]
-        guess = self.bound.get(name)
-        if guess is None or not guess.paths:
-            return [] if name in self.known else [path]
-        found = [f"{each}{path[len(name) :]}" for each in guess.paths]
-        return found if name in self.known else [path, *found]
+        abstract = self.bound.get(name)
+        if abstract is None or not abstract.paths:
+            return [] if name in self.assigned else [path]
+        found = [f"{each}{path[len(name) :]}" for each in abstract.paths]
+        return found if name in self.assigned else [path, *found]

@@ -5,102 +5,106 @@ from __future__ import annotations
 import ast
 import sys
 
-from ipytorchseed.reads.calls import ask_order
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
 from ipytorchseed.reads.expressions import branches, container, item_of_namespace, operate
-from ipytorchseed.reads.guess import UNKNOWN, Guess, named
 from ipytorchseed.reads.scope import Scope, evaluates
+from ipytorchseed.reads.taint import ask_order
 
 ANNOTATIONS_ARE_EVALUATED = sys.version_info < (3, 14)
 
 
 @evaluates("Expr")
-def _expr(scope: Scope, node: ast.Expr) -> Guess:
-    guess = scope.visit(node.value)  # shown at most, not used; a set is sorted to be shown
-    if not guess.is_set:
-        ask_order(scope.flow, guess.order)
+def _expr(scope: Scope, node: ast.Expr) -> AbstractValue:
+    abstract = scope.visit(node.value)  # shown at most, not used; a set is sorted to be shown
+    if not abstract.is_set:
+        ask_order(scope.effects, abstract.order)
     return UNKNOWN
 
 
 @evaluates("Assign")
-def _assign(scope: Scope, node: ast.Assign) -> Guess:
+def _assign(scope: Scope, node: ast.Assign) -> AbstractValue:
     value = node.value
     if isinstance(value, ast.Tuple | ast.List) and not _starred(value):
-        guesses = [scope.visit(each) for each in value.elts]
-        whole = container(guesses, value.elts)
+        abstracts = [scope.visit(each) for each in value.elts]
+        whole = container(abstracts, value.elts)
         for target in node.targets:
             if isinstance(target, ast.Tuple | ast.List) and not _starred(target):
-                for part, guess in zip(target.elts, guesses, strict=False):
-                    assign(scope, part, guess)
+                for part, abstract in zip(target.elts, abstracts, strict=False):
+                    assign(scope, part, abstract)
             else:
                 assign(scope, target, whole)
         return UNKNOWN
-    guess = scope.visit(value)
+    abstract = scope.visit(value)
     for target in node.targets:
-        assign(scope, target, guess)
+        assign(scope, target, abstract)
     return UNKNOWN
 
 
-def assign(scope: Scope, target: ast.expr, guess: Guess) -> None:
+def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
     """Follow what sets a target to a value."""
     if isinstance(target, ast.Name):
-        scope.store(target.id, guess)
+        scope.store(target.id, abstract)
     elif isinstance(target, ast.Starred):
         assign(scope, target.value, UNKNOWN)
     elif isinstance(target, ast.Tuple | ast.List):
-        ask_order(scope.flow, guess.own_order())
+        ask_order(scope.effects, abstract.own_order())
         for part in target.elts:
-            assign(scope, part, Guess(bodies=guess.bodies, clocks=guess.clocks, pure=guess.pure))
+            assign(
+                scope,
+                part,
+                abstract.item(),
+            )
     else:
-        put(scope, target, guess)
+        put(scope, target, abstract)
 
 
-def put(scope: Scope, target: ast.expr, guess: Guess) -> None:
+def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
     """Follow what puts a value into an attribute or item."""
     if isinstance(target, ast.Subscript):
         key = item_of_namespace(scope, target)
         if key is not None:
-            scope.store(key, guess)
+            scope.store(key, abstract)
             return
         scope.visit(target.value)
-        scope.spend(scope.visit(target.slice))
+        scope.consume(scope.visit(target.slice))
     elif isinstance(target, ast.Attribute):
-        _put_attribute(scope, target, guess)
-    if not guess.is_set:
-        ask_order(scope.flow, guess.order)
+        _put_attribute(scope, target, abstract)
+    if not abstract.is_set:
+        ask_order(scope.effects, abstract.order)
     root: ast.expr = target
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
     if isinstance(root, ast.Name):
-        scope.fill(root.id, guess)
+        scope.fill(root.id, abstract)
     else:
-        scope.spend(guess)
+        scope.consume(abstract)
 
 
-def _put_attribute(scope: Scope, target: ast.Attribute, guess: Guess) -> None:
+def _put_attribute(scope: Scope, target: ast.Attribute, abstract: AbstractValue) -> None:
     owner = target.value
     base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
-    scope.flow.paths.update(f"{path}.{target.attr}=" for path in base.paths)
+    scope.effects.paths.update(f"{path}.{target.attr}=" for path in base.paths)
     if isinstance(owner, ast.Name):
         scope.store_attribute(f"{owner.id}.{target.attr}")
-    if guess.is_set and not guess.order.startswith("is:"):
-        scope.flow.holds.add(target.attr)
+    if abstract.is_set and not abstract.order.startswith("is:"):
+        scope.effects.holds.add(target.attr)
 
 
 @evaluates("AnnAssign")
-def _annassign(scope: Scope, node: ast.AnnAssign) -> Guess:
+def _annassign(scope: Scope, node: ast.AnnAssign) -> AbstractValue:
     if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # classes of data are made from them
-        scope.spend(scope.visit(node.annotation))
+        scope.consume(scope.visit(node.annotation))
     if node.value is not None:
         assign(scope, node.target, scope.visit(node.value))
     return UNKNOWN
 
 
 @evaluates("AugAssign")
-def _augassign(scope: Scope, node: ast.AugAssign) -> Guess:
+def _augassign(scope: Scope, node: ast.AugAssign) -> AbstractValue:
     target = node.target
     if isinstance(target, ast.Name):
         before = scope.load(target.id)
-        scope.flow.paths.update(before.paths)
+        scope.effects.paths.update(before.paths)
         scope.store(target.id, operate(scope, before, node.op, scope.visit(node.value)))
         return UNKNOWN
     if isinstance(target, ast.Attribute):
@@ -110,7 +114,7 @@ def _augassign(scope: Scope, node: ast.AugAssign) -> Guess:
 
 
 @evaluates("Delete")
-def _delete(scope: Scope, node: ast.Delete) -> Guess:
+def _delete(scope: Scope, node: ast.Delete) -> AbstractValue:
     for target in node.targets:
         for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
             if isinstance(part, ast.Name):
@@ -121,54 +125,54 @@ def _delete(scope: Scope, node: ast.Delete) -> Guess:
 
 
 @evaluates("Import")
-def _import(scope: Scope, node: ast.Import) -> Guess:
+def _import(scope: Scope, node: ast.Import) -> AbstractValue:
     for alias in node.names:
         package = alias.name.partition(".")[0]
-        scope.flow.imports.add(package)
+        scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
         scope.store(alias.asname or package, named(path))
     return UNKNOWN
 
 
 @evaluates("ImportFrom")
-def _importfrom(scope: Scope, node: ast.ImportFrom) -> Guess:
+def _importfrom(scope: Scope, node: ast.ImportFrom) -> AbstractValue:
     module = node.module or ""
     if not node.level:
-        scope.flow.imports.add(module.partition(".")[0])
+        scope.effects.imports.add(module.partition(".")[0])
     for alias in node.names:
         if alias.name == "*":
-            scope.flow.stars.add(f":{'.' * node.level}{module}")
+            scope.effects.stars.add(f":{'.' * node.level}{module}")
             continue
         path = f":{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
-        scope.flow.paths.add(path)
+        scope.effects.paths.add(path)
         scope.store(alias.asname or alias.name, named(path))
     return UNKNOWN
 
 
 @evaluates("Global")
-def _global(scope: Scope, node: ast.Global) -> Guess:
+def _global(scope: Scope, node: ast.Global) -> AbstractValue:
     scope.declared.update(node.names)
     return UNKNOWN
 
 
 @evaluates("TypeAlias")
-def _typealias(scope: Scope, node: ast.AST) -> Guess:
+def _typealias(scope: Scope, node: ast.AST) -> AbstractValue:
     scope.store(node.name.id)  # type: ignore[attr-defined]
     return UNKNOWN
 
 
 @evaluates("Return")
-def _return(scope: Scope, node: ast.Return) -> Guess:
+def _return(scope: Scope, node: ast.Return) -> AbstractValue:
     if node.value is not None:
-        guess = scope.visit(node.value)
-        _give(scope, guess)
+        abstract = scope.visit(node.value)
+        _give(scope, abstract)
     scope.returns.append(scope.state())
     scope.dead = True
     return UNKNOWN
 
 
 @evaluates("Yield")
-def _yield(scope: Scope, node: ast.Yield) -> Guess:
+def _yield(scope: Scope, node: ast.Yield) -> AbstractValue:
     scope.is_generator = True
     if node.value is not None:
         _give(scope, scope.visit(node.value))
@@ -176,52 +180,52 @@ def _yield(scope: Scope, node: ast.Yield) -> Guess:
 
 
 @evaluates("YieldFrom")
-def _yieldfrom(scope: Scope, node: ast.YieldFrom) -> Guess:
+def _yieldfrom(scope: Scope, node: ast.YieldFrom) -> AbstractValue:
     scope.is_generator = True
-    guess = scope.visit(node.value)
-    ask_order(scope.flow, guess.own_order())
-    scope.spend(guess)
+    abstract = scope.visit(node.value)
+    ask_order(scope.effects, abstract.own_order())
+    scope.consume(abstract)
     return UNKNOWN
 
 
-def _give(scope: Scope, guess: Guess) -> None:
-    scope.spend(guess)
-    if guess.is_set and not guess.order.startswith("is:"):
-        scope.flow.holds.add(f"{scope.name}()")
-    elif guess.order:
-        ask_order(scope.flow, guess.order)
+def _give(scope: Scope, abstract: AbstractValue) -> None:
+    scope.consume(abstract)
+    if abstract.is_set and not abstract.order.startswith("is:"):
+        scope.effects.holds.add(f"{scope.name}()")
+    elif abstract.order:
+        ask_order(scope.effects, abstract.order)
 
 
 @evaluates("Raise")
-def _raise(scope: Scope, node: ast.Raise) -> Guess:
+def _raise(scope: Scope, node: ast.Raise) -> AbstractValue:
     for part in (node.exc, node.cause):
         if part is not None:
-            scope.spend(scope.visit(part))
+            scope.consume(scope.visit(part))
     scope.dead = True
     return UNKNOWN
 
 
 @evaluates("Assert")
-def _assert(scope: Scope, node: ast.Assert) -> Guess:
+def _assert(scope: Scope, node: ast.Assert) -> AbstractValue:
     yes, no = branches(scope, node.test)
     if node.msg is not None and not no.dead:
         scope.resume(no)
-        scope.spend(scope.visit(node.msg))
+        scope.consume(scope.visit(node.msg))
     scope.resume(yes)
     return UNKNOWN
 
 
 @evaluates("Break")
-def _break(scope: Scope, _: ast.Break) -> Guess:
+def _break(scope: Scope, _: ast.Break) -> AbstractValue:
     return _leave(scope, 0)
 
 
 @evaluates("Continue")
-def _continue(scope: Scope, _: ast.Continue) -> Guess:
+def _continue(scope: Scope, _: ast.Continue) -> AbstractValue:
     return _leave(scope, 1)
 
 
-def _leave(scope: Scope, way: int) -> Guess:
+def _leave(scope: Scope, way: int) -> AbstractValue:
     if scope.loops:
         scope.loops[-1][way].append(scope.state())
     scope.dead = True

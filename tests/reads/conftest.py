@@ -11,8 +11,8 @@ import textwrap
 
 import pytest
 
-from ipytorchseed.reads.cell import flow_of_cell
-from ipytorchseed.reads.reach import reach
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
 
 _numbers = itertools.count()
 
@@ -32,14 +32,14 @@ class Notebook:
             exec(compile(text, name, "exec"), self.names)  # noqa: S102
         return self
 
-    def reach(self, cell, **options):
-        """Say what a cell reaches, before it runs."""
+    def dependencies(self, cell, **options):
+        """Say what a cell reads, before it runs."""
         options = {"seconds": math.inf, **options}
-        return reach(flow_of_cell(textwrap.dedent(cell), str), self.names, **options)
+        return find_dependencies(effects_of_cell(textwrap.dedent(cell), str), self.names, **options)
 
     def inputs(self, cell):
         """Return the names of all that a cell reads."""
-        return {*self.reach(cell).names}
+        return {*self.dependencies(cell).names}
 
 
 @pytest.fixture

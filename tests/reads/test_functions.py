@@ -10,7 +10,7 @@ import types
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from ipytorchseed.reads.code import flow_of_code
+from ipytorchseed.reads.code import effects_of_code
 from tests.reads.programs import DATA, programs, run
 
 numbers = itertools.count()
@@ -38,7 +38,7 @@ def follow(body, *, source=True):
     """Follow a function of these lines, compiled."""
     head = "def f(a=1, *args, **options):"
     text = f"{head}\n{textwrap.indent(textwrap.dedent(body), '    ')}"
-    return flow_of_code(compiled(text, written(text) if source else "<gone>")[0])
+    return effects_of_code(compiled(text, written(text) if source else "<gone>")[0])
 
 
 @pytest.mark.parametrize("source", [True, False])
@@ -87,11 +87,11 @@ def test_reads(body, reads, source):
 def test_writes_and_imports(source):
     """Global names set, and packages imported, are noted."""
     body = "global n, m\nn = 1\ndel m\nimport a.b.c\nfrom d import e\nfrom . import f"
-    flow = follow(body, source=source)
-    assert flow.writes == {"n", "m"}
-    assert flow.imports == {"a", "d"}
-    assert flow.complete is source
-    assert not source or {":d.e", ":.f"} <= flow.paths
+    effects = follow(body, source=source)
+    assert effects.writes == {"n", "m"}
+    assert effects.imports == {"a", "d"}
+    assert effects.complete is source
+    assert not source or {":d.e", ":.f"} <= effects.paths
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_programs(source):
             code = compiled(text, name)[0]
         except SyntaxError:  # what is global may not be annotated
             assume(False)
-        assert seen[0] & {*DATA} <= {*flow_of_code(code).reads}
+        assert seen[0] & {*DATA} <= {*effects_of_code(code).reads}
 
 
 def test_the_standard_library():
@@ -170,9 +170,9 @@ def test_the_standard_library():
         functions = [each for each in codes if each.co_flags & 2 and "comp>" not in each.co_name]
         assert len(functions) > 5
         for code in functions:
-            flow = flow_of_code(code)
-            assert flow.complete or {"eval", "exec", "globals"} & {*flow.reads}
-            assert all(given >= 0 for given in flow.calls.values())
+            effects = effects_of_code(code)
+            assert effects.complete or {"eval", "exec", "globals"} & {*effects.reads}
+            assert all(given >= 0 for given in effects.calls.values())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -184,9 +184,9 @@ def test_a_function_is_followed_by_its_source(notebook):
     notebook.run(
         "import random, time\ndef f():\n    now = time.time\n    random.seed(3)\n    now()"
     )
-    found = notebook.reach("f()")
+    found = notebook.dependencies("f()")
     assert found.complete
-    assert found.asks == {"time.time"}
+    assert found.nondeterministic_calls == {"time.time"}
 
 
 CALLED = "import time\nk = j = 1\ndef f(g=1):\n    class A: h = k\n    return time.time(), A.j\n"
@@ -200,9 +200,9 @@ def run_unseen(notebook, text):
 def test_a_function_without_source_is_followed_by_its_names(notebook):
     """Its names are read, a clock is named, and it is said that not all is known."""
     run_unseen(notebook, CALLED)
-    found = notebook.reach("f()")
+    found = notebook.dependencies("f()")
     assert {*found.names} == {"f", "k"}
-    assert found.asks == {"time.time"}
+    assert found.nondeterministic_calls == {"time.time"}
     assert not found.complete
 
 
@@ -219,7 +219,7 @@ def test_what_generates_its_code_is_not_taken_for_unknown(notebook):
         rate = x = 1
         """
     )
-    found = notebook.reach("Options() < Options(0.2), Point(1, 2)._replace(x=3)")
+    found = notebook.dependencies("Options() < Options(0.2), Point(1, 2)._replace(x=3)")
     assert {*found.names} == {"Options", "Point"}
     assert found.complete
 
@@ -230,7 +230,7 @@ def test_an_edited_file_is_not_taken_for_what_runs(notebook, local_module, tmp_p
     notebook.run("import edited")
     path = tmp_path / "edited.py"
     path.write_text("k = j = 1\n\ndef f(): return j\n")
-    found = notebook.reach("edited.f()")
+    found = notebook.dependencies("edited.f()")
     assert {*found.names} == {"edited.f", "edited.k"}
     assert not found.complete
 
@@ -242,7 +242,7 @@ def test_a_module_loaded_again_is_followed_by_its_new_text(notebook, local_modul
     assert {*notebook.inputs("again.f()")} == {"again.f", "again.k"}
     (tmp_path / "again.py").write_text("k = j = 1\n# now another\ndef f(): return j + again()\n")
     notebook.run("importlib.reload(again)")
-    found = notebook.reach("again.f()")
+    found = notebook.dependencies("again.f()")
     assert {*found.names} == {"again.f", "again.j"}
     assert found.complete
 
@@ -254,14 +254,14 @@ def test_methods_of_modules_that_import(notebook, local_module):
     )
     local_module("whole", text)
     notebook.run("import whole")
-    found = notebook.reach("whole.A().f()")
+    found = notebook.dependencies("whole.A().f()")
     assert found.complete
-    assert found.asks == {"time.time"}
+    assert found.nondeterministic_calls == {"time.time"}
     for statement in ("import time", text.partition("\n")[2]):
         notebook.run(statement)
-    found = notebook.reach("A().f()")
+    found = notebook.dependencies("A().f()")
     assert found.complete
-    assert found.asks == {"time.time"}
+    assert found.nondeterministic_calls == {"time.time"}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
 def test_every_kind_of_function(notebook, made, reads):
     """Its source is found: what was evaluated where it was made is no input of its calls."""
     notebook.run("import functools\nk, j, hold = [1], [2], [3]", made)
-    found = notebook.reach("f")
+    found = notebook.dependencies("f")
     assert {*found.names} == {"f", *reads.split()}
     assert found.complete
 
@@ -293,11 +293,11 @@ def test_every_kind_of_function(notebook, made, reads):
 def test_a_timed_cell_defines_functions(notebook):
     """IPython runs the body of ``%%time`` under a name that leads to no text."""
     body = "import time\nk = 1\ndef f():\n    now = time.time\n    return k, now()\n"
-    notebook.reach(f"get_ipython().run_cell_magic('time', '', {body!r})")
+    notebook.dependencies(f"get_ipython().run_cell_magic('time', '', {body!r})")
     exec(compile(body, "<timed exec>", "exec"), notebook.names)  # noqa: S102 -- as it does
-    found = notebook.reach("f()")
+    found = notebook.dependencies("f()")
     assert found.complete
-    assert found.asks == {"time.time"}
+    assert found.nondeterministic_calls == {"time.time"}
 
 
 @pytest.mark.parametrize(
@@ -317,6 +317,6 @@ def test_rewritten_code_is_followed_as_it_is(notebook):
     notebook.run("k = j = 1\ndef f(): return k")
     f = notebook.names["f"]
     f.__code__ = f.__code__.replace(co_names=("j",))
-    found = notebook.reach("f()")
+    found = notebook.dependencies("f()")
     assert {*found.names} == {"f", "j"}
     assert not found.complete

@@ -17,19 +17,19 @@ from msgspec import Struct
 from ipytorchseed.introspection import values as inside
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.asks import MISSING, asked_by, find_imported
-from ipytorchseed.reads.code import flow_of_code
+from ipytorchseed.reads.abstract import UNKNOWN_ORDER
+from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
-from ipytorchseed.reads.guess import UNKNOWN_ORDER
 from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
+from ipytorchseed.reads.resolution import MISSING, find_imported, nondeterministic_call
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import CodeType
 
-    from ipytorchseed.reads.flow import Flow
+    from ipytorchseed.reads.effects import Effects
 
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
@@ -37,7 +37,7 @@ _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|
 _DUNDER = re.compile(r"__\w+__")
 
 
-class Reached(Struct):
+class Dependencies(Struct):
     """What a cell reads.
 
     Attributes:
@@ -46,16 +46,16 @@ class Reached(Struct):
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of local modules that it, or a function it may call, sets; and where
             they are found, as for ``names``.
-        asks: Functions it may call whose answer is new each time, as one would import them, and
-            programs of their own that it runs, as in ``magics.Magic``.
-        timing: Those of ``asks`` that are clocks of which it only prints or keeps the readings.
+        nondeterministic_calls: Functions it may call whose answer is new each time, as one would
+            import them, and programs of their own that it runs, as in ``magics.Magic``.
+        timing: Those of them that are clocks of which it only prints or keeps the readings.
         timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
             and nothing else.
-        uses: Packages whose functions, classes or objects it reaches.
+        packages: Packages whose functions, classes or objects it reaches.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
-        passes: Whether all that may draw from torch are passes over a ``DataLoader`` that uses
-            nothing of what they draw.
+        only_loader_seed_draws: Whether all that may draw from torch are passes over a
+            ``DataLoader`` that uses nothing of what they draw.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
@@ -63,42 +63,42 @@ class Reached(Struct):
     names: dict[str, tuple[str, str]] = {}
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
-    asks: set[str] = set()
+    nondeterministic_calls: set[str] = set()
     timing: set[str] = set()
     timed: set[str] = set()
-    uses: set[str] = set()
+    packages: set[str] = set()
     files: set[str] = set()
     hashes: bool = False
-    passes: bool = False
+    only_loader_seed_draws: bool = False
     complete: bool = True
 
 
-def reach(
-    flow: Flow,
+def find_dependencies(
+    effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
     timed: Iterable[str] = (),
     *,
     seconds: float = 0.05,
-) -> Reached:
+) -> Dependencies:
     """Find what a cell reads, directly and through what it calls.
 
     Args:
-        flow: What the cell does with names.
+        effects: What the cell does with names.
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
-        timed: Names that hold readings of clocks, as earlier cells' ``Reached.timed`` told.
+        timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
         seconds: How long this may take. What is found by then is returned, as incomplete.
     """
-    if flow.leads_nowhere:
-        return Reached(
-            writes={*flow.writes},
-            uses={*flow.imports},
-            files={*flow.files},
-            complete=flow.complete,
+    if effects.leads_nowhere:
+        return Dependencies(
+            writes={*effects.writes},
+            packages={*effects.imports},
+            files={*effects.files},
+            complete=effects.complete,
         )
     walker = _Walker(namespace, frozenset(hidden), time.perf_counter() + seconds)
-    return walker.walk(flow, frozenset(timed))
+    return walker.walk(effects, frozenset(timed))
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -126,9 +126,9 @@ class _Home(Struct, frozen=True):
     found_again: bool = True
     package: str = ""
 
-    def holds(self, root: str, known: frozenset[str]) -> bool:
+    def holds(self, root: str, assigned: frozenset[str]) -> bool:
         """Tell whether a name still holds what it held before the cell."""
-        return bool(self.module) or root.removesuffix("()") not in known
+        return bool(self.module) or root.removesuffix("()") not in assigned
 
 
 class _Walker(Values):
@@ -138,98 +138,106 @@ class _Walker(Values):
         self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
     ) -> None:
         super().__init__(deadline)
-        self._found = Reached()
+        self._found = Dependencies()
         self._notebook = _Home(namespace, "")
         self._hidden = hidden
-        self._defined: Mapping[str, Flow] = {}
+        self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
         self._noted: dict[tuple[int, str], bool] = {}
         self._holds: set[str] = set()
         self._orders: set[str] = set()
-        self._leaked: set[str] = set()
+        self._escaped: set[str] = set()
         self._draws = Draws()
 
-    def walk(self, flow: Flow, timed: frozenset[str]) -> Reached:
+    def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
         namespace = self._notebook.names
-        self._defined = flow.defined
-        for name in flow.reads:  # what the text itself tells is told, however little time there is
-            if name in namespace and not flow.stars:
+        self._defined = effects.defined
+        for (
+            name
+        ) in effects.reads:  # what the text itself tells is told, however little time there is
+            if name in namespace and not effects.stars:
                 self._noted[id(namespace), name] = self._note(name, namespace[name], self._notebook)
         try:
-            self._follow(flow, self._notebook, frozenset())
+            self._follow(effects, self._notebook, frozenset())
         except OutOfTimeError:
             self.complete = False
         else:
             self.drain()
         found = self._found
-        found.uses |= self.uses
+        found.packages |= self.packages
         found.complete &= self.complete
         found.hashes |= not self._holds.isdisjoint(self._orders)
-        found.passes = found.complete and self.in_time and self._draws.passes_only(found.uses)
-        self._time(flow, timed)
+        found.only_loader_seed_draws = (
+            found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
+        )
+        self._time(effects, timed)
         return found
 
-    def _time(self, flow: Flow, timed: frozenset[str]) -> None:
+    def _time(self, effects: Effects, timed: frozenset[str]) -> None:
         """Tell what is only timed from readings that are used."""
-        leaked = set(flow.leaked)
+        escaped = set(effects.escaped)
         candidates = []
-        for name, made_of in flow.timed.items():
-            if all(self._is_clock(part, flow, timed) for part in made_of):
+        for name, made_of in effects.timed.items():
+            if all(self._is_clock(part, effects, timed) for part in made_of):
                 candidates.append((name, made_of))
             else:
-                leaked |= made_of
-        self._found.timed.update(name for name, made_of in candidates if leaked.isdisjoint(made_of))
-        for path in leaked:
-            asked = asked_by(path.removesuffix("()"), 0, self._notebook.names)
+                escaped |= made_of
+        self._found.timed.update(
+            name for name, made_of in candidates if escaped.isdisjoint(made_of)
+        )
+        for path in escaped:
+            asked = nondeterministic_call(path.removesuffix("()"), 0, self._notebook.names)
             if asked is not None:
-                self._leaked.add(asked)
-        self._found.timing = {name for name in self._found.asks if name in CLOCKS} - self._leaked
+                self._escaped.add(asked)
+        self._found.timing = {
+            name for name in self._found.nondeterministic_calls if name in CLOCKS
+        } - self._escaped
 
-    def _is_clock(self, part: str, flow: Flow, timed: frozenset[str]) -> bool:
+    def _is_clock(self, part: str, effects: Effects, timed: frozenset[str]) -> bool:
         path = part.removesuffix("()")
         if path == part:
             return part in timed
-        given = flow.calls.get(path, ANY)
-        return asked_by(path, given, self._notebook.names) in CLOCKS
+        given = effects.calls.get(path, ANY)
+        return nondeterministic_call(path, given, self._notebook.names) in CLOCKS
 
     # -- code ----------------------------------------------------------------------------------
 
-    def _follow(self, flow: Flow, home: _Home, known: frozenset[str]) -> None:
+    def _follow(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
         """Follow code.
 
         Args:
-            flow: What it does with names.
+            effects: What it does with names.
             home: Where these are found.
-            known: Names of the notebook that the cell sets before this code runs.
+            assigned: Names of the notebook that the cell sets before this code runs.
         """
-        self._judge(flow, home, known)
-        stars = [find_imported(path[1:], home.package)[0] for path in flow.stars]
-        for name, before in sorted(flow.reads.items(), key=_fewest_known):
+        self._judge(effects, home, assigned)
+        stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
+        for name, before in sorted(effects.reads.items(), key=_fewest_known):
             self.tick()
-            if home.holds(name, known):
-                self._read(name, home, known if home.module else known | before, stars)
+            if home.holds(name, assigned):
+                self._read(name, home, assigned if home.module else assigned | before, stars)
             else:
-                self._run_new(name, known | before)
-        for path in flow.paths:
+                self._run_new(name, assigned | before)
+        for path in effects.paths:
             self.tick()
-            if home.holds(path.partition(".")[0], known):
-                self._path(path, home, known)
+            if home.holds(path.partition(".")[0], assigned):
+                self._path(path, home, assigned)
 
-    def run(self, code: CodeType, names: Mapping[str, Any], known: frozenset[str]) -> None:
+    def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            self._follow(flow_of_code(code), home, known)
+            self._follow(effects_of_code(code), home, assigned)
 
-    def _run_new(self, name: str, known: frozenset[str]) -> None:
+    def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell itself defines before code of earlier cells calls it."""
-        flow = self._defined.get(name)
-        if flow is None:
+        effects = self._defined.get(name)
+        if effects is None:
             return
-        before = self._followed.get(id(flow))
-        if before is None or not before <= known:
-            self._followed[id(flow)] = known if before is None else known & before
-            self._follow(flow, self._notebook, known)
+        before = self._followed.get(id(effects))
+        if before is None or not before <= assigned:
+            self._followed[id(effects)] = assigned if before is None else assigned & before
+            self._follow(effects, self._notebook, assigned)
 
     def _home(self, names: Mapping[str, Any]) -> _Home:
         """Tell whose global names a dictionary holds."""
@@ -243,26 +251,26 @@ class _Walker(Values):
 
     # -- names ---------------------------------------------------------------------------------
 
-    def _read(self, name: str, home: _Home, known: frozenset[str], stars: list[Any]) -> None:
+    def _read(self, name: str, home: _Home, assigned: frozenset[str], stars: list[Any]) -> None:
         for module in stars:
             if module is not MISSING and name in inside.module_names(module):
-                self._attribute(module, name, known)
+                self._attribute(module, name, assigned)
                 return
         if name in home.names:
-            self._name(name, home.names[name], home, known)
+            self._name(name, home.names[name], home, assigned)
 
-    def _name(self, name: str, value: Any, home: _Home, known: frozenset[str]) -> None:  # noqa: ANN401
+    def _name(self, name: str, value: Any, home: _Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
         key = id(home.names), name
         noted = self._noted.get(key)
         if noted is None:
             noted = self._noted[key] = self._note(name, value, home)
         if noted:
-            self.push([value], known)
+            self.push([value], assigned)
 
     def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
-        self.use(value)
+        self.note_package(value)
         if inside.is_class(value):  # by whatever name it goes here
             self._draws.names.add(name_of_class(value))
         elif inside.is_function(value):
@@ -278,17 +286,17 @@ class _Walker(Values):
             self._found.names.setdefault(shown, (home.module, name))
         return True
 
-    def meet_class(self, made: type, known: frozenset[str]) -> None:
+    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
-            self._name(name, made, self._notebook, known)
+            self._name(name, made, self._notebook, assigned)
         elif module is not None and inside.module_names(module).get(name) is made:
-            self._name(name, made, self._home(inside.module_names(module)), known)
+            self._name(name, made, self._home(inside.module_names(module)), assigned)
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         self._draws.meet(value)
 
-    def _path(self, path: str, home: _Home, known: frozenset[str]) -> None:
+    def _path(self, path: str, home: _Home, assigned: frozenset[str]) -> None:
         """Follow a dotted name through modules to the attribute that is read."""
         imported = path[:1] == ":"
         if imported:
@@ -296,14 +304,14 @@ class _Walker(Values):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-            if f"{root}.{rest.partition('.')[0]}" in known and not home.module:
+            if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
                 return
         steps = rest.split(".") if rest else []
         while inside.is_module(value):
-            self.use(value)
+            self.note_package(value)
             if not steps:
                 if not imported:
-                    self._whole(value, known)
+                    self._whole(value, assigned)
                 return
             name = steps.pop(0).removesuffix("()")
             if name.endswith("="):
@@ -312,15 +320,15 @@ class _Walker(Values):
             names = inside.module_names(value)
             if name not in names:
                 return
-            self._attribute(value, name, known)
+            self._attribute(value, name, assigned)
             value = names[name]
 
-    def _attribute(self, module: Any, name: str, known: frozenset[str]) -> None:  # noqa: ANN401
+    def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note an attribute of a module of the user's."""
         full = inside.module_of(module)
         names = inside.module_names(module)
         if full != "__main__" and is_local_module(full):
-            self._name(name, names[name], self._home(names), known)
+            self._name(name, names[name], self._home(names), assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute of a module of the user's is set."""
@@ -328,65 +336,67 @@ class _Walker(Values):
         if full != "__main__" and is_local_module(full):
             self._found.sets[f"{full}.{name}"] = full, name
 
-    def _whole(self, module: Any, known: frozenset[str]) -> None:  # noqa: ANN401
+    def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""
         if is_local_module(inside.module_of(module)):
             for name in list(inside.module_names(module)):
                 self.tick()
                 if type(name) is str:
-                    self._attribute(module, name, known)
+                    self._attribute(module, name, assigned)
 
     # -- clocks, entropy and hashes --------------------------------------------------------------
 
-    def _judge(self, flow: Flow, home: _Home, known: frozenset[str]) -> None:
+    def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""
         found = self._found
-        found.uses |= flow.imports
-        found.files |= flow.files
-        found.asks |= flow.programs
-        found.complete &= flow.complete
-        self._holds |= flow.holds
-        self._draws.names |= flow.calls.keys() | flow.handed | flow.paths | flow.attributes
+        found.packages |= effects.imports
+        found.files |= effects.files
+        found.nondeterministic_calls |= effects.programs
+        found.complete &= effects.complete
+        self._holds |= effects.holds
+        self._draws.names |= (
+            effects.calls.keys() | effects.handed | effects.paths | effects.attributes
+        )
         if not home.module:
-            found.writes |= flow.writes
-        for path, given in flow.calls.items():
+            found.writes |= effects.writes
+        for path, given in effects.calls.items():
             self.tick()
-            if home.holds(path.partition(".")[0], known):
-                self._call(path, given, home, flow)
-        for path in flow.handed:
+            if home.holds(path.partition(".")[0], assigned):
+                self._call(path, given, home, effects)
+        for path in effects.handed:
             self.tick()
-            if home.holds(path.partition(".")[0], known):
+            if home.holds(path.partition(".")[0], assigned):
                 self._hand(path, home)
-        for order in flow.orders:
-            self._order(order, home, known)
+        for order in effects.orders:
+            self._order(order, home, assigned)
 
-    def _call(self, path: str, given: int, home: _Home, flow: Flow) -> None:
+    def _call(self, path: str, given: int, home: _Home, effects: Effects) -> None:
         """Note a call that asks a clock, for entropy, another program or for a hash."""
         if path == BY_HASH and BY_HASH not in home.names:
             self._found.hashes = True
-        asked = asked_by(path, given, home.names, home.package)
+        asked = nondeterministic_call(path, given, home.names, home.package)
         if asked is not None:
-            self._found.asks.add(asked)
+            self._found.nondeterministic_calls.add(asked)
             followed = path.rpartition(".")[2].lstrip(":") in CLOCK_TAILS
-            if f"{path}()" in flow.leaked or not followed:
-                self._leaked.add(asked)
+            if f"{path}()" in effects.escaped or not followed:
+                self._escaped.add(asked)
 
     def _hand(self, path: str, home: _Home) -> None:
         """Note what is handed to a call: a function that it may call, or a set it may go over."""
         if not path.endswith("()"):
-            asked = asked_by(path, ANY, home.names, home.package)
+            asked = nondeterministic_call(path, ANY, home.names, home.package)
             if asked is not None:
-                self._found.asks.add(asked)
-                self._leaked.add(asked)
+                self._found.nondeterministic_calls.add(asked)
+                self._escaped.add(asked)
         self._found.hashes |= has_random_order(home.names.get(path))
 
-    def _order(self, order: str, home: _Home, known: frozenset[str]) -> None:
+    def _order(self, order: str, home: _Home, assigned: frozenset[str]) -> None:
         """Note that the order of something is asked for, which may be a set's."""
         kind, _, path = order.partition(":")
         if order == UNKNOWN_ORDER:
             self._found.hashes = True
             return
-        value = home.names.get(path, MISSING) if home.holds(path, known) else MISSING
+        value = home.names.get(path, MISSING) if home.holds(path, assigned) else MISSING
         if kind == "items":
             self._found.hashes |= value is MISSING or hashes_randomly(value)
         elif has_random_order(value):

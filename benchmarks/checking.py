@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from benchmarks.table import MILLI, Row
-from ipytorchseed.reads.cell import flow_of_cell
-from ipytorchseed.reads.reach import reach
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.session.check import Check, Shown
 from ipytorchseed.trace.places import Lines
 
@@ -61,7 +61,7 @@ def checked() -> float:
         return Shown()
 
     begin = time.perf_counter()
-    reached = reach(flow_of_cell(TRAIN, str), names)
+    reached = find_dependencies(effects_of_cell(TRAIN, str), names)
     check = Check(names, reached, runs=2, lines=Lines("<cell>", names), source=TRAIN)
     check.first(run(nullcontext()))
     found = check.finish(run)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
 from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

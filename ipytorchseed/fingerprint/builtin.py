@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import anatomy, mro
 from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy, mro
 
 if TYPE_CHECKING:
     from collections.abc import Callable

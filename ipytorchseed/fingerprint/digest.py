@@ -6,7 +6,6 @@ import time
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.native import Unseen
@@ -14,6 +13,7 @@ from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
+from ipytorchseed.introspection.anatomy import anatomy
 
 
 def fingerprint(

@@ -10,7 +10,6 @@ from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
 from ipytorchseed.fingerprint.lent import Lent
@@ -18,6 +17,7 @@ from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.walk import Mode, Walk
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import library
-from ipytorchseed.fingerprint.anatomy import anatomy, full_name, module_of, mro, name_of, own
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.introspection.anatomy import (
+    anatomy,
+    full_name,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
+from ipytorchseed.introspection.ownership import library_version
+from ipytorchseed.introspection.values import module_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -200,11 +208,15 @@ def wrapper_writer(word: str, *names: str) -> Writer:
     return write
 
 
+_SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))
+"""Types of what reads an attribute that the interpreter keeps; by identity."""
+
+
 def _read(value: object, name: str) -> object:
     """Read an attribute of a builtin type's object, past what a subclass overrides."""
     for base in mro(type(value)):
         entry: Any = own(base).get(name)
-        if type(entry) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+        if id(type(entry)) in _SLOTS:
             return entry.__get__(value)
     return (anatomy(type(value)).dictionary(value) or {}).get(name)
 
@@ -224,18 +236,18 @@ def write_class(value: type, walk: Walk) -> Writing:
     """Write a class: of a library by name and version, else by all that it defines."""
     top = walk.top
     name = full_name(value)
-    version = library.version(module_of(value))
+    version = library_version(module_of_class(value))
     digest = b"class" + text(name)
     if version is not None:
         digest = xxh3_128_digest(digest + text(version))
-        return Draft(digest, "class", f"class {name_of(value)}")
+        return Draft(digest, "class", f"class {name_of_class(value)}")
     bases = [text(full_name(base)) for base in type.__dict__["__bases__"].__get__(value)]
     entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
     tokens = yield from attribute_tokens(entries, walk)
     digest = xxh3_128_digest(digest + b"".join(bases) + b"{" + join(tokens))
     if not top:
         return Draft(digest, "class")
-    summary = f"class {name_of(value)}, {count(len(tokens), 'attribute')}"
+    summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
     return Draft(digest, "class", summary, _few(tokens))
 
 
@@ -244,17 +256,13 @@ def _few(tokens: list[tuple[str, bytes]]) -> dict[str, str]:
 
 
 def _is_content(name: object, entry: object) -> bool:
-    return (
-        type(name) is str
-        and name not in _NOT_CONTENT
-        and type(entry) not in (types.MemberDescriptorType, types.GetSetDescriptorType)
-    )
+    return type(name) is str and name not in _NOT_CONTENT and id(type(entry)) not in _SLOTS
 
 
 def write_module(value: types.ModuleType, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a module of Python: its name and version; its attributes are values of their own."""
     yield from ()
-    name = library.dictionary(value).get("__name__")
+    name = module_names(value).get("__name__")
     name = name if type(name) is str else ""
-    digest = xxh3_128_digest(b"namespace" + text(name) + text(library.version(name) or ""))
+    digest = xxh3_128_digest(b"namespace" + text(name) + text(library_version(name) or ""))
     return Draft(digest, "namespace", f"module {name}")

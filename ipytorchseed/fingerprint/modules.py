@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import Anatomy, anatomy
 from ipytorchseed.fingerprint.elements import contents
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import Anatomy, anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Generator

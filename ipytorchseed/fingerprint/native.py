@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.anatomy import PerType, mro, own
+from ipytorchseed.introspection.anatomy import PerObject, mro, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +116,7 @@ def _reads_natively(kind: type) -> bool:
     return False
 
 
-reads_natively: PerType[bool] = PerType(_reads_natively)
+reads_natively: PerObject[type, bool] = PerObject(_reads_natively)
 """Whether a tensor class leaves operations to torch, so that its tensors have their own memory."""
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from array import array
 from enum import Enum
 from typing import Any
 
-from ipytorchseed.fingerprint.anatomy import full_name
 from ipytorchseed.fingerprint.native import is_tensor_type, native
+from ipytorchseed.introspection.anatomy import full_name
 
 
 class Owner(Enum):

@@ -15,7 +15,6 @@ from ipytorchseed.fingerprint import (
     containers,
     frames,
     functions,
-    library,
     modules,
     objects,
     opaque,
@@ -23,7 +22,8 @@ from ipytorchseed.fingerprint import (
     tensors,
     texts,
 )  # fmt: skip
-from ipytorchseed.fingerprint.anatomy import PerType, module_of, mro
+from ipytorchseed.introspection.anatomy import PerObject, module_of_class, mro
+from ipytorchseed.introspection.values import imported
 
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.walk import Writer
@@ -167,7 +167,7 @@ for _row in KINDS:
 def _arrive() -> None:
     """Take up the rows whose module has been imported since the last time."""
     for row in [*_waiting]:
-        found = library.attribute(row[0], row[1])
+        found = imported(row[0], row[1])
         if issubclass(type(found), type):
             _rows.setdefault(id(found), row[2])
             _waiting.remove(row)
@@ -176,7 +176,9 @@ def _arrive() -> None:
 def _is_machinery(kind: type) -> bool:
     """Tell whether a class is a package's machinery, and not a list or a text of its making."""
     content = (str, list, dict, tuple, set, frozenset)
-    return module_of(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(kind, content)
+    return module_of_class(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(
+        kind, content
+    )
 
 
 def _find(kind: type) -> Writer:
@@ -190,5 +192,5 @@ def _find(kind: type) -> Writer:
     return objects.write_object
 
 
-writer_of: PerType[Writer] = PerType(_find)
+writer_of: PerObject[type, Writer] = PerObject(_find)
 """Returns the writer for objects of a class."""

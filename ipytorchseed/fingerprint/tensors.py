@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
 from ipytorchseed.fingerprint.elements import (
@@ -24,6 +23,7 @@ from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Generator

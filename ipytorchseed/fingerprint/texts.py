@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.anatomy import anatomy
 from ipytorchseed.fingerprint.lent import lent_view
 from ipytorchseed.fingerprint.objects import count, extra
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
+from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.anatomy import full_name
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.scalars import LEAVES
+from ipytorchseed.introspection.anatomy import full_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,9 +16,9 @@ from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.notebook.transform import deterministic_head
-from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.reads.entropy import reads_clock
-from ipytorchseed.reads.reach import reach
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
@@ -107,7 +107,7 @@ class Checks:
                 "--check runs the cell several times itself: take the magic that repeats it away"
             )
         cell = self._cell(run)
-        flow = flow_of_cell(cell.source, lambda _: cell.text)
+        flow = effects_of_cell(cell.source, lambda _: cell.text)
         if any(name in flow.calls for name in _INPUT):
             _refuse(
                 "the cell waits for input, which its further runs would not be given. Ask for it in"
@@ -119,7 +119,7 @@ class Checks:
             extension.tracking.note_seed(seed, "scope")
         hidden = frozenset(shell.user_ns_hidden)
         progress = Progress(shell, silent=as_json)
-        reached = reach(flow, shell.user_ns, hidden)
+        reached = find_dependencies(flow, shell.user_ns, hidden)
         check = Check(
             shell.user_ns,
             reached,
@@ -129,7 +129,7 @@ class Checks:
             hidden=hidden,
             progress=progress.tell,
         )
-        outputs = Outputs(timed=reads_clock(reached.asks))
+        outputs = Outputs(timed=reads_clock(reached.nondeterministic_calls))
         under = _Under(
             run=run,
             cell=cell,

@@ -6,119 +6,118 @@ import ast
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.calls import note_call
-from ipytorchseed.reads.expressions import Expressions
-from ipytorchseed.reads.guess import UNKNOWN, Body, Guess
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
 from ipytorchseed.reads.magics import Magic, magic_of
+from ipytorchseed.reads.scope import Scope, evaluates
+from ipytorchseed.reads.source import remember
+from ipytorchseed.reads.taint import note_call
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
 
-class Calling(Expressions):
-    """Follows calls."""
-
-    def _on_call(self, node: ast.Call) -> Guess:
-        callee = node.func
-        name = callee.id if isinstance(callee, ast.Name) else ""
-        if name in ("exec", "eval"):
-            return self._run_text(node)
-        if not name:
-            magic = magic_of(node)
-            if magic is not None:
-                self.visit(callee)
-                return self._magic(magic)
-        func = self.visit(callee)
-        args = [self.visit(each) for each in node.args]
-        args += [self.visit(word.value) for word in node.keywords]
-        for arg in args:
-            if arg.bodies:
-                self.run_all(arg.bodies)
-        if not name and self._sorts(callee):
-            return UNKNOWN
-        if args and not name and self._fills(callee, args[-1]):
-            return UNKNOWN
-        guess = note_call(self.flow, func, args, more=_spreads(node))
-        return self._enter(func, guess, certain=bool(name)) if func.bodies else guess
-
-    def _enter(self, func: Guess, result: Guess, *, certain: bool) -> Guess:
-        """Run the code that is called, and return what its result holds."""
-        after: list[Body] = []
-        for body in func.bodies:
-            self.run(body, certain=certain)
-            after += body.then
-        return replace(result, bodies=tuple(after))
-
-    def _sorts(self, func: ast.expr) -> bool:
-        """Follow ``classes.sort()``, after which it no longer matters whose order they had."""
-        if not (
-            isinstance(func, ast.Attribute)
-            and func.attr == "sort"
-            and isinstance(func.value, ast.Name)
-        ):
-            return False
-        guess = self.bound.get(func.value.id, UNKNOWN)
-        if guess.order:
-            self.bound[func.value.id] = replace(guess, order="")
-        return bool(guess.order)
-
-    def _fills(self, func: ast.expr, item: Guess) -> bool:
-        """Follow ``times.append(now - then)``, which keeps readings among readings."""
-        if not (
-            isinstance(func, ast.Attribute)
-            and func.attr in _FILLS
-            and isinstance(func.value, ast.Name)
-        ):
-            return False
-        name = func.value.id
-        if item.bodies:
-            self.fill(name, Guess(bodies=item.bodies))
-        before = self.bound.get(name, UNKNOWN)
-        if name not in self.known or not (before.clocks or item.clocks):
-            return False
-        self.fill(name, item)
-        return True
-
-    def _magic(self, magic: Magic) -> Guess:
-        for text in magic.expressions:
-            tree = _parsed(text)
-            if tree is not None:
-                self.block(tree.body)
-        if magic.file:
-            self.flow.files.add(magic.file)
-        if magic.program:
-            self.flow.programs.add(magic.program)
-        tree = self.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
-        if tree is not None and magic.body:
-            before = self.state()
-            writes = set(self.flow.writes)
-            self.block(tree.body)
-            if magic.forgets:
-                self.resume(before)
-                self.flow.writes = writes
-        for name in magic.writes:
-            self.store(name)
+@evaluates("Call")
+def _call(scope: Scope, node: ast.Call) -> AbstractValue:
+    callee = node.func
+    name = callee.id if isinstance(callee, ast.Name) else ""
+    if name in ("exec", "eval"):
+        return _run_text(scope, node)
+    if not name:
+        magic = magic_of(node)
+        if magic is not None:
+            scope.visit(callee)
+            return _magic(scope, magic)
+    func = scope.visit(callee)
+    args = [scope.visit(each) for each in node.args]
+    args += [scope.visit(word.value) for word in node.keywords]
+    for arg in args:
+        if arg.bodies:
+            scope.run_all(arg.bodies)
+    if not name and _sorts(scope, callee):
         return UNKNOWN
-
-    def _run_text(self, node: ast.Call) -> Guess:
-        """Follow ``exec`` and ``eval`` of a text that stands there."""
-        self.visit(node.func)
-        first = node.args[0] if node.args else None
-        text = first.value if isinstance(first, ast.Constant) else None
-        tree = _parsed(text) if isinstance(text, str) else None
-        if tree is not None and len(node.args) == 1:
-            if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-                return self.visit(tree.body[0].value)
-            self.block(tree.body)
-            return UNKNOWN
-        for each in (*node.args, *node.keywords):
-            self.spend(self.visit(each))
-        if tree is None:
-            self.flow.complete = False
+    if args and not name and _fills(scope, callee, args[-1]):
         return UNKNOWN
+    abstract = note_call(scope.effects, func, args, more=_spreads(node))
+    return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
-    def block(self, statements: list[ast.stmt]) -> None:
-        """Follow statements."""
-        raise NotImplementedError
+
+def _enter(
+    scope: Scope, func: AbstractValue, result: AbstractValue, *, certain: bool
+) -> AbstractValue:
+    """Run the code that is called, and return what its result holds."""
+    after: list[Body] = []
+    for body in func.bodies:
+        scope.run(body, certain=certain)
+        after += body.then
+    return replace(result, bodies=tuple(after))
+
+
+def _sorts(scope: Scope, func: ast.expr) -> bool:
+    """Follow ``classes.sort()``, after which it no longer matters whose order they had."""
+    if not (
+        isinstance(func, ast.Attribute) and func.attr == "sort" and isinstance(func.value, ast.Name)
+    ):
+        return False
+    abstract = scope.bound.get(func.value.id, UNKNOWN)
+    if abstract.order:
+        scope.bound[func.value.id] = replace(abstract, order="")
+    return bool(abstract.order)
+
+
+def _fills(scope: Scope, func: ast.expr, item: AbstractValue) -> bool:
+    """Follow ``times.append(now - then)``, which keeps readings among readings."""
+    if not (
+        isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Name)
+    ):
+        return False
+    name = func.value.id
+    if item.bodies:
+        scope.fill(name, AbstractValue(bodies=item.bodies))
+    before = scope.bound.get(name, UNKNOWN)
+    if name not in scope.assigned or not (before.taint or item.taint):
+        return False
+    scope.fill(name, item)
+    return True
+
+
+def _magic(scope: Scope, magic: Magic) -> AbstractValue:
+    for text in magic.expressions:
+        tree = _parsed(text)
+        if tree is not None:
+            scope.block(tree.body)
+    if magic.file:
+        scope.effects.files.add(magic.file)
+    if magic.program:
+        scope.effects.programs.add(magic.program)
+    tree = scope.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
+    if tree is not None and magic.body:
+        remember(tree)
+        before = scope.state()
+        writes = set(scope.effects.writes)
+        scope.block(tree.body)
+        if magic.forgets:
+            scope.resume(before)
+            scope.effects.writes = writes
+    for name in magic.writes:
+        scope.store(name)
+    return UNKNOWN
+
+
+def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
+    """Follow ``exec`` and ``eval`` of a text that stands there."""
+    scope.visit(node.func)
+    first = node.args[0] if node.args else None
+    text = first.value if isinstance(first, ast.Constant) else None
+    tree = _parsed(text) if isinstance(text, str) else None
+    if tree is not None and len(node.args) == 1:
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            return scope.visit(tree.body[0].value)
+        scope.block(tree.body)
+        return UNKNOWN
+    for each in (*node.args, *node.keywords):
+        scope.consume(scope.visit(each))
+    if tree is None:
+        scope.effects.complete = False
+    return UNKNOWN
 
 
 def _spreads(node: ast.Call) -> bool:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.reads.blocks import follow
-from ipytorchseed.reads.expressions import Reader
-from ipytorchseed.reads.flow import Flow
+from ipytorchseed.reads.bindings import captures_of
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.scopes import captures_of
+from ipytorchseed.reads.parsing import parse_cell
+from ipytorchseed.reads.scope import Reader, TooMuchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _MOST = 512
-_NAME = "<a cell, read>"
-_QUIET = ("ignore", None, Warning, re.compile(re.escape(_NAME)), 0)
-_MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 _CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
@@ -34,14 +31,14 @@ _CLOSE = object()
 class _Cell(Struct, frozen=True):
     """What is kept of a cell's text."""
 
-    flow: Flow
+    effects: Effects
     digest: str
 
 
 _cells: dict[str, _Cell] = {}
 
 
-def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
+def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
     """Follow the code of a cell.
 
     Args:
@@ -52,7 +49,7 @@ def flow_of_cell(source: str, transform: Callable[[str], str]) -> Flow:
     Returns:
         What it does with names; nothing where it does not parse, since then it does not run.
     """
-    return _read(source, transform).flow
+    return _read(source, transform).effects
 
 
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
@@ -69,8 +66,8 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
     """Parse a cell, once for all that is asked of it."""
     found = _cells.get(source)
     if found is None:
-        tree = parse(source, transform)
-        found = _Cell(_flow(tree, source, transform), _digest(tree, source, transform))
+        tree = parse_cell(source, transform)
+        found = _Cell(_effects(tree, transform), _digest(tree, source, transform))
         if len(_cells) >= _MOST:
             _cells.pop(next(iter(_cells)), None)
         _cells[source] = found
@@ -91,66 +88,37 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def parse(source: str, transform: Callable[[str], str]) -> ast.Module | None:
-    """Parse a cell, without the warnings that its text may bring: they are shown when it runs.
-
-    Args:
-        source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does.
-    """
-    tree = _parse(source)
-    if tree is not None:
-        return tree
-    try:
-        text: object = transform(source)  # a transformer of the user's may return anything
-    except Exception:  # noqa: BLE001 -- a transformer of the user's may raise anything
-        return None
-    return _parse(text) if isinstance(text, str) and text != source else None
-
-
-def _parse(text: str) -> ast.Module | None:
-    filters: list[Any] = []
-    if _MAY_WARN.search(text):
-        filters = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
-        filters.insert(0, _QUIET)  # for our text's name alone: nobody else sees it
-    try:
-        return ast.parse(text, _NAME)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    finally:
-        if _QUIET in filters:
-            filters.remove(_QUIET)
-
-
-def _flow(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> Flow:
+def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effects:
     if tree is None:
-        return Flow()
+        return Effects()
     try:
-        flow = follow(tree, Reader(partial(parse, transform=transform), walrus=":=" in source))
-    except RecursionError:
+        effects = follow(tree, Reader(partial(parse_cell, transform=transform)))
+    except (RecursionError, TooMuchError):
         return _every_name(tree)
     # Also those of code that it defines and may hand to others to call.
-    flow.attributes.update(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    return flow
+    effects.attributes.update(
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    )
+    return effects
 
 
-def _every_name(tree: ast.Module) -> Flow:
-    """Collect the names of code too deep to be followed."""
-    flow = Flow(complete=False)
+def _every_name(tree: ast.Module) -> Effects:
+    """Collect the names of code too deep or too long to be followed."""
+    effects = Effects(complete=False)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
-                flow.paths.add(node.id)
-                flow.read(node.id)
+                effects.paths.add(node.id)
+                effects.read(node.id)
             else:
-                flow.writes.add(node.id)
+                effects.writes.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            flow.writes.add(node.name)
+            effects.writes.add(node.name)
         elif isinstance(node, ast.alias):
-            flow.writes.add(node.asname or node.name.partition(".")[0])
+            effects.writes.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.pattern):
-            flow.writes |= captures_of(node)
-    return flow
+            effects.writes |= captures_of(node)
+    return effects
 
 
 def _only_checks(node: ast.stmt) -> bool:
@@ -175,7 +143,9 @@ def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
             words.append(type(part).__name__)
             if isinstance(part, ast.Call):
                 magic = magic_of(part)
-                body = parse(magic.body, transform) if magic is not None and magic.cell else None
+                body = (
+                    parse_cell(magic.body, transform) if magic is not None and magic.cell else None
+                )
                 if body is not None:
                     stack += [body, *part.args[:-1]]
                     continue

@@ -12,8 +12,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.reads import inside
-from ipytorchseed.rng.attributes import attributes, mro
+from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection.anatomy import attributes, module_of_class, mro, name_of_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,36 +53,36 @@ class Draws:
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
         kind = type(value)
-        module = inside.module_of_class(kind)
-        if module.startswith("torch.utils.data.") and inside.name_of_class(kind) == "DataLoader":
+        module = module_of_class(kind)
+        if module.startswith("torch.utils.data.") and name_of_class(kind) == "DataLoader":
             self._loaders.append(_is_passive(dict(attributes(value))))
-        elif any(inside.module_of_class(base).startswith("torch.nn.") for base in mro(kind)):
+        elif any(module_of_class(base).startswith("torch.nn.") for base in mro(kind)):
             self._layer(value)
 
     def _layer(self, value: Any) -> None:  # noqa: ANN401
         fields: dict[str, Any] = dict(attributes(value))
         rates = [fields.get(name) for name in ("dropout", "dropout_p")]
-        draws = _DRAWING_LAYERS.fullmatch(inside.name_of_class(type(value)))
+        draws = _DRAWING_LAYERS.fullmatch(name_of_class(type(value)))
         if draws or any(map(_is_rate, rates)):
             self._layers = True
             self._active |= fields.get("training") is not False
 
-    def passes_only(self, uses: Iterable[str]) -> bool:
+    def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
 
         Args:
-            uses: Packages that the cell reaches.
+            packages: Packages that the cell reaches.
         """
         if not self._loaders or not all(self._loaders):
             return False
         lasts = {_last(path) for path in self.names}
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        known = all(each in _SILENT or each in sys.stdlib_module_names for each in uses)
+        known = all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
         return known and not draws and not any(map(_may_draw, lasts))
 
 
 def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name
-    return type(value) in (int, float) and value > 0
+    return (type(value) is int or type(value) is float) and value > 0
 
 
 def _last(path: str) -> str:
@@ -101,8 +101,8 @@ def _is_passive(fields: dict[str, Any]) -> bool:
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))
     return fields.get("num_workers") == 0 and all(
-        inside.module_of_class(type(each)).startswith("torch.utils.data.")
-        and inside.name_of_class(type(each)) in _IN_ORDER
+        module_of_class(type(each)).startswith("torch.utils.data.")
+        and name_of_class(type(each)) in _IN_ORDER
         for each in samplers
         if each is not None
     )

@@ -89,13 +89,13 @@ PROGRAMS: dict[str, int] = {
 }
 """What runs another program, of which nothing is recorded."""
 
-ASKS: dict[str, int] = CLOCKS | ENTROPY | PROGRAMS
+NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | PROGRAMS
 
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
 
 CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
-ASK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in ASKS)
+TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
 """Last parts of the names above, to pass over the others quickly."""
 
 ALIASES: dict[str, str] = {

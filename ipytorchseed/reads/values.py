@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import types
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.reads import inside
-from ipytorchseed.reads.local import is_local_module
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,6 +36,10 @@ _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
 _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
 
+class OutOfTimeError(Exception):
+    """Following must end here."""
+
+
 class _Kind(Struct, frozen=True):
     """What there is to know of a class.
 
@@ -54,43 +59,58 @@ class _Kind(Struct, frozen=True):
 
 
 class Values:
-    """Follows values, nearest first.
+    """Follows values, nearest first; objects of packages after all that is the user's.
+
+    Args:
+        deadline: When it must end, by ``time.perf_counter``.
 
     Attributes:
-        uses: Packages that are met.
-        complete: Whether all was followed.
+        packages: Packages that are met.
+        complete: Whether all of the user's was followed.
+        in_time: Whether time was enough.
     """
 
-    def __init__(self) -> None:
-        self.uses: set[str] = set()
-        self.complete = True
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self.packages: set[str] = set()
+        self.complete = self.in_time = True
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
+        self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
         self._theirs = 0
 
-    def run(self, code: types.CodeType, names: Mapping[str, Any], known: frozenset[str]) -> None:
+    def tick(self) -> None:
+        """Ask for a little more time.
+
+        Raises:
+            OutOfTimeError: There is none left.
+        """
+        if time.perf_counter() > self._deadline:
+            raise OutOfTimeError
+
+    def run(self, code: types.CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         """Follow code whose global names are in ``names``."""
         raise NotImplementedError
 
-    def meet_class(self, made: type, known: frozenset[str]) -> None:
+    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
         """Note a class of the user's that was met."""
         raise NotImplementedError
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that was met, of whatever class."""
 
-    def use(self, value: object) -> None:
+    def note_package(self, value: object) -> None:
         """Note the package that a value comes from."""
         package = inside.module_of(value).partition(".")[0]
         if package not in ("", "builtins", "__main__"):
-            self.uses.add(package)
+            self.packages.add(package)
 
     def is_input(self, value: Any) -> bool:  # noqa: ANN401
         """Tell whether a value may change: a package's functions and classes do not."""
         kind = type(value)
         if issubclass(kind, type):
-            return is_local_module(inside.module_of_class(value))
+            return is_local_module(module_of_class(value))
         if kind is types.FunctionType:
             local = is_local_module(inside.module_of(value)) or is_local_module(value.__module__)
             return local or any(map(self._is_users, captured(value)))
@@ -106,58 +126,65 @@ class Values:
         return self._about(value if inside.is_class(value) else type(value)).local
 
     def drain(self) -> None:
-        """Follow all that was put aside."""
-        while self._queue:
-            value, known, depth = self._queue.popleft()
-            self._value(value, known, depth)
+        """Follow all that was put aside, as far as time allows."""
+        while self._queue or self._of_packages:
+            queue = self._queue or self._of_packages
+            try:
+                self._value(*queue.popleft())
+            except OutOfTimeError:
+                self.in_time = False
+                self.complete &= queue is self._of_packages and not self._queue
+                return
 
-    def push(self, values: Iterable[Any], known: frozenset[str], depth: int = 0) -> None:
+    def push(self, values: Iterable[Any], assigned: frozenset[str], depth: int = 0) -> None:
         """Put values aside, but for those that lead nowhere.
 
         Args:
             values: The values.
-            known: Names of the notebook that the cell sets before it uses them.
+            assigned: Names of the notebook that the cell sets before it uses them.
             depth: Steps from a name.
         """
         for value in values:
             kind = type(value)
             if id(kind) in inside.PLAIN:
                 continue
+            self.tick()
             if id(kind) in inside.CONTAINERS:
-                if value and depth < _DEEPEST and self._is_news(value, known) is not None:
-                    self.push(inside.items(value), known, depth + 1)
+                if value and depth < _DEEPEST and self._is_news(value, assigned) is not None:
+                    self.push(inside.items(value), assigned, depth + 1)
                 continue
             about = self._about(kind)
             if about.leaf:
                 if about.package:
-                    self.uses.add(about.package)
+                    self.packages.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                self._queue.append((value, known, depth))
+                users = about.based or kind is types.FunctionType or issubclass(kind, type)
+                (self._queue if users else self._of_packages).append((value, assigned, depth))
 
-    def _is_news(self, value: object, known: frozenset[str]) -> frozenset[str] | None:
-        """Note that a value is followed, and return with which names known; None if it was."""
+    def _is_news(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
+        """Note that a value is followed, and return with which names assigned; None if it was."""
         before = self._seen.get(id(value))
         if before is not None:
-            if before[1] <= known:
+            if before[1] <= assigned:
                 return None
-            known &= before[1]
+            assigned &= before[1]
         elif len(self._seen) >= 2 * (_MOST + _MOST_OF_PACKAGES):
             self.complete = False
             return None
-        self._seen[id(value)] = value, known  # held, so that no other gets its identity
-        return known
+        self._seen[id(value)] = value, assigned  # held, so that no other gets its identity
+        return assigned
 
     def _about(self, kind: type) -> _Kind:
         """Tell what there is to know of a class, once for each."""
         found = self._kinds.get(id(kind))
         if found is None or found.kind is not kind:
-            module = inside.module_of_class(kind)
+            module = module_of_class(kind)
             package = module.partition(".")[0]
-            based = any(is_local_module(inside.module_of_class(base)) for base in mro(kind))
+            based = any(is_local_module(module_of_class(base)) for base in mro(kind))
             leaf = not based and (
                 issubclass(kind, types.ModuleType)
                 or package in _LEAF_PACKAGES
-                or (module, inside.name_of_class(kind)) in _LEAVES
+                or (module, name_of_class(kind)) in _LEAVES
             )
             if package in ("builtins", "__main__"):
                 package = ""
@@ -167,38 +194,42 @@ class Values:
 
     # -- kinds of values -----------------------------------------------------------------------
 
-    def _value(self, value: Any, known: frozenset[str], depth: int) -> None:  # noqa: ANN401
-        news = self._is_news(value, known)
+    def _value(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
+        news = self._is_news(value, assigned)
         if news is None:
             return
         kind = type(value)
         if kind is types.FunctionType:
-            self.use(value)
+            self.note_package(value)
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
             self.push((*captured(value), *defaults), news)
         elif issubclass(kind, type):
-            self.use(value)
+            self.note_package(value)
             self._class(value, news)
         else:
             self._object(value, news, depth)
 
-    def _class(self, made: type, known: frozenset[str]) -> None:
+    def _class(self, made: type, assigned: frozenset[str]) -> None:
         for base in mro(made):
             if self._about(base).local:
-                self.meet_class(base, known)
-                inner = [part for name, part in [*own(base).items()] if name not in _OF_CLASSES]
-                self.push(inner, known, 1)
+                self.meet_class(base, assigned)
+                inner = [
+                    part
+                    for name, part in [*own(base).items()]
+                    if type(name) is not str or name not in _OF_CLASSES
+                ]
+                self.push(inner, assigned, 1)
         if self._about(type(made)).local:
-            self.push([type(made)], known)
+            self.push([type(made)], assigned)
 
-    def _object(self, value: Any, known: frozenset[str], depth: int) -> None:  # noqa: ANN401
+    def _object(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
         about = self._about(type(value))
         if about.package:
-            self.uses.add(about.package)
+            self.packages.add(about.package)
         self.meet_object(value)
         if about.based:
-            self.push([about.kind], known)
+            self.push([about.kind], assigned)
         if about.local:
             depth = 0
         else:
@@ -208,9 +239,9 @@ class Values:
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
             if frame is not None:
-                self.run(frame.f_code, frame.f_globals, known)
+                self.run(frame.f_code, frame.f_globals, assigned)
         elif depth < _DEEPEST:
-            self.push(inside.parts(value), known, depth + 1)
+            self.push(inside.parts(value), assigned, depth + 1)
 
 
 def captured(function: types.FunctionType) -> list[Any]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.introspection.anatomy import attributes
 from ipytorchseed.rng import numpy_random, python_random, torch_random
-from ipytorchseed.rng.attributes import attributes
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import digest
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.reach import Reached
+    from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.trace.places import Lines
 
 
@@ -73,7 +73,7 @@ class Check:
     def __init__(  # noqa: PLR0913 -- each by name
         self,
         namespace: MutableMapping[str, Any],
-        reached: Reached,
+        reached: Dependencies,
         *,
         runs: int,
         lines: Lines,

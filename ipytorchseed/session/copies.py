@@ -16,7 +16,7 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.reads.local import is_installed_file
+from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.session.memories import Memories, make_sure
 
 if TYPE_CHECKING:

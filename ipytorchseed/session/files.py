@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64
 
+from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.ledger.records import FileRead
-from ipytorchseed.reads.local import is_installed_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO

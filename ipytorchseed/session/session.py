@@ -16,9 +16,9 @@ from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
-from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads.cell import code_digest, effects_of_cell
+from ipytorchseed.reads.dependencies import Dependencies, find_dependencies, look_up
 from ipytorchseed.reads.entropy import reads_clock
-from ipytorchseed.reads.reach import Reached, look_up, reach
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.rng.generators import PLAIN
 from ipytorchseed.session.config import Config
@@ -80,7 +80,7 @@ class Pending(Struct):
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
-    reached: Reached
+    reached: Dependencies
     writes: set[str]
     calls: bool
     budget: Budget
@@ -188,8 +188,9 @@ class Session:
         if states is None:
             return
         began = time.perf_counter()
-        flow = flow_of_cell(source, self._transform)
-        reached = reach(flow, namespace, self._hidden)
+        allowance = self._allowance(self._took.get(cell, 0.0))
+        flow = effects_of_cell(source, self._transform)
+        reached = find_dependencies(flow, namespace, self._hidden, seconds=allowance / 2)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -205,8 +206,8 @@ class Session:
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths),
-            budget=Budget(self._allowance(self._took.get(cell, 0.0))),
-            outputs=Outputs(timed=reads_clock(reached.asks)),
+            budget=Budget(allowance),
+            outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
                 name: (before, digests[name])
                 for name, before in self._ended.items()
@@ -279,9 +280,9 @@ class Session:
             ),
             between=pending.between,
             seeds=tuple(pending.seeds),
-            asks=(*sorted(reached.asks), *(("hash",) if reached.hashes else ())),
-            uses=tuple(sorted(reached.uses)),
-            passes=reached.passes,
+            asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
+            uses=tuple(sorted(reached.packages)),
+            passes=reached.only_loader_seed_draws,
             code=code_digest(pending.source, self._transform),
             notes=(
                 *states.notes,

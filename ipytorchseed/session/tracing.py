@@ -225,7 +225,7 @@ class Tracing:
         """Name what can account for a difference that no operation made."""
         check, suspects = self._check, found.suspects
         reached = check.reached
-        asks = sorted(reached.asks - reached.timing)
+        asks = sorted(reached.nondeterministic_calls - reached.timing)
         for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
             suspects.append(Suspect(kind, name, sentence(name)))
@@ -237,7 +237,13 @@ class Tracing:
                 )
                 suspects.append(Suspect("file", path, message))
         threads = 0 if last.recording is None else len(last.recording.threads) - 1
-        uses = reached.uses & {"threading", "concurrent", "multiprocessing", "joblib", "asyncio"}
+        uses = reached.packages & {
+            "threading",
+            "concurrent",
+            "multiprocessing",
+            "joblib",
+            "asyncio",
+        }
         if threads > 0 or uses:
             told = f"it computed in {threads} threads of its own" if threads > 0 else ""
             told = told or f"it uses {', '.join(sorted(uses))}"

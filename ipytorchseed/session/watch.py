@@ -113,7 +113,9 @@ class NamespaceWatch:
         if not self._bearing:
             return looks
         items = list(namespace.items())  # in whose order generators are named
-        bearing = {name: value for name, value in items if name in self._bearing}
+        bearing = {
+            name: value for name, value in items if type(name) is str and name in self._bearing
+        }
         for found in find_generators(bearing):
             state = found.kind.read(found.object)
             looks[found.name] = Look(found.kind.type, digest(state), state)
@@ -121,7 +123,8 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    return isinstance(name, str) and not shell_name(name)
+    """Tell whether a key is a variable's name: only plain text is compared and hashed by us."""
+    return type(name) is str and not shell_name(name)
 
 
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:

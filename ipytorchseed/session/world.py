@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.table import read_flags, restore_flags
-from ipytorchseed.reads.local import is_local_module
+from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.session.copies import Copier
 

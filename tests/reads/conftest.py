@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import itertools
+import linecache
+import math
 import sys
 import textwrap
 
 import pytest
 
-from ipytorchseed.reads.cell import flow_of_cell
-from ipytorchseed.reads.reach import reach
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
+
+_numbers = itertools.count()
 
 
 class Notebook:
@@ -22,16 +27,19 @@ class Notebook:
         """Set names and run cells."""
         self.names.update(values)
         for cell in cells:
-            exec(compile(textwrap.dedent(cell), "<a cell>", "exec"), self.names)  # noqa: S102
+            text, name = textwrap.dedent(cell), f"<cell {next(_numbers)}>"
+            linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+            exec(compile(text, name, "exec"), self.names)  # noqa: S102
         return self
 
-    def reach(self, cell, **options):
-        """Say what a cell reaches, before it runs."""
-        return reach(flow_of_cell(textwrap.dedent(cell), str), self.names, **options)
+    def dependencies(self, cell, **options):
+        """Say what a cell reads, before it runs."""
+        options = {"seconds": math.inf, **options}
+        return find_dependencies(effects_of_cell(textwrap.dedent(cell), str), self.names, **options)
 
     def inputs(self, cell):
         """Return the names of all that a cell reads."""
-        return {*self.reach(cell).names}
+        return {*self.dependencies(cell).names}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.reads.entropy import ASKS
+from ipytorchseed.reads.entropy import NONDETERMINISTIC
 
 MODULES = {
     "np": np, "torch": torch, "random": random, "secrets": secrets, "time": time, "uuid": uuid,
@@ -129,7 +129,7 @@ def test_asked(notebook, cell):
         system=random.SystemRandom(), gen=torch.Generator(), state=np.random.RandomState(0),
         dice=random.Random(0), r=3, xs=[1], callbacks=[],
     )  # fmt: skip
-    assert notebook.reach(cell).asks == {ASKED[cell]} - {""}
+    assert notebook.dependencies(cell).nondeterministic_calls == {ASKED[cell]} - {""}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_asked(notebook, cell):
 def test_inside_functions(notebook, body):
     """A clock is found in functions that earlier cells made."""
     notebook.run(f"import time\ndef f():\n    {body}\ndef g(): return f()")
-    assert notebook.reach("g()").asks == {"time.time"}
+    assert notebook.dependencies("g()").nondeterministic_calls == {"time.time"}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,9 @@ def test_inside_functions(notebook, body):
 def test_seeds_inside_functions(notebook, body, asked):
     """Whether a generator is given a seed is seen in compiled functions too."""
     notebook.run(f"from numpy.random import default_rng\ndef f(seed=None): {body}")
-    assert notebook.reach("f()").asks == ({"numpy.random.default_rng"} if asked else set())
+    assert notebook.dependencies("f()").nondeterministic_calls == (
+        {"numpy.random.default_rng"} if asked else set()
+    )
 
 
 def test_beyond_functions(notebook):
@@ -191,21 +193,25 @@ def test_beyond_functions(notebook):
     ):
         notebook.run("import time\ndef f(): return time.time()", partial=partial)
         notebook.run("from functools import wraps", cell)
-        assert notebook.reach("h").asks == {"time.time"}, cell
+        assert notebook.dependencies("h").nondeterministic_calls == {"time.time"}, cell
 
 
 def test_table():
     """Every function of the table that this interpreter has is found where it is called."""
-    missing = {"uuid.uuid6", "uuid.uuid7"} | {name for name in ASKS if name.startswith("pandas.")}
-    from ipytorchseed.reads.cell import flow_of_cell
-    from ipytorchseed.reads.reach import reach
+    missing = {"uuid.uuid6", "uuid.uuid7"} | {
+        name for name in NONDETERMINISTIC if name.startswith("pandas.")
+    }
+    from ipytorchseed.reads.cell import effects_of_cell
+    from ipytorchseed.reads.dependencies import find_dependencies
 
-    for name, most in ASKS.items():
+    for name, most in NONDETERMINISTIC.items():
         module, _, _ = name.rpartition(".")
         if name in missing or module.rpartition(".")[2][:1].isupper():
             continue
         arguments = ", ".join(["x"] * min(most, 1))
-        asks = reach(flow_of_cell(f"import {module}\n{name}({arguments})", str), {}).asks
+        asks = find_dependencies(
+            effects_of_cell(f"import {module}\n{name}({arguments})", str), {}
+        ).nondeterministic_calls
         assert asks == {name}
 
 
@@ -256,17 +262,17 @@ TIMED = {
 def test_timed(notebook, cell):
     """A name is timed that holds readings of clocks and nothing else, and that only times."""
     notebook.run(**MODULES)
-    reached = notebook.reach(cell)
-    assert reached.timed == set(TIMED[cell].split())
+    found = notebook.dependencies(cell)
+    assert found.timed == set(TIMED[cell].split())
 
 
 def test_timed_across_cells(notebook):
     """A difference to an earlier cell's reading is timed, where that is told."""
     notebook.run("import time\nt0 = time.time()")
     cell = "dt = time.time() - t0\nprint(dt)"
-    assert notebook.reach(cell).timed == set()
-    assert notebook.reach(cell, timed={"t0"}).timed == {"dt"}
-    assert notebook.reach("dt = time.time() - x", timed={"t0"}).timed == set()
+    assert notebook.dependencies(cell).timed == set()
+    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt"}
+    assert notebook.dependencies("dt = time.time() - x", timed={"t0"}).timed == set()
 
 
 @pytest.mark.parametrize(
@@ -296,9 +302,9 @@ def test_clocks_that_only_time(notebook, cell, timing):
         **MODULES,
         tick=time.time,
     )
-    reached = notebook.reach(cell)
-    assert reached.asks == {"time.time"}
-    assert reached.timing == ({"time.time"} if timing else set())
+    found = notebook.dependencies(cell)
+    assert found.nondeterministic_calls == {"time.time"}
+    assert found.timing == ({"time.time"} if timing else set())
 
 
 def test_a_lazy_module_is_not_woken(notebook):
@@ -309,4 +315,4 @@ def test_a_lazy_module_is_not_woken(notebook):
             raise AssertionError(name)
 
     notebook.run(lazy=Lazy("lazy"))
-    assert notebook.reach("lazy.time.time()").asks == set()
+    assert notebook.dependencies("lazy.time.time()").nondeterministic_calls == set()

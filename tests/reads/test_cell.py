@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads.cell import code_digest, effects_of_cell
 
 transform = TransformerManager().transform_cell
 
@@ -48,31 +48,33 @@ MAGICS = {
 @pytest.mark.parametrize("source", MAGICS)
 def test_magics(source):
     """What a magic runs is followed in its place; what it only prints or writes is not."""
-    flow = flow_of_cell(source, transform)
+    effects = effects_of_cell(source, transform)
     reads, writes = (set(words.split()) for words in MAGICS[source])
     if "!r" in source:
         reads.discard("name")  # no expression
-    assert ({*flow.reads} - {"get_ipython"}, flow.writes) == (reads, writes)
+    assert ({*effects.reads} - {"get_ipython"}, effects.writes) == (reads, writes)
 
 
 def test_our_own_magic():
     """The call that stands for ``%%deterministic`` hides nothing of what follows."""
-    flow = flow_of_cell("get_ipython().run_cell_magic('deterministic', '42', None); x = y", str)
-    assert {*flow.reads} == {"get_ipython", "y"}
+    effects = effects_of_cell(
+        "get_ipython().run_cell_magic('deterministic', '42', None); x = y", str
+    )
+    assert {*effects.reads} == {"get_ipython", "y"}
     body = "get_ipython().run_cell_magic('deterministic', '42', 'x = y')"
-    assert "y" in flow_of_cell(body, str).reads
+    assert "y" in effects_of_cell(body, str).reads
 
 
 def test_files_run():
     """Files run in the notebook are named."""
-    assert flow_of_cell("%run -i helpers.py --fast", transform).files == {"helpers.py"}
+    assert effects_of_cell("%run -i helpers.py --fast", transform).files == {"helpers.py"}
 
 
 def test_text_not_known():
     """A text that is made as the cell runs is not known, and that is said."""
-    assert not flow_of_cell("exec(make())", str).complete
-    assert not flow_of_cell("globals()[key]", str).complete
-    assert flow_of_cell("exec('x = 1')", str).complete
+    assert not effects_of_cell("exec(make())", str).complete
+    assert not effects_of_cell("globals()[key]", str).complete
+    assert effects_of_cell("exec('x = 1')", str).complete
 
 
 BROKEN = [
@@ -91,9 +93,9 @@ BROKEN = [
 @pytest.mark.parametrize("source", BROKEN, ids=range(len(BROKEN)))
 def test_not_python(source):
     """What does not parse does nothing, since it does not run; it still has a name."""
-    flow = flow_of_cell(source, transform)
-    assert not flow.reads
-    assert not flow.writes
+    effects = effects_of_cell(source, transform)
+    assert not effects.reads
+    assert not effects.writes
     assert code_digest(source, transform)
 
 
@@ -103,8 +105,8 @@ def test_transformer_that_fails():
     def fail(source):
         raise RuntimeError(source)
 
-    assert not flow_of_cell("%a transformer that fails", fail).reads
-    assert not flow_of_cell("%a transformer that returns None", lambda _: None).reads
+    assert not effects_of_cell("%a transformer that fails", fail).reads
+    assert not effects_of_cell("%a transformer that returns None", lambda _: None).reads
 
 
 def test_python_is_not_transformed():
@@ -113,7 +115,7 @@ def test_python_is_not_transformed():
     def fail(source):
         raise AssertionError(source)
 
-    assert {*flow_of_cell("plain = python_", fail).reads} == {"python_"}
+    assert {*effects_of_cell("plain = python_", fail).reads} == {"python_"}
 
 
 @pytest.mark.parametrize(
@@ -125,13 +127,13 @@ def test_no_warnings(source):
     filters = [*warnings.filters]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        flow = flow_of_cell(source + " # seen", transform)
+        effects = effects_of_cell(source + " # seen", transform)
         code_digest(source + " # seen", transform)
     assert not seen
-    assert flow.reads or flow.writes
+    assert effects.reads or effects.writes
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert flow_of_cell(source + " # seen as errors", transform).writes == flow.writes
+        assert effects_of_cell(source + " # seen as errors", transform).writes == effects.writes
     assert [*warnings.filters] == filters
 
 
@@ -161,7 +163,7 @@ def test_nothing_is_kept():
 
     shell = Shell()
     gone = weakref.ref(shell)
-    flow_of_cell("? kept", shell.transform)
+    effects_of_cell("? kept", shell.transform)
     code_digest("? kept", shell.transform)
     del shell
     gc.collect()
@@ -170,15 +172,15 @@ def test_nothing_is_kept():
 
 def test_remembered():
     """A text is followed once."""
-    assert flow_of_cell("once = 1", str) is flow_of_cell("once = 1", str)
+    assert effects_of_cell("once = 1", str) is effects_of_cell("once = 1", str)
 
 
 def test_memory_is_bounded():
     """The oldest texts are forgotten."""
-    first = flow_of_cell("number_0 = 0", str)
+    first = effects_of_cell("number_0 = 0", str)
     for number in range(1, 600):
-        flow_of_cell(f"number_{number} = 0", str)
-    assert flow_of_cell("number_0 = 0", str) is not first
+        effects_of_cell(f"number_{number} = 0", str)
+    assert effects_of_cell("number_0 = 0", str) is not first
 
 
 SAME = [
@@ -229,5 +231,5 @@ def test_other_code(one, other):
 @given(st.text(max_size=60))
 def test_any_text(source):
     """No text makes it fail."""
-    flow_of_cell(source, transform)
+    effects_of_cell(source, transform)
     code_digest(source, transform)

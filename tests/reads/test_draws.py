@@ -77,14 +77,14 @@ MORE = [
 def test_passes_alone(notebook, cell):
     """Nothing else that it reaches draws from torch."""
     notebook.run(HELD)
-    assert notebook.reach(cell).passes
+    assert notebook.dependencies(cell).only_loader_seed_draws
 
 
 @pytest.mark.parametrize("cell", MORE)
 def test_more_than_passes(notebook, cell):
     """There is no loader, or its order is drawn, or something else draws, or may."""
     notebook.run(HELD)
-    assert not notebook.reach(cell).passes
+    assert not notebook.dependencies(cell).only_loader_seed_draws
 
 
 def test_a_package_that_may_draw_is_not_trusted(notebook, monkeypatch):
@@ -94,4 +94,4 @@ def test_a_package_that_may_draw_is_not_trusted(notebook, monkeypatch):
     exec("def flip(x): return x", vars(package))  # noqa: S102 -- our own line
     monkeypatch.setitem(sys.modules, "augment", package)
     notebook.run(HELD, "from augment import flip")
-    assert not notebook.reach("for x, in plain: flip(x)").passes
+    assert not notebook.dependencies("for x, in plain: flip(x)").only_loader_seed_draws

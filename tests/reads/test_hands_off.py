@@ -11,7 +11,7 @@ import weakref
 import pytest
 import torch
 
-from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.cell import effects_of_cell
 
 called: list[str] = []
 """The methods of the classes below that were called."""
@@ -133,7 +133,7 @@ def test_nothing_is_called(notebook, kind):
     notebook.run("import os\ndef held(): return x", x=OBJECTS[kind]())
     called.clear()
     for cell in [*CELLS, "held()"]:
-        notebook.reach(cell)
+        notebook.dependencies(cell)
     assert called == []
     notebook.names.clear()
 
@@ -146,6 +146,34 @@ def test_odd_namespace(notebook):
     assert notebook.inputs("x") == {"x"}
 
 
+class Key(str):
+    """A key that answers with code of the user's, once it lies in its dictionary."""
+
+    __slots__ = ()
+    awake = False
+
+    def __hash__(self):
+        return HOOKED["__hash__"](self) if Key.awake else 1
+
+    def __eq__(self, other):
+        return HOOKED["__eq__"](self, other)
+
+
+def test_odd_keys_are_not_compared(notebook, local_module, monkeypatch):
+    """Keys of namespaces, modules and classes that are no plain text are not compared."""
+    local_module("beside", "x = 1")
+    kind = type("A", (), {"__module__": "__main__", Key("x"): 1, "m": lambda _: k})
+    notebook.run("import beside\ndef f(): return beside, x", x=kind(), A=kind)
+    for names in (notebook.names, notebook.names["beside"].__dict__, notebook.names["f"].__dict__):
+        names[Key("x")] = kind()
+    monkeypatch.setattr(Key, "awake", True)
+    called.clear()
+    assert notebook.inputs("f(beside, A)") >= {"f", "beside.x", "x", "A"}
+    for cell in CELLS:
+        notebook.dependencies(cell)
+    assert called == []
+
+
 def test_module_that_makes_attributes(notebook):
     """A local module's own ``__getattr__`` is not asked."""
     module = types.ModuleType("made_up")
@@ -153,9 +181,9 @@ def test_module_that_makes_attributes(notebook):
     module.__getattr__ = _hook("__getattr__")
     notebook.run(made_up=module)
     called.clear()
-    notebook.reach("made_up.x.y(), made_up")
+    notebook.dependencies("made_up.x.y(), made_up")
     del module.__dict__["__name__"]
-    notebook.reach("made_up.x.y(), made_up")
+    notebook.dependencies("made_up.x.y(), made_up")
     assert called == []
 
 
@@ -171,7 +199,7 @@ def test_nothing_is_kept(notebook):
         """
     )
     gone = [weakref.ref(notebook.names[name]) for name in ("A", "a", "f", "k")]
-    notebook.reach("f(a), A, k")
+    notebook.dependencies("f(a), A, k")
     notebook.names.clear()
     gc.collect()
     assert [each() for each in gone] == [None] * 4
@@ -181,16 +209,16 @@ def test_no_references_left(notebook):
     """The count of references to a value is the same after asking."""
     value = [1, {"a": object()}]
     notebook.run("def f(): return x", x=value)
-    notebook.reach("f(x)")
+    notebook.dependencies("f(x)")
     before = sys.getrefcount(value), sys.getrefcount(value[1])
-    notebook.reach("f(x)")
+    notebook.dependencies("f(x)")
     assert (sys.getrefcount(value), sys.getrefcount(value[1])) == before
 
 
 def test_generators_stand_still(notebook):
     """A generator, a map and an iterator are looked at, not advanced."""
     notebook.run("def gen():\n    yield 1\ng = gen(); m = map(str, [1]); i = iter([1])")
-    notebook.reach("g, m, i, next(g), list(m)")
+    notebook.dependencies("g, m, i, next(g), list(m)")
     assert [next(notebook.names[name]) for name in "gmi"] == [1, "1", 1]
 
 
@@ -204,14 +232,14 @@ def test_tensors_are_not_touched(notebook):
 
     notebook.run(t=torch.zeros(3), p=torch.nn.Parameter(torch.zeros(2)))
     with Seen():
-        notebook.reach("for x in set(t): use(x, p)\nt += 1")
+        notebook.dependencies("for x in set(t): use(x, p)\nt += 1")
     assert notebook.names["t"]._version == 0
 
 
 def test_flow_is_unchanged(notebook):
     """What is remembered of a cell's text is not changed by asking."""
     notebook.run("import time\nx = 1\ndef f(): return time.time() + x")
-    flow = flow_of_cell("y = f()", str)
-    before = repr(flow)
-    notebook.reach("y = f()")
-    assert repr(flow) == before
+    effects = effects_of_cell("y = f()", str)
+    before = repr(effects)
+    notebook.dependencies("y = f()")
+    assert repr(effects) == before

@@ -109,7 +109,7 @@ CELLS = {
 def test_cells(notebook, cell):
     """A set counts where something asks for its order, and its items hash differently each time."""
     notebook.run(**VALUES)
-    assert notebook.reach(cell).hashes is CELLS[cell]
+    assert notebook.dependencies(cell).hashes is CELLS[cell]
 
 
 BODIES = {
@@ -152,7 +152,7 @@ BODIES = {
 def test_functions(notebook, body):
     """The same holds in functions that earlier cells made."""
     notebook.run(f"def f(text):\n    {body}", **VALUES)
-    assert notebook.reach("f(x)").hashes is BODIES[body]
+    assert notebook.dependencies("f(x)").hashes is BODIES[body]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_functions(notebook, body):
 def test_between(notebook, code, hashes):
     """A set made in one function and gone over in another is found, in one cell and in two."""
     notebook.run(**VALUES)
-    assert notebook.reach(code).hashes is hashes
+    assert notebook.dependencies(code).hashes is hashes
     made, _, used = code.rpartition("\n")
     notebook.run(made)
-    assert notebook.reach(used).hashes is hashes
+    assert notebook.dependencies(used).hashes is hashes

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import sys
 import time
 
 import pytest
 import torch
 
-from ipytorchseed.reads import bytecode, cell
-from ipytorchseed.reads.cell import code_digest, flow_of_cell
+from ipytorchseed.reads import cell
+from ipytorchseed.reads.cell import code_digest, effects_of_cell
+from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.evaluator import follow
+from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.scope import Reader
 
 TRAINING = """
 import torch
@@ -56,19 +61,16 @@ def seconds(call, times=30):
 def test_a_trivial_cell_is_quick(notebook):
     """A cell that was seen before costs microseconds, also among 10,000 names."""
     notebook.run("x = y = 1", **{f"name_{number}": number for number in range(10_000)})
-    assert seconds(lambda: notebook.reach("print(x + y)"), 200) < 200e-6
+    assert seconds(lambda: notebook.dependencies("print(x + y)"), 200) < 200e-6
 
 
-def test_a_new_cell_is_quick():
-    """To follow 100 lines takes about as long as to parse them: here within a factor of eight."""
-    source = TRAINING * 3
-    parse = seconds(lambda: ast.parse(source))
-
-    def first():
-        cell._cells.clear()
-        flow_of_cell(source, str)
-
-    assert seconds(first) < 8 * parse
+def test_a_cell_is_followed_once():
+    """Each node is evaluated once at most: of constants and operators there is nothing to follow."""
+    tree = ast.parse(TRAINING * 3)
+    reader = Reader(parse_text)
+    before = reader.left
+    follow(tree, reader)
+    assert 0 < before - reader.left < len([*ast.walk(tree)])
 
 
 def test_a_name_for_a_new_cell_is_quick():
@@ -86,7 +88,7 @@ def test_a_large_model_is_quick(notebook, put_back):
     """A model of 300 modules takes milliseconds."""
     layers = [torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()) for _ in range(100)]
     notebook.run(net=torch.nn.Sequential(*layers))
-    assert seconds(lambda: notebook.reach("y = net(x)"), 5) < 0.05
+    assert seconds(lambda: notebook.dependencies("y = net(x)"), 5) < 0.05
 
 
 HUGE = {
@@ -120,26 +122,26 @@ HUGE = {
 def test_huge_cells(notebook, source):
     """A huge or deep cell is followed, or its names collected, in a second or two."""
     begun = time.perf_counter()
-    notebook.reach(source)
+    notebook.dependencies(source)
     code_digest(source, str)
     assert time.perf_counter() - begun < 5
-    flow = flow_of_cell(source, str)
+    effects = effects_of_cell(source, str)
     try:
         tree = ast.parse(source)
     except RecursionError:  # too deep for the interpreter too
-        assert not flow.reads
+        assert not effects.reads
         return
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert {*flow.reads} <= names
-    assert flow.reads or flow.writes
+    assert {*effects.reads} <= names
+    assert effects.reads or effects.writes
 
 
 def test_too_deep_to_follow():
     """Where code is too deep to be followed its names are collected, and that is said."""
-    flow = flow_of_cell("x = " + " + ".join(f"a{number}" for number in range(800)), str)
-    assert len(flow.reads) == 800
-    assert flow.writes == {"x"}
-    assert not flow.complete
+    effects = effects_of_cell("x = " + " + ".join(f"a{number}" for number in range(800)), str)
+    assert len(effects.reads) == 800
+    assert effects.writes == {"x"}
+    assert not effects.complete
 
 
 def test_circles(notebook):
@@ -175,7 +177,7 @@ def test_large_containers(notebook):
     """Of a large container only the first items are looked at."""
     notebook.run(big=[object() for _ in range(200_000)], table={n: [n] for n in range(200_000)})
     begun = time.perf_counter()
-    notebook.reach("big, table, set(big)")
+    notebook.dependencies("big, table, set(big)")
     assert time.perf_counter() - begun < 0.1
 
 
@@ -187,7 +189,7 @@ def test_too_much(notebook):
         chain.next = notebook.names["A"]()
         chain = chain.next
     notebook.run(first=first)
-    assert not notebook.reach("first").complete
+    assert not notebook.dependencies("first").complete
 
 
 def test_many_functions(notebook):
@@ -200,7 +202,73 @@ def test_many_functions(notebook):
 
 
 def test_functions_are_remembered(notebook):
-    """A function's instructions are read once."""
+    """A function is followed once."""
     notebook.run("def f(): return k\nk = 1")
     code = notebook.names["f"].__code__
-    assert bytecode.flow_of_code(code) is bytecode.flow_of_code(code)
+    assert effects_of_code(code) is effects_of_code(code)
+
+
+class Clock:
+    """A clock that goes on by a millisecond whenever it is asked."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self):
+        """Tell the time in seconds."""
+        self.asked += 1
+        return self.asked / 1000
+
+
+MANY = {
+    "functions": ("\n".join(f"def f{n}(): return f{n + 1}()" for n in range(3_000)), "f0()"),
+    "functions, each named": (
+        "\n".join(f"def f{n}(): return {n}" for n in range(3_000)),
+        "\n".join(f"f{n}()" for n in range(3_000)),
+    ),
+    "variables": (
+        "\n".join(f"v{n} = [{n}]" for n in range(3_000)),
+        "\n".join(f"v{n}" for n in range(3_000)),
+    ),
+    "variables of one function": (
+        "\n".join(f"v{n} = [{n}]" for n in range(3_000))
+        + "\ndef f():\n"
+        + "\n".join(f"    v{n}.append(1)" for n in range(3_000)),
+        "f()",
+    ),
+    "objects in each other": (
+        "class A: pass\nfirst = last = A()\n"
+        "for _ in range(1_900):\n    last.next = A()\n    last = last.next",
+        "first",
+    ),
+    "items": ("many = [[[[n]] for n in range(60)] for _ in range(60)]", "many"),
+    "attributes of a module": (
+        "import sys, types\nhuge = sys.modules['huge'] = types.ModuleType('huge')\n"
+        "huge.__file__ = '/a/b/huge.py'\n"
+        "huge.__dict__.update({f'v{n}': [n] for n in range(3_000)})",
+        "print(huge)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("made", "cell"), MANY.values(), ids=MANY)
+def test_following_ends_in_time(notebook, monkeypatch, made, cell):
+    """Whatever there is much of, time is asked for in between, and what was left out is said."""
+    monkeypatch.setitem(sys.modules, "huge", None)
+    notebook.run(made)
+    effects_of_cell(cell, str)
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    found = notebook.dependencies(cell, seconds=0.2)
+    assert 50 < clock.asked < 250
+    assert not found.complete
+    assert not found.only_loader_seed_draws
+
+
+def test_what_a_cell_sets_is_told_without_time(notebook):
+    """Without any time left, what the text alone tells is told all the same."""
+    notebook.run("x = [1]\ndef f(): return x")
+    found = notebook.dependencies("import os\ny = f()", seconds=-1)
+    assert found.writes == {"os", "y"}
+    assert found.packages == {"os"}
+    assert not found.complete

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ipytorchseed.reads.local import is_installed_file, is_local_module
-from ipytorchseed.reads.reach import look_up
+from ipytorchseed.introspection.ownership import is_installed_file, is_local_module
+from ipytorchseed.reads.dependencies import look_up
 
 HELPERS = """
 import json
@@ -88,8 +88,8 @@ def test_cells(with_modules, cell):
 
 def test_places(with_modules):
     """Their values are found again in the module."""
-    reached = with_modules.reach("helpers.f(1)")
-    assert look_up(reached.names["helpers.SCALE"], with_modules.names) == 2
+    found = with_modules.dependencies("helpers.f(1)")
+    assert look_up(found.names["helpers.SCALE"], with_modules.names) == 2
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_places(with_modules):
 )
 def test_set_attributes(with_modules, cell, sets):
     """An attribute of a local module that a cell sets is made by it, under the module's name."""
-    assert with_modules.reach(cell).sets == {
+    assert with_modules.dependencies(cell).sets == {
         each: tuple(each.rsplit(".", 1)) for each in sets.split()
     }
 
 
 def test_clocks(with_modules):
     """A clock asked in a local module is asked."""
-    assert with_modules.reach("helpers.stamp()").asks == {"time.time"}
+    assert with_modules.dependencies("helpers.stamp()").nondeterministic_calls == {"time.time"}
 
 
 def test_reloaded(with_modules):

@@ -7,12 +7,12 @@ import textwrap
 
 import pytest
 
-from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.cell import effects_of_cell
 
 
 def follow(source):
     """Follow a cell that is Python as it stands."""
-    return flow_of_cell(textwrap.dedent(source), str)
+    return effects_of_cell(textwrap.dedent(source), str)
 
 
 def split(words):
@@ -146,8 +146,8 @@ CASES = {
 def test_names(case):
     """A name is read where it may hold what it held before, and set where it may be set."""
     source, reads, writes = case
-    flow = follow(source)
-    assert ({*flow.reads} - {"__name__"}, flow.writes) == (split(reads), split(writes))
+    effects = follow(source)
+    assert ({*effects.reads} - {"__name__"}, effects.writes) == (split(reads), split(writes))
 
 
 INSIDE = {
@@ -232,8 +232,8 @@ def test_inside(case):
     source, reads, writes = case
     if "annotations matter" in str(case) and sys.version_info >= (3, 14):
         reads = reads.replace("int", "")
-    flow = follow(source)
-    assert ({*flow.reads}, flow.writes) == (split(reads), split(writes))
+    effects = follow(source)
+    assert ({*effects.reads}, effects.writes) == (split(reads), split(writes))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 695 is newer")
@@ -247,22 +247,22 @@ def test_inside(case):
 )
 def test_type_parameters(source, reads, writes):
     """Type parameters are names of what they stand on; aliases are evaluated when asked."""
-    flow = follow(source)
-    assert ({*flow.reads}, flow.writes) == (split(reads), split(writes))
+    effects = follow(source)
+    assert ({*effects.reads}, effects.writes) == (split(reads), split(writes))
 
 
 def test_what_is_set_before_a_look():
     """Each name read comes with the names that are set by then, wherever it is looked up."""
-    flow = follow("a = 1\nf(x)\nb = 2\nf(y)")
-    assert flow.reads["f"] == {"a"}
-    assert flow.reads["y"] == {"a", "b"}
+    effects = follow("a = 1\nf(x)\nb = 2\nf(y)")
+    assert effects.reads["f"] == {"a"}
+    assert effects.reads["y"] == {"a", "b"}
 
 
 def test_what_is_certain():
     """Names certain to be set are told from those that may be."""
-    flow = follow("a = 1\nif c: b = 1")
-    assert flow.sure == {"a"}
-    assert flow.writes == {"a", "b"}
+    effects = follow("a = 1\nif c: b = 1")
+    assert effects.must_assign == {"a"}
+    assert effects.writes == {"a", "b"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.cell import effects_of_cell
 from tests.reads.programs import DATA, FUNCTIONS, programs, run
 
 
@@ -23,10 +23,10 @@ def test_reads_and_writes(source):
         seen = None
     assume(seen is not None)
     read, written = seen
-    flow = flow_of_cell(source, str)
-    predicted = {*flow.reads} & {*DATA, *FUNCTIONS}
+    effects = effects_of_cell(source, str)
+    predicted = {*effects.reads} & {*DATA, *FUNCTIONS}
     assert read <= predicted, "missed"
-    assert written <= flow.writes, "missed"
+    assert written <= effects.writes, "missed"
     if "class" not in source:  # which looks past the namespace that notes looks
         assert predicted <= read, "never read"
 

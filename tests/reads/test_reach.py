@@ -7,9 +7,9 @@ import types
 
 import pytest
 
-from ipytorchseed.reads.cell import flow_of_cell
-from ipytorchseed.reads.flow import Flow
-from ipytorchseed.reads.reach import look_up
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.effects import Effects
 
 HELD = """
 import functools, dataclasses, torch, numpy as np
@@ -152,19 +152,19 @@ def test_redefined_class(notebook):
 def test_places(notebook):
     """Each value is found again where it was."""
     notebook.run(HELD)
-    reached = notebook.reach("g(1)")
-    assert {name: look_up(place, notebook.names) for name, place in reached.names.items()} == {
+    found = notebook.dependencies("g(1)")
+    assert {name: look_up(place, notebook.names) for name, place in found.names.items()} == {
         name: notebook.names[name] for name in ("f", "g", "scale", "offset")
     }
     notebook.names.pop("scale")
     with pytest.raises(KeyError):
-        look_up(reached.names["scale"], notebook.names)
+        look_up(found.names["scale"], notebook.names)
 
 
 def test_hidden(notebook):
     """Names that the shell hides are no input."""
     notebook.run("x = y = 1")
-    assert {*notebook.reach("x, y", hidden={"y"}).names} == {"x"}
+    assert {*notebook.dependencies("x, y", hidden={"y"}).names} == {"x"}
 
 
 PACKAGES = {
@@ -195,7 +195,9 @@ def test_packages(notebook, put_back, cell):
         fs = [f]
         """
     )
-    assert {name.partition(".")[0] for name in notebook.reach(cell).uses} == PACKAGES[cell]
+    assert {name.partition(".")[0] for name in notebook.dependencies(cell).packages} == PACKAGES[
+        cell
+    ]
 
 
 def test_functions_of_packages(notebook):
@@ -240,9 +242,9 @@ def test_what_is_made_of_packages(notebook):
 def test_writes(notebook):
     """Names set by functions of earlier cells are told."""
     notebook.run("n = 0\ndef count():\n    global n\n    n += 1")
-    reached = notebook.reach("x = count()")
-    assert reached.writes == {"x", "n"}
-    assert {*reached.names} == {"count", "n"}
+    found = notebook.dependencies("x = count()")
+    assert found.writes == {"x", "n"}
+    assert {*found.names} == {"count", "n"}
 
 
 def test_a_function_without_its_source(notebook):
@@ -290,13 +292,13 @@ def test_wrappers_by_hand(notebook):
 def test_a_cell_that_looks_up_nothing_is_told_without_following_it(notebook, cell, monkeypatch):
     """What is told of it is what following it tells."""
     notebook.run(HELD)
-    monkeypatch.setattr(Flow, "leads_nowhere", property(lambda _: False))
-    followed = notebook.reach(cell)
+    monkeypatch.setattr(Effects, "leads_nowhere", property(lambda _: False))
+    followed = notebook.dependencies(cell)
     monkeypatch.undo()
-    assert notebook.reach(cell) == followed
+    assert notebook.dependencies(cell) == followed
 
 
 def test_what_looks_up_a_name_is_followed():
     """Whichever way: read, called, handed on, or asked for its order."""
     for cell in ("x", "x()", "print(x)", "np.random", "sorted(x)", "x.y = 1"):
-        assert not flow_of_cell(cell, str).leads_nowhere, cell
+        assert not effects_of_cell(cell, str).leads_nowhere, cell

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from ipytorchseed.reads.cell import flow_of_cell
+from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.shell import only_fetches
 
 transform = TransformerManager().transform_cell
@@ -42,13 +42,13 @@ PROGRAMS = {
 @pytest.mark.parametrize("source", PROGRAMS)
 def test_the_program_is_named_as_it_is_written(source):
     """What leads to it is passed over: folders, variables, ``sudo``, helpers."""
-    assert flow_of_cell(source, transform).programs == {PROGRAMS[source]} - {""}
+    assert effects_of_cell(source, transform).programs == {PROGRAMS[source]} - {""}
 
 
 @pytest.mark.parametrize("call", ["f()", "list(map(f, xs))"])
 def test_in_functions_it_is_named_where_they_are_called(call):
     """Those that are defined in the cell."""
-    assert flow_of_cell(f"def f(*_):\n    !date\n{call}", transform).programs == {"!date"}
+    assert effects_of_cell(f"def f(*_):\n    !date\n{call}", transform).programs == {"!date"}
 
 
 FETCHING = [

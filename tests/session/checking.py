@@ -6,8 +6,8 @@ import linecache
 from contextlib import nullcontext
 from typing import Any
 
-from ipytorchseed.reads.cell import flow_of_cell
-from ipytorchseed.reads.reach import reach
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.session.check import Check, Shown
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.trace.places import Lines
@@ -43,8 +43,8 @@ def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
     names["__name__"] = "__main__"
     cell = Cell(source, names)
     names["print"] = print
-    reached = reach(
-        flow_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
+    reached = find_dependencies(
+        effects_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
     )
     made = Check(
         names, reached, runs=runs, lines=Lines(FILE, names), source=source,

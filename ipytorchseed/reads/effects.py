@@ -5,16 +5,16 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Flow(Struct):
+class Effects(Struct):
     """What a piece of code does with names.
 
-    Dotted names are written as in ``guess.Guess.paths``.
+    Dotted names are written as in ``abstract.AbstractValue.paths``.
 
     Attributes:
         reads: Names looked up before they are certain to be set, each with the names that are
             certain to be set whenever it is looked up.
         writes: Names that may be set or deleted.
-        sure: Those that are certain to be.
+        must_assign: Those that are certain to be.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
@@ -26,15 +26,15 @@ class Flow(Struct):
         defined: The code of functions and classes that it defines, by name.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
-        leaked: Calls, such as ``time.time()``, whose answers go elsewhere.
+        escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
         holds: Last parts of names that are bound to sets.
-        orders: Whose order it asks for, as in ``guess.Guess.order``.
+        orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
     """
 
     reads: dict[str, frozenset[str]] = {}
     writes: set[str] = set()
-    sure: set[str] = set()
+    must_assign: set[str] = set()
     paths: set[str] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
@@ -43,9 +43,9 @@ class Flow(Struct):
     stars: set[str] = set()
     files: set[str] = set()
     programs: set[str] = set()
-    defined: dict[str, Flow] = {}
+    defined: dict[str, Effects] = {}
     timed: dict[str, frozenset[str]] = {}
-    leaked: set[str] = set()
+    escaped: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
@@ -59,37 +59,37 @@ class Flow(Struct):
             or self.calls
             or self.handed
             or self.timed
-            or self.leaked
+            or self.escaped
             or self.orders
             or self.programs
         )
 
-    def read(self, name: str, known: frozenset[str] | set[str] = frozenset()) -> None:
-        """Note that a name is looked up where the names ``known`` are set."""
+    def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
+        """Note that a name is looked up where the names ``assigned`` are set."""
         before = self.reads.get(name)
         if before is None:
-            self.reads[name] = frozenset(known)
-        elif not before <= known:
-            self.reads[name] = before & known
+            self.reads[name] = frozenset(assigned)
+        elif not before <= assigned:
+            self.reads[name] = before & assigned
 
     def call(self, path: str, given: int) -> None:
         """Note a call with so many arguments that are not None."""
         self.calls[path] = min(given, self.calls.get(path, given))
 
-    def add(self, other: Flow) -> None:
+    def add(self, other: Effects) -> None:
         """Add what code inside does, whose names mean the same."""
-        for name, known in other.reads.items():
-            self.read(name, known)
+        for name, assigned in other.reads.items():
+            self.read(name, assigned)
         for path, given in other.calls.items():
             self.call(path, given)
         self.writes |= other.writes
         self.paths |= other.paths
         self.handed |= other.handed
-        self.leaked |= other.leaked
+        self.escaped |= other.escaped
         self.orders |= other.orders
         self.add_plain(other)
 
-    def add_plain(self, other: Flow) -> None:
+    def add_plain(self, other: Effects) -> None:
         """Add what does not hang on the meaning of names."""
         self.attributes |= other.attributes
         self.imports |= other.imports

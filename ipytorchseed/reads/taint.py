@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.reads.abstract import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, AbstractValue
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS
-from ipytorchseed.reads.guess import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, Guess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.reads.flow import Flow
+    from ipytorchseed.reads.effects import Effects
 
 _MAKES_SETS = frozenset({"set", "frozenset"})
 _ASKS_NO_ORDER = _MAKES_SETS | {
@@ -48,67 +48,69 @@ _EMPTY = frozenset({"list", "dict", "tuple", "float", "int", "str"})
 
 
 def note_call(  # noqa: C901 -- a hot path: each question is asked where it is cheapest
-    flow: Flow, func: Guess, args: Sequence[Guess], *, more: bool = False
-) -> Guess:
+    effects: Effects, func: AbstractValue, args: Sequence[AbstractValue], *, more: bool = False
+) -> AbstractValue:
     """Note a call and return what is known of its result.
 
     Args:
-        flow: Where it is noted.
+        effects: Where it is noted.
         func: What is called.
         args: The arguments, by position and by name.
         more: Whether there are others that cannot be counted (``*args``).
     """
     paths, tail = func.paths, func.tail
     given = ANY if more else len(args)
-    special = bool(func.clocks or func.order)
+    special = bool(func.taint or func.order)
     handed: tuple[str, ...] = ()
     for arg in args:
         if arg is UNKNOWN or arg is NEUTRAL:
             continue
         if arg.nothing and not more:
             given -= 1
-        if arg.clocks or arg.order:
+        if arg.taint or arg.order:
             special = True
         handed += arg.paths
     for path in paths:
         if path != BY_HASH or not all(arg.neutral for arg in args):
-            flow.call(path, given)
+            effects.call(path, given)
     plain = paths[0] if len(paths) == 1 and "." not in paths[0] else ""
     method = tail[1:] if tail[:1] == "." else ""
     if handed and plain not in _NOT_HANDED and method not in _SET_METHODS:
-        flow.handed.update(handed)
+        effects.handed.update(handed)
     last = method or (paths[0].rpartition(".")[2].lstrip(":") if paths else tail)
     clocks, pure, order = _NO_CLOCKS, False, ""
     if special or last in CLOCK_TAILS:
-        clocks, pure = _readings(flow, plain, last, func, args)
+        clocks, pure = _readings(effects, plain, last, func, args)
     if special or last in _TOUCHES_ORDER:
-        order = _order(flow, plain, method, func, args)
+        order = _order(effects, plain, method, func, args)
     neutral = plain in _EMPTY and not args and not more
     if not last and not order and not clocks:
         return UNKNOWN
     is_set = bool(order) and plain not in _KEEPS_ORDER
     results = tuple([f"{path}()" for path in paths])
-    return Guess(results, f"{last}()", (), order, is_set, clocks, pure, neutral)
+    return AbstractValue(results, f"{last}()", (), order, is_set, clocks, pure, neutral)
 
 
 def _readings(
-    flow: Flow, plain: str, last: str, func: Guess, args: Sequence[Guess]
+    effects: Effects, plain: str, last: str, func: AbstractValue, args: Sequence[AbstractValue]
 ) -> tuple[frozenset[str], bool]:
     """Note which readings of clocks a call uses; return those in its result, and nothing else?"""
-    used = any(arg.clocks for arg in args)
-    if last in CLOCK_TAILS and func.paths and not used and not func.clocks:
+    used = any(arg.taint for arg in args)
+    if last in CLOCK_TAILS and func.paths and not used and not func.taint:
         return frozenset(f"{path}()" for path in func.paths), True
-    if not used and not func.clocks:
+    if not used and not func.taint:
         return frozenset(), False
     if plain in _RESHAPES or last in _RESHAPES_METHOD:
-        clocks = func.clocks.union(*(arg.clocks for arg in args))
-        return clocks, all(arg.pure or arg.neutral for arg in args)
+        clocks = func.taint.union(*(arg.taint for arg in args))
+        return clocks, all(arg.only_taint or arg.neutral for arg in args)
     if plain not in _SHOWS and last not in _SHOWS:
-        leak(flow, func, *args)
+        escape(effects, func, *args)
     return frozenset(), False
 
 
-def _order(flow: Flow, plain: str, method: str, func: Guess, args: Sequence[Guess]) -> str:
+def _order(
+    effects: Effects, plain: str, method: str, func: AbstractValue, args: Sequence[AbstractValue]
+) -> str:
     """Note whose order a call asks for, and return the order of its result."""
     receiver = func.order if method else ""
     if plain in _MAKES_SETS:
@@ -116,71 +118,73 @@ def _order(flow: Flow, plain: str, method: str, func: Guess, args: Sequence[Gues
     if method in _SET_MAKING and receiver:
         return receiver
     if method == "pop" and not args:
-        ask_order(flow, receiver or _order_of_receiver(func))
+        ask_order(effects, receiver or _order_of_receiver(func))
     if plain in _ASKS_NO_ORDER or method in _SET_METHODS:
         return ""
     if plain in _KEEPS_ORDER and args:
         return args[-1].own_order()
     for arg in args:
-        ask_order(flow, arg.own_order() if plain in _ITERATES or method == "join" else arg.order)
+        ask_order(effects, arg.own_order() if plain in _ITERATES or method == "join" else arg.order)
     return ""
 
 
-def _order_of_receiver(func: Guess) -> str:
+def _order_of_receiver(func: AbstractValue) -> str:
     return f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
 
 
-def items_of(guess: Guess) -> str:
+def items_of(abstract: AbstractValue) -> str:
     """Return the order of a set made of a value's items; empty where they are numbers."""
-    if guess.order:
-        return UNKNOWN_ORDER if guess.order.startswith("is:") else guess.order
-    if guess.tail == "range()":
+    if abstract.order:
+        return UNKNOWN_ORDER if abstract.order.startswith("is:") else abstract.order
+    if abstract.tail == "range()":
         return ""
-    return f"items:{guess.paths[0]}" if len(guess.paths) == 1 else UNKNOWN_ORDER
+    return f"items:{abstract.paths[0]}" if len(abstract.paths) == 1 else UNKNOWN_ORDER
 
 
-def ask_order(flow: Flow, order: str) -> None:
+def ask_order(effects: Effects, order: str) -> None:
     """Note that the order of something is asked for."""
     if order:
-        flow.orders.add(order)
+        effects.orders.add(order)
 
 
-def leak(flow: Flow, *guesses: Guess) -> None:
+def escape(effects: Effects, *abstracts: AbstractValue) -> None:
     """Note that what these values are made of goes elsewhere."""
-    for guess in guesses:
-        if guess.clocks:
-            flow.leaked |= guess.clocks
+    for abstract in abstracts:
+        if abstract.taint:
+            effects.escaped |= abstract.taint
 
 
-def combine(flow: Flow, left: Guess, right: Guess, *, of_sets: bool, of_text: bool) -> Guess:
+def combine(
+    effects: Effects, left: AbstractValue, right: AbstractValue, *, of_sets: bool, of_text: bool
+) -> AbstractValue:
     """Note an operation on two values and return what is known of its result.
 
     Args:
-        flow: Where it is noted.
+        effects: Where it is noted.
         left: The value before the operator.
         right: The value after it.
         of_sets: Whether the operator is one that sets have too.
         of_text: Whether it formats a text.
     """
-    clocks = left.clocks | right.clocks
+    clocks = left.taint | right.taint
     if not clocks:
         order = ""
         if of_sets:
             sets = [side.order for side in (left, right) if side.is_set]
             order = sets[0] if sets else left.own_order()
         if order:
-            return Guess(order=order, is_set=True)
-        return Guess(neutral=True) if left.neutral and right.neutral else UNKNOWN
+            return AbstractValue(order=order, is_set=True)
+        return AbstractValue(neutral=True) if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
-    pure = all(side.pure or side.neutral for side in sides)
+    pure = all(side.only_taint or side.neutral for side in sides)
     if not pure and not of_text:  # a text may tell the time beside other things
-        leak(flow, left, right)
-    return Guess(clocks=sides[0].clocks | sides[1].clocks, pure=pure)
+        escape(effects, left, right)
+    return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=pure)
 
 
-def _as_reading(side: Guess) -> Guess:
+def _as_reading(side: AbstractValue) -> AbstractValue:
     """Suppose that a name of the namespace holds a reading: who knows what it holds may tell."""
     name = side.paths[0] if len(side.paths) == 1 else ""
-    if side.clocks or not name.isidentifier():
+    if side.taint or not name.isidentifier():
         return side
-    return replace(side, clocks=frozenset({name}), pure=True)
+    return replace(side, taint=frozenset({name}), only_taint=True)

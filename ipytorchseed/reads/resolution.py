@@ -6,19 +6,17 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.reads.entropy import ALIASES, ASK_TAILS, ASKS, SYSTEM_RANDOM
-from ipytorchseed.reads.inside import (
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.values import (
     is_class,
     is_function,
     is_module,
     module_names,
     module_of,
-    module_of_class,
-    name_of_class,
     qualified_name,
     text,
 )
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.reads.entropy import ALIASES, NONDETERMINISTIC, SYSTEM_RANDOM, TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +25,13 @@ MISSING: Any = object()
 """What a name leads to that leads nowhere."""
 
 
-def asked_by(path: str, given: int, names: Mapping[str, Any], package: str = "") -> str | None:
+def nondeterministic_call(
+    path: str, given: int, names: Mapping[str, Any], package: str = ""
+) -> str | None:
     """Return the function of the table that a call asks, or None.
 
     Args:
-        path: The dotted name that is called, as in ``guess.Guess.paths``.
+        path: The dotted name that is called, as in ``abstract.AbstractValue.paths``.
         given: How many arguments it is given.
         names: Where its first part is found.
         package: The package of the module that calls it, for relative imports.
@@ -49,7 +49,10 @@ def asked_by(path: str, given: int, names: Mapping[str, Any], package: str = "")
             return None  # who knows what a function returns
     if value is MISSING:
         return None
-    if rest and tail not in ASK_TAILS and not _may_be_random(value):
+    if type(value) is types.FunctionType and not rest:
+        tail = qualified_name(value).rpartition(".")[2]
+    named = rest or type(value) is types.FunctionType
+    if named and tail not in TAILS and not _may_be_random(value):
         return None
     for known in names_of_call(value, rest):
         if _asks(known, given):
@@ -58,7 +61,7 @@ def asked_by(path: str, given: int, names: Mapping[str, Any], package: str = "")
 
 
 def _asks(known: str, given: int) -> bool:
-    return given <= ASKS.get(known, -1)
+    return given <= NONDETERMINISTIC.get(known, -1)
 
 
 def _may_be_random(value: Any) -> bool:  # noqa: ANN401

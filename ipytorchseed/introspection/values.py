@@ -11,10 +11,9 @@ import gc
 import itertools
 import sys
 import types
-import weakref
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,8 +22,6 @@ _MANY = 64
 """Items of a container, or attributes of an object, that are looked at."""
 
 _DICTIONARY: Any = vars(types.ModuleType)["__dict__"]
-_MODULE: Any = vars(type)["__module__"]
-_QUALNAME: Any = vars(type)["__qualname__"]
 
 
 def identities(kinds: Iterable[type]) -> frozenset[int]:
@@ -59,6 +56,11 @@ def module_names(module: object) -> dict[str, Any]:
     return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
 
 
+def imported(module: str, name: str) -> Any:  # noqa: ANN401
+    """Return what a module that is imported defines under a name, or None."""
+    return module_names(sys.modules.get(module)).get(name)
+
+
 def text(value: object) -> str:
     """Return a plain text as it is, and "" for anything else."""
     return value if type(value) is str else ""
@@ -67,19 +69,6 @@ def text(value: object) -> str:
 def is_class(value: object) -> bool:
     """Tell whether a value is a class."""
     return issubclass(type(value), type)
-
-
-def module_of_class(kind: type) -> str:
-    """Return the name of the module in which a class was made, or ""."""
-    try:
-        return text(_MODULE.__get__(kind))
-    except AttributeError:
-        return ""
-
-
-def name_of_class(kind: type) -> str:
-    """Return the qualified name of a class."""
-    return text(_QUALNAME.__get__(kind))
 
 
 def is_function(value: object) -> bool:
@@ -188,91 +177,6 @@ def parts(value: object) -> Iterator[Any]:
         yield value.__self__  # type: ignore[attr-defined]
         return
     yield from items(value)
-    dictionary, slots = _layout(kind)
-    for holder, name in slots:
-        slot = own(holder).get(name)
-        if type(slot) is types.MemberDescriptorType:
-            try:
-                yield slot.__get__(value)
-            except (AttributeError, TypeError):  # never filled, or another class's
-                continue
-    if dictionary is not None:
-        slot = own(dictionary).get("__dict__")
-        held = slot.__get__(value) if type(slot) is types.GetSetDescriptorType else None
-        if type(held) is dict:
-            yield from items(held)
-
-
-_layouts: dict[int, tuple[weakref.ref[type], int, tuple[tuple[int, str], ...]]] = {}
-"""By the identity of a class: where among its bases its objects' dictionary and slots are made."""
-
-
-def _layout(kind: type) -> tuple[type | None, list[tuple[type, str]]]:
-    bases = mro(kind)
-    known = _layouts.get(id(kind))
-    if known is None or known[0]() is not kind:
-        known = (weakref.ref(kind), *_find_layout(bases))
-        if len(_layouts) > 4096:  # noqa: PLR2004 -- more classes than one session makes
-            _layouts.clear()
-        _layouts[id(kind)] = known
-    _, dictionary, slots = known
-    return (
-        bases[dictionary] if 0 <= dictionary < len(bases) else None,
-        [(bases[at], name) for at, name in slots if at < len(bases)],
-    )
-
-
-def _find_layout(bases: tuple[type, ...]) -> tuple[int, tuple[tuple[int, str], ...]]:
-    dictionary = -1
-    slots = []
-    for at, base in enumerate(bases):
-        for name, slot in list(own(base).items()):
-            if name == "__dict__" and type(slot) is types.GetSetDescriptorType and dictionary < 0:
-                dictionary = at
-            elif type(slot) is types.MemberDescriptorType and type(name) is str:
-                slots.append((at, name))
-    return dictionary, tuple(slots[:_MANY])
-
-
-_SETS = identities({set, frozenset})
-_BUILTIN = identities({list, tuple, set, frozenset, dict})
-_NUMBERS = identities({int, float, bool, complex, range})
-
-
-def has_random_order(value: object) -> bool:
-    """Tell whether a value is a set whose order hangs on the hash seed."""
-    return id(type(value)) in _SETS and hashes_randomly(value)
-
-
-def hashes_randomly(value: object) -> bool:
-    """Tell whether among a container's items is one whose hash hangs on the hash seed."""
-    kind = type(value)
-    if id(kind) in _BUILTIN:
-        keys: Any = dict.keys(value) if kind is dict else value  # type: ignore[arg-type]
-        try:
-            return any(map(_hashes_randomly, list(itertools.islice(keys, _MANY))))
-        except RuntimeError:
-            return True
-    if module_of_class(kind) == "numpy" and name_of_class(kind) == "ndarray":
-        slot = own(kind).get("dtype")
-        return type(slot) is not types.GetSetDescriptorType or slot.__get__(value).kind in "OSU"
-    return kind is not range and not _is_tensor(kind)
-
-
-def _hashes_randomly(item: object) -> bool:
-    kind = type(item)
-    if id(kind) in _NUMBERS or _is_tensor(kind):
-        return False
-    if module_of_class(kind) == "numpy":
-        return name_of_class(kind) in ("str_", "bytes_", "datetime64", "timedelta64")
-    if kind is tuple or kind is frozenset:
-        return hashes_randomly(item)
-    for base in mro(kind):
-        hashed = own(base).get("__hash__")
-        if hashed is not None:
-            return hashed is not object.__hash__
-    return True
-
-
-def _is_tensor(kind: type) -> bool:
-    return module_of_class(kind) == "torch" and name_of_class(kind) == "Tensor"
+    made = anatomy(kind)
+    yield from [each for _, each in itertools.islice(made.slot_values(value), _MANY)]
+    yield from items(made.dictionary(value) or {})

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from ipytorchseed.reads.flow import Flow
+    from collections.abc import Iterable
+
+    from ipytorchseed.reads.effects import Effects
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""
@@ -23,15 +25,15 @@ class Body(Struct, frozen=True):
     """Code of the cell's own that runs when a value is used.
 
     Attributes:
-        flow: What it does with names.
+        effects: What it does with names.
         then: Code that the result holds: the methods, for a call of a class.
     """
 
-    flow: Flow
+    effects: Effects
     then: tuple[Body, ...] = ()
 
 
-class Guess(Struct, frozen=True):
+class AbstractValue(Struct, frozen=True):
     """What can be told of a value.
 
     Attributes:
@@ -44,8 +46,8 @@ class Guess(Struct, frozen=True):
             ``words``, if it is a set), ``items:words`` (that of a set made of its items) or
             ``UNKNOWN_ORDER``; empty where it does not.
         is_set: Whether it is itself a set, so that nothing has yet asked for that order.
-        clocks: Calls, such as ``time.time()``, and names of the namespace that it is made of.
-        pure: Whether it is made of ``clocks`` and numbers alone.
+        taint: Calls, such as ``time.time()``, and names of the namespace that it is made of.
+        only_taint: Whether it is made of its taint and numbers alone.
         neutral: Whether it is a number, None or an empty container.
         nothing: Whether it is None.
     """
@@ -55,17 +57,21 @@ class Guess(Struct, frozen=True):
     bodies: tuple[Body, ...] = ()
     order: str = ""
     is_set: bool = False
-    clocks: frozenset[str] = frozenset()
-    pure: bool = False
+    taint: frozenset[str] = frozenset()
+    only_taint: bool = False
     neutral: bool = False
     nothing: bool = False
 
-    def attribute(self, name: str) -> Guess:
+    def attribute(self, name: str) -> AbstractValue:
         """Return what is known of an attribute."""
         paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
-        return Guess(
-            paths, f".{name}", self.bodies, self.order, self.is_set, self.clocks, self.pure
+        return AbstractValue(
+            paths, f".{name}", self.bodies, self.order, self.is_set, self.taint, self.only_taint
         )
+
+    def item(self) -> AbstractValue:
+        """Return what is known of an item."""
+        return AbstractValue(bodies=self.bodies, taint=self.taint, only_taint=self.only_taint)
 
     def own_order(self) -> str:
         """Return the order of its items, supposing that it may be a set."""
@@ -76,33 +82,41 @@ class Guess(Struct, frozen=True):
         return f"is:{self.tail}" if self.tail else ""
 
 
-UNKNOWN = Guess()
-NOTHING = Guess(neutral=True, nothing=True)
-NEUTRAL = Guess(neutral=True)
+UNKNOWN = AbstractValue()
+NOTHING = AbstractValue(neutral=True, nothing=True)
+NEUTRAL = AbstractValue(neutral=True)
 
 
-def named(path: str) -> Guess:
+def named(path: str) -> AbstractValue:
     """Return what is known of the value of a name."""
-    return Guess((path,), path)
+    return AbstractValue((path,), path)
 
 
-def either(one: Guess, other: Guess) -> Guess:
+def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return what is known of a value that is one of two."""
     if one is other or one == other:
         return one
-    return Guess(
+    return AbstractValue(
         paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MOST],
         tail=one.tail or other.tail,
-        bodies=joined(one, other),
+        bodies=bodies_of(one, other),
         order=one.order or other.order,
         is_set=(one.is_set or not one.order) and (other.is_set or not other.order),
-        clocks=one.clocks | other.clocks,
-        pure=(one.pure or one.neutral) and (other.pure or other.neutral),
+        taint=one.taint | other.taint,
+        only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
         neutral=one.neutral and other.neutral,
     )
 
 
-def joined(*guesses: Guess) -> tuple[Body, ...]:
+def bodies_of(*abstracts: AbstractValue) -> tuple[Body, ...]:
     """Return the code that any of several values holds."""
-    bodies = [body for guess in guesses for body in guess.bodies]
-    return tuple({id(body.flow): body for body in bodies}.values()) if bodies else ()
+    bodies = [body for abstract in abstracts for body in abstract.bodies]
+    return tuple({id(body.effects): body for body in bodies}.values()) if bodies else ()
+
+
+def contents(items: Iterable[AbstractValue]) -> AbstractValue:
+    """Return what is known of what holds these values."""
+    items = [*items]
+    taint = frozenset().union(*(item.taint for item in items))
+    only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
+    return AbstractValue(bodies=bodies_of(*items), taint=taint, only_taint=only_taint)

@@ -1,0 +1,192 @@
+"""How an object is built, read past any code of its class.
+
+Classes are read through ``type``'s own descriptors, so that no metaclass is asked, and objects
+through the slots and the dictionary that their class reserves, so that no property,
+``__getattr__`` or ``__getattribute__`` is.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_MANY = 2000  # attributes from which on an object is a table
+
+_MISSING: Any = object()
+_of_type = type.__dict__
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, as every class written in Python is
+_WORD = type.__dict__["__basicsize__"].__get__(object) // 2  # bytes of a pointer
+
+
+def mro(kind: type) -> tuple[type, ...]:
+    """Return the classes that ``kind`` inherits from, itself first."""
+    return _of_type["__mro__"].__get__(kind)  # type: ignore[no-any-return]
+
+
+def own(kind: type) -> Mapping[str, Any]:
+    """Return what the class itself defines."""
+    return _of_type["__dict__"].__get__(kind)  # type: ignore[no-any-return]
+
+
+def module_of_class(kind: type) -> str:
+    """Return the module that a class says it is from, or nothing."""
+    try:
+        module = _of_type["__module__"].__get__(kind)
+    except AttributeError:  # deleted by whoever wrote the class
+        return ""
+    return module if type(module) is str else ""
+
+
+def name_of_class(kind: type) -> str:
+    """Return a class's name without its module, ``Outer.Inner``."""
+    return _of_type["__qualname__"].__get__(kind)  # type: ignore[no-any-return]
+
+
+def full_name(kind: type) -> str:
+    """Return a class's name with its module."""
+    return f"{module_of_class(kind)}.{name_of_class(kind)}"
+
+
+class PerObject(Generic[K, T]):
+    """What is worked out once for a class or a code object, as long as that lives.
+
+    Kept by identity: a class may have a metaclass with a ``__hash__`` of its own.
+
+    Args:
+        make: Works it out. What it returns must not hold on to the object.
+    """
+
+    def __init__(self, make: Callable[[K], T]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[weakref.ref[K], T]] = {}
+
+    def __call__(self, of: K) -> T:
+        """Return what belongs to an object."""
+        known = self._known.get(id(of))
+        if known is not None and known[0]() is of:
+            return known[1]
+        made = self._make(of)
+        key, forget = id(of), self._known.pop
+        self._known[key] = weakref.ref(of, lambda _: forget(key, None)), made
+        return made
+
+
+class Anatomy(Struct, frozen=True):
+    """What a class reserves in its objects. The class itself is not kept alive.
+
+    Attributes:
+        kind: The class.
+        name: The class's name with its module.
+        title: Its last word, for people.
+        slots: Each slot's name, and the place among the bases of the class that made it.
+        dictionaries: Where among the bases the attributes' dictionary is made; the first that
+            can be read counts.
+        hidden: Whether there is room that only code written in C can see into.
+    """
+
+    kind: weakref.ref[type]
+    name: str
+    title: str
+    slots: tuple[tuple[str, int], ...]
+    dictionaries: tuple[int, ...]
+    hidden: bool
+
+    def dictionary(self, value: object) -> dict[Any, Any] | None:
+        """Return the attributes' dictionary of ``value`` itself, if it has one."""
+        for at in self.dictionaries:
+            found = self._read(value, "__dict__", at)
+            if found is not _MISSING:
+                return found if type(found) is dict else None
+        return None
+
+    def slot_values(self, value: object) -> Iterator[tuple[str, object]]:
+        """Return name and value of each slot that is filled."""
+        for name, at in self.slots:
+            found = self._read(value, name, at)
+            if found is not _MISSING:
+                yield name, found
+
+    def attributes(self, value: object) -> list[tuple[str, object]]:
+        """Return names and values of an object's own attributes, by name."""
+        return sorted(self.unsorted(value), key=_first)
+
+    def unsorted(self, value: object) -> Iterator[tuple[str, object]]:
+        """Return names and values of an object's own attributes, as they were made.
+
+        Where they are too many to be copied, their dictionary stands for them.
+        """
+        yield from self.slot_values(value)
+        dictionary = self.dictionary(value) or {}
+        if len(dictionary) > _MANY:
+            yield "__dict__", dictionary
+            return
+        for item in [*dictionary.items()]:
+            if type(item[0]) is str:
+                yield item
+
+    def _read(self, value: object, name: str, at: int) -> Any:  # noqa: ANN401
+        kind = self.kind()
+        bases = mro(type(value) if kind is None else kind)
+        slot: Any = own(bases[at]).get(name) if at < len(bases) else None
+        if not _is_descriptor(slot):  # replaced since
+            return _MISSING
+        try:
+            return slot.__get__(value)
+        except (AttributeError, TypeError):  # never filled, or another class's
+            return _MISSING
+
+
+def _first(item: tuple[str, object]) -> str:
+    return item[0]
+
+
+def _dissect(kind: type) -> Anatomy:
+    slots, dictionaries = [], []
+    for at, base in enumerate(mro(kind)):
+        for name, entry in [*own(base).items()]:
+            if type(name) is not str:
+                continue
+            if name == "__dict__":
+                if _is_descriptor(entry):
+                    dictionaries.append(at)
+            elif type(entry) is MemberDescriptorType and name != "__weakref__":
+                slots.append((name, at))
+    full, title = full_name(kind), name_of_class(kind).rpartition(".")[2]
+    return Anatomy(weakref.ref(kind), full, title, tuple(slots), tuple(dictionaries), _hides(kind))
+
+
+def _is_descriptor(entry: object) -> bool:
+    return type(entry) is MemberDescriptorType or type(entry) is GetSetDescriptorType
+
+
+def _hides(kind: type) -> bool:
+    """Tell whether a class or a base of it reserves more room than its slots account for."""
+    while kind is not object:
+        base = _of_type["__base__"].__get__(kind)
+        room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)
+        if _of_type["__flags__"].__get__(kind) & _HEAP:
+            slots = sum(type(entry) is MemberDescriptorType for entry in [*own(kind).values()])
+            if room > _WORD * (slots + 2):  # a dictionary and weak references take one each
+                return True
+        elif room or _of_type["__itemsize__"].__get__(kind):
+            return True
+        kind = base
+    return False
+
+
+anatomy: PerObject[type, Anatomy] = PerObject(_dissect)
+"""Returns how objects of a class are built."""
+
+
+def attributes(value: object) -> Iterator[tuple[str, object]]:
+    """Return names and values of an object's own attributes, as they were made."""
+    return anatomy(type(value)).unsorted(value)

@@ -1,0 +1,73 @@
+"""Whose code a module is: the user's own, or that of a library of some version."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+
+from ipytorchseed.introspection.values import imported, text
+
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+"""Folders of installed packages, also where the interpreter names none of them."""
+
+_OURS = Path(__file__).parents[1]
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[str, ...]:
+    """Folders of the interpreter and of installed packages, with a slash at the end."""
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders |= {*site.getsitepackages(), site.getusersitepackages(), str(_OURS)}
+    return tuple(str(Path(folder).resolve()) + os.sep for folder in folders)
+
+
+def is_installed_file(path: str) -> bool:
+    """Tell whether a file belongs to the interpreter, to a package, or to ourselves."""
+    return path.startswith(("<", *_installed())) or any(name in path for name in _PACKAGES)
+
+
+@lru_cache(maxsize=4096)
+def _is_local_file(path: str) -> bool:
+    try:
+        return not is_installed_file(str(Path(path).resolve()))
+    except (OSError, ValueError, RuntimeError):  # no path, or a circle of links
+        return False
+
+
+def is_local_module(name: object) -> bool:
+    """Tell whether a module is the user's: the notebook itself, or a file outside of packages."""
+    if type(name) is not str:
+        return False
+    if name == "__main__":
+        return True
+    file = _file_of(name)
+    return bool(file) and _is_local_file(file)
+
+
+def library_version(module: str) -> str | None:
+    """Return the version of the library that a module belongs to.
+
+    Returns:
+        Its version, or nothing in text where it tells none; None for a module of the user's own:
+        the notebook, a script, a package under development.
+    """
+    root = module.partition(".")[0]
+    standard = root in sys.stdlib_module_names
+    file = _file_of(module) or _file_of(root)
+    if root == "__main__" or (_is_local_file(file) if file else not standard):
+        return None
+    if standard:
+        return sys.version.partition(" ")[0]
+    told = imported(root, "__version__")
+    if not issubclass(type(told), str):
+        return ""
+    return str.__getitem__(told, slice(None))  # torch has a class of its own for it
+
+
+def _file_of(module: str) -> str:
+    return text(imported(module, "__file__"))

@@ -1,0 +1,89 @@
+"""Which names belong to a function, and which to its surroundings."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def arguments_of(arguments: ast.arguments) -> set[str]:
+    """Return the names of a function's arguments."""
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+    return {each.arg for each in every}
+
+
+def defaults_of(arguments: ast.arguments) -> list[ast.expr]:
+    """Return the defaults of a function's arguments."""
+    return [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
+
+
+def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """Return the annotations of a function's arguments and result."""
+    own = function.args
+    every = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
+    found = [each.annotation for each in every if each is not None]
+    return [each for each in (*found, function.returns) if each is not None]
+
+
+def type_parameters(node: ast.AST) -> set[str]:
+    """Return the names in ``def f[T]``, ``class A[T]`` and ``type X[T]``."""
+    return {each.name for each in getattr(node, "type_params", ())}
+
+
+def targets_of(target: ast.expr) -> set[str]:
+    """Return the names that a target sets."""
+    if isinstance(target, ast.Name):
+        return {target.id}
+    return {
+        part.id
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+    }
+
+
+def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the names that belong to a function."""
+    outer: set[str] = set()
+    local = arguments_of(function.args) | type_parameters(function)
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        local |= _bound_by(node)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            outer.update(node.names)
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            stack += node.decorator_list
+        elif isinstance(node, ast.comprehension):  # whose targets are its own, unlike those of :=
+            stack += [node.iter, *node.ifs]
+        elif not isinstance(node, ast.Lambda):
+            stack.extend(ast.iter_child_nodes(node))
+    return local - outer
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a node binds itself, apart from those inside it."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, ast.alias):
+        return {node.asname or node.name.partition(".")[0]}
+    if isinstance(node, ast.ExceptHandler):
+        return {node.name} if node.name else set()
+    return captures_of(node.pattern) if isinstance(node, ast.match_case) else set()
+
+
+def captures_of(pattern: ast.pattern) -> set[str]:
+    """Return the names that a pattern of ``match`` sets."""
+    found = (getattr(part, "name", None) or getattr(part, "rest", None) for part in _parts(pattern))
+    return {name for name in found if isinstance(name, str)}
+
+
+def _parts(pattern: ast.pattern) -> Iterator[ast.AST]:
+    return (part for part in ast.walk(pattern) if isinstance(part, ast.pattern))

@@ -1,0 +1,61 @@
+"""What the code of a cell or of a function does with names, from its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads import blocks, calling
+from ipytorchseed.reads.abstract import Body
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.functions import function_effects, lambda_effects
+from ipytorchseed.reads.scope import Scope, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ipytorchseed.reads.scope import Reader
+
+__all__ = ["blocks", "calling", "follow", "follow_function"]  # the two register their evaluators
+
+
+def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
+    """Follow what a function does when it is called.
+
+    Args:
+        node: The function, lambda or generator expression.
+        free: Names that it takes from the functions around it.
+        reader: What reads the texts inside.
+    """
+    around = Scope({*free}, State({*free}, {}), reader)
+    if isinstance(node, ast.Lambda):
+        around.run(Body(lambda_effects(around, node)))
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        around.run(Body(function_effects(around, node)))
+    elif isinstance(node, ast.GeneratorExp):  # whose first iterator it was given when it was made
+        first, *others = node.generators
+        nothing = ast.Tuple([], ast.Load())
+        given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
+        around.consume(around.visit(ast.GeneratorExp(node.elt, [given, *others])))
+    return around.effects
+
+
+def follow(tree: ast.Module, reader: Reader) -> Effects:
+    """Follow the code of a cell.
+
+    Args:
+        tree: The cell, parsed.
+        reader: What reads the texts inside.
+    """
+    walker = Scope(set(), State(set(), {}), reader)
+    walker.block(tree.body)
+    walker.settle()
+    effects = walker.effects
+    effects.must_assign = {name for name in walker.assigned if name in effects.writes}
+    for name, abstract in walker.bound.items():
+        if abstract.bodies:
+            effects.defined[name] = merged = Effects()
+            walker_of_bodies = Scope(set(), State(set(), {}), reader)
+            walker_of_bodies.run_all(abstract.bodies)
+            merged.add(walker_of_bodies.effects)
+    return effects

@@ -1,0 +1,325 @@
+"""A scope while its code is evaluated: its names, which are certain to be set, and to what."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.taint import ask_order, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+T = TypeVar("T", bound="Callable[[Scope, Any], AbstractValue]")
+
+_evaluators: dict[type[ast.AST], Callable[[Scope, Any], AbstractValue]] = {}
+
+
+def evaluates(*kinds: str) -> Callable[[T], T]:
+    """Make a function the evaluator of these kinds of nodes, where Python has them."""
+
+    def register(evaluate: T) -> T:
+        for kind in kinds:
+            if hasattr(ast, kind):
+                _evaluators[getattr(ast, kind)] = evaluate
+        return evaluate
+
+    return register
+
+
+class State(Struct, frozen=True):
+    """What holds at one place of the code.
+
+    Attributes:
+        assigned: Names certain to be set, or deleted: their values of before are out of sight.
+        bound: What may be told of the values of those names, and of others that may be set.
+        dead: Whether this place is never found.
+    """
+
+    assigned: set[str]
+    bound: dict[str, AbstractValue]
+    dead: bool = False
+
+
+_MOST = 8_000
+"""Nodes that are followed for one cell or function: some 50 ms."""
+
+
+class TooMuchError(Exception):
+    """There is more code than may be followed."""
+
+
+class Reader(Struct):
+    """What is known of the text of which the code is part.
+
+    Attributes:
+        parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
+        left: How many more nodes of it may be followed.
+    """
+
+    parse: Callable[[str], ast.Module | None]
+    left: int = _MOST
+
+
+class Scope:
+    """Evaluates the code of one scope, in the environment of its names.
+
+    Args:
+        local: Names that are the scope's own, and nobody else's business.
+        state: What holds where it begins.
+        reader: What reads the texts inside.
+        in_class: Whether this is the body of a class: what it sets is its own.
+
+    Attributes:
+        effects: What the code does with names.
+        name: The function's name, or "".
+        declared: Names that a class declares global.
+        returns: What holds at each ``return``.
+        loops: What holds at each ``break``, and at each ``continue``, of the loops around.
+        is_generator: Whether it yields.
+        tries: How many ``try`` are around.
+        latest: What held before the last statement inside one.
+    """
+
+    def __init__(
+        self, local: set[str], state: State, reader: Reader, *, in_class: bool = False
+    ) -> None:
+        self.effects = Effects()
+        self.local = local
+        self.reader = reader
+        self.in_class = in_class
+        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
+        self.name = ""
+        self.declared: set[str] = set()
+        self.returns: list[State] = []
+        self.loops: list[tuple[list[State], list[State]]] = []
+        self.is_generator = False
+        self.tries = 0
+        self.latest: State | None = None
+        self._surroundings = set(self.assigned) if in_class else set()
+        self._not_timed: set[str] = set()
+        self.has_dotted = False
+
+    def visit(self, node: ast.AST) -> AbstractValue:
+        """Evaluate a node and return what is known of its value.
+
+        Raises:
+            TooMuchError: There was too much before it.
+        """
+        self.reader.left -= 1
+        if self.reader.left < 0:
+            raise TooMuchError
+        evaluate = _evaluators.get(type(node))
+        if evaluate is not None:
+            return evaluate(self, node)
+        for field in node._fields:
+            part = getattr(node, field, None)
+            for child in part if type(part) is list else (part,):
+                if isinstance(child, ast.AST):
+                    self.consume(self.visit(child))
+        return UNKNOWN
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        """Evaluate statements up to where they are left."""
+        for statement in statements:
+            if self.dead:
+                return
+            if self.tries:
+                self.latest = self.state()
+            self.visit(statement)
+
+    # -- states --------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """Copy what holds here."""
+        return State(set(self.assigned), dict(self.bound), self.dead)
+
+    def resume(self, state: State) -> None:
+        """Go on where this holds. The state is used up."""
+        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
+
+    def join(self, states: Iterable[State]) -> None:
+        """Go on where several ways meet. The states are used up."""
+        alive = [state for state in states if not state.dead]
+        if not alive:
+            self.dead = True
+            return
+        self.resume(alive[0])
+        for state in alive[1:]:
+            self.assigned &= state.assigned
+            self.may_be_bound(state)
+
+    def may_be_bound(self, state: State) -> None:
+        """Note what names may be bound to where another way led here."""
+        if not state.dead:
+            for name, abstract in state.bound.items():
+                before = self.bound.get(name)
+                self.bound[name] = abstract if before is None else join(before, abstract)
+
+    def outer(self) -> frozenset[str] | set[str]:
+        """Return those of the assigned names that are the namespace's."""
+        return self.assigned - self.local if self.local else self.assigned
+
+    def assigned_inside(self) -> set[str]:
+        """Return the names certain to be set for functions here: not those of a class."""
+        return self._surroundings if self.in_class else self.assigned
+
+    def local_inside(self) -> set[str]:
+        """Return the names of its own that functions here see as theirs: none of a class."""
+        return set() if self.in_class else self.local
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def load(self, name: str) -> AbstractValue:
+        """Note that a name is looked up, and return what is known of its value."""
+        bound = self.bound.get(name)
+        if name in self.assigned:
+            return UNKNOWN if bound is None else bound
+        self.effects.read(name, self.outer())
+        return named(name) if bound is None else join(named(name), bound)
+
+    def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
+        """Note that a name is set; in a class, one of its own."""
+        if self.in_class and name not in self.declared:
+            self.local.add(name)
+        if self.has_dotted:
+            self.assigned = {each for each in self.assigned if not each.startswith(f"{name}.")}
+        self.assigned.add(name)
+        if abstract is UNKNOWN:
+            self.bound.pop(name, None)
+        else:
+            self.bound[name] = abstract
+        if name in self.local:
+            return
+        self.effects.writes.add(name)
+        if abstract.is_set and not abstract.order.startswith("is:"):
+            self.effects.holds.add(name)
+        self._time(name, abstract)
+
+    def settle(self) -> None:
+        """Note what the scope leaves behind: a list in the order of a set, if not sorted since."""
+        for name, abstract in self.bound.items():
+            if abstract.order and not abstract.is_set and name not in self.local:
+                ask_order(self.effects, abstract.order)
+
+    def consume_all(self) -> None:
+        """Note that functions made here may be called from elsewhere, by whatever holds them."""
+        for abstract in [*self.bound.values()]:
+            self.run_all(abstract.bodies)
+
+    def store_attribute(self, path: str) -> None:
+        """Note that ``a.b`` is set: the value that it had before is out of sight."""
+        self.assigned.add(path)
+        self.has_dotted = True
+
+    def delete(self, name: str) -> None:
+        """Note that a name is deleted."""
+        self.store(name)
+        self._mix(name)
+
+    def fill(self, name: str, abstract: AbstractValue) -> None:
+        """Note that a value is put into what a name holds."""
+        before = self.bound.get(name, UNKNOWN)
+        if abstract.taint or before.taint:
+            if abstract.only_taint and (before.only_taint or before.neutral):
+                clocks = before.taint | abstract.taint
+                self.store(name, replace(before, taint=clocks, only_taint=True, neutral=False))
+            else:
+                escape(self.effects, abstract, before)
+                self._mix(name)
+        if abstract.bodies:
+            self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
+
+    def _time(self, name: str, abstract: AbstractValue) -> None:
+        timed = self.effects.timed
+        if abstract.taint and abstract.only_taint and name not in self._not_timed:
+            timed[name] = timed.get(name, frozenset()) | abstract.taint
+        elif not abstract.neutral:
+            escape(self.effects, abstract)
+            self._mix(name)
+
+    def _mix(self, name: str) -> None:
+        """Note that a name holds more than readings of clocks."""
+        self._not_timed.add(name)
+        self.effects.timed.pop(name, None)
+
+    # -- code that runs later than it is written ---------------------------------------------------
+
+    def consume(self, abstract: AbstractValue) -> None:
+        """Note that a value is used where all of its code may run, and its readings count."""
+        if abstract.taint:
+            escape(self.effects, abstract)
+        if abstract.bodies:
+            self.run_all(abstract.bodies)
+
+    def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
+        """Run code, and that which its result holds."""
+        seen = set() if seen is None else seen
+        for body in bodies:
+            self.run(body, seen)
+            self.run_all((each for each in body.then if id(each.effects) not in seen), seen)
+
+    def run(self, body: Body, seen: set[int] | None = None, *, certain: bool = False) -> None:
+        """Note what code does that runs here, and what the code of ours does that it calls.
+
+        Args:
+            body: The code.
+            seen: What was run already, by identity.
+            certain: Whether it runs to its end.
+        """
+        seen = set() if seen is None else seen
+        inside = body.effects
+        if id(inside) in seen:
+            return
+        seen.add(id(inside))
+        outer = self.outer()
+        visible = self.assigned_inside()
+        for name, assigned in inside.reads.items():
+            if name not in visible:
+                self.effects.read(name, outer | assigned)
+            abstract = self.bound.get(name)
+            if abstract is not None and abstract.bodies:
+                self.run_all(abstract.bodies, seen)
+        self._add_paths(inside)
+        self.effects.add_plain(inside)
+        if certain:
+            for name in inside.must_assign:
+                self.store(name)
+
+    def _add_paths(self, inside: Effects) -> None:
+        """Add the dotted names of code inside, as they are seen here."""
+        ours = self.effects
+        for path, given in inside.calls.items():
+            for found in self._lead(path):
+                ours.call(found, given)
+        for path in inside.paths:
+            ours.paths.update(self._lead(path))
+        for path in inside.handed:
+            ours.handed.update(self._lead(path))
+        for path in inside.escaped:
+            ours.escaped.update(self._lead(path))
+        for order in inside.orders:
+            kind, _, path = order.partition(":")
+            if path:
+                ours.orders.update(f"{kind}:{found}" for found in self._lead(path))
+            else:
+                ours.orders.add(order)
+        ours.writes |= inside.writes - self.local_inside()
+
+    def _lead(self, path: str) -> list[str]:
+        """Return what a dotted name of code inside means here."""
+        root = path.partition(".")[0]
+        name = root.removesuffix("()")
+        if not name or (name not in self.assigned and name not in self.bound):
+            return [path]
+        abstract = self.bound.get(name)
+        if abstract is None or not abstract.paths:
+            return [] if name in self.assigned else [path]
+        found = [f"{each}{path[len(name) :]}" for each in abstract.paths]
+        return found if name in self.assigned else [path, *found]

@@ -1,0 +1,184 @@
+"""The source of compiled functions: the very text that they were compiled from, or none.
+
+A text counts only where it compiles to the function's own code object, line by line: a file that
+was edited since, or code that was rewritten, is not taken for what runs.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import linecache
+import stat
+from bisect import bisect_right
+from collections import OrderedDict, deque
+from contextlib import suppress
+from operator import le
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads.parsing import NAME, parse_text, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LARGEST = 200_000
+"""Characters of a text that is parsed: some 40 ms."""
+
+_MOST_FILES = 64
+_MOST_BODIES = 32
+
+_FLAGS = 0
+for _name in __future__.all_feature_names:
+    _FLAGS |= getattr(__future__, _name).compiler_flag
+
+_NAMES: dict[type[ast.AST], str] = {
+    ast.Lambda: "<lambda>",
+    ast.GeneratorExp: "<genexpr>",
+}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
+class Text:
+    """A parsed text, compiled where it is asked for.
+
+    Args:
+        tree: The text, parsed.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._lines = [*map(_first_line, tree.body)]
+        self._nodes: dict[int, dict[tuple[int, str], list[ast.AST]]] = {}
+        self._codes: dict[tuple[int, int], dict[tuple[int, str], list[CodeType]]] = {}
+
+    def find(self, code: CodeType) -> list[ast.AST]:
+        """Return the functions that were compiled to ``code``: more than one only on one line."""
+        at = bisect_right(self._lines, code.co_firstlineno) - 1
+        while at >= 0 and (self._tree.body[at].end_lineno or 0) >= code.co_firstlineno:
+            nodes = self._functions(at).get((code.co_firstlineno, code.co_name), [])
+            # A cell is compiled statement by statement; a module as a whole, where imports count.
+            for codes in (self._compiled(code, at), self._compiled(code)) if nodes else ():
+                if code in codes:
+                    return [nodes[codes.index(code)]] if _are_alike(nodes, codes) else nodes
+            at -= 1
+        return []
+
+    def _functions(self, at: int) -> dict[tuple[int, str], list[ast.AST]]:
+        """Return the functions in a statement, by their line and name."""
+        found = self._nodes.get(at)
+        if found is None:
+            found = self._nodes[at] = {}
+            for node in sorted(ast.walk(self._tree.body[at]), key=_position):
+                name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
+                if name is not None:
+                    found.setdefault((_first_line(node), name), []).append(node)
+        return found
+
+    def _compiled(self, code: CodeType, at: int = -1) -> list[CodeType]:
+        """Return what one statement, or the whole, has of functions in the line of ``code``."""
+        flags = code.co_flags & _FLAGS | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        found = self._codes.get((at, flags))
+        if found is None:
+            tree = self._tree if at < 0 else ast.Module([self._tree.body[at]], [])
+            found = self._codes[at, flags] = {}
+            for each in _compile(tree, flags):
+                found.setdefault((each.co_firstlineno, each.co_name), []).append(each)
+        return found.get((code.co_firstlineno, code.co_name), [])
+
+
+_files: OrderedDict[str, tuple[list[str], Text]] = OrderedDict()
+"""By file name: the lines as ``linecache`` holds them, and what they say."""
+
+_bodies: deque[Text] = deque(maxlen=_MOST_BODIES)
+"""Texts that run under a made-up name, such as the bodies of ``%%time``; the latest first."""
+
+
+def remember(tree: ast.Module) -> None:
+    """Keep a text whose functions cannot be found by the name of a file.
+
+    Args:
+        tree: The text, parsed.
+    """
+    _bodies.appendleft(Text(tree))
+
+
+def find_source(code: CodeType) -> list[ast.AST]:
+    """Return the functions, as parsed, that were compiled to a code object.
+
+    Args:
+        code: The code of a function, lambda or generator expression.
+
+    Returns:
+        One, or those that one line holds; none where the source is gone, too long, or another.
+    """
+    for text in _texts(code.co_filename):
+        found = text.find(code)
+        if found:
+            return found
+    return []
+
+
+def _texts(name: str) -> Iterator[Text]:
+    """Return the texts that the code of a file may have been compiled from."""
+    known = None
+    if name in linecache.cache:
+        known = _of_file(name)
+        yield known
+        linecache.checkcache(name)  # forgets what was written anew since
+    if name in linecache.cache or _is_readable(name):
+        fresh = _of_file(name)
+        if fresh is not known:
+            yield fresh
+    elif known is None:
+        yield from [*_bodies]
+
+
+def _is_readable(name: str) -> bool:
+    try:
+        found = Path(name).stat()
+        return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
+    except (OSError, ValueError):
+        return False
+
+
+def _of_file(name: str) -> Text:
+    lines = linecache.getlines(name)
+    known = _files.get(name)
+    if known is None or known[0] is not lines:
+        tree = parse_text("".join(lines)) if sum(map(len, lines)) <= _LARGEST else None
+        known = lines, Text(tree or ast.Module([], []))
+        _files[name] = known
+        if len(_files) > _MOST_FILES:
+            _files.popitem(last=False)
+    _files.move_to_end(name)
+    return known[1]
+
+
+def _first_line(node: ast.AST) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min(map(_position, [node, *decorators]))[0]
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _are_alike(nodes: list[ast.AST], codes: list[CodeType]) -> bool:
+    """Tell whether functions, as parsed and as compiled, stand in one order: none in another."""
+    ends = [(each.end_lineno, each.end_col_offset) for each in nodes]  # type: ignore[attr-defined]
+    apart = all(map(le, ends, map(_position, nodes[1:])))
+    return apart and len(nodes) == len(codes)
+
+
+def _compile(tree: ast.Module, flags: int) -> Iterator[CodeType]:
+    """Compile a text, and return the code of all functions in it, as they stand."""
+    stack: list[CodeType] = []
+    with suppress(*_ERRORS), quiet():
+        stack.append(compile(tree, NAME, "exec", flags, dont_inherit=True))
+    while stack:
+        code = stack.pop()
+        yield code
+        stack += [each for each in code.co_consts[::-1] if isinstance(each, CodeType)]

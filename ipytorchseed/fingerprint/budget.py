@@ -40,6 +40,10 @@ class Budget(Struct):
         """Return when a look that begins now must end, by ``time.perf_counter``."""
         return time.perf_counter() + self.seconds - self.used
 
+    def stop(self) -> None:
+        """Take all that is left, also of the look under way."""
+        self.seconds = 0.0
+
     def charge(self, since: float) -> None:
         """Take the time since ``since``, by ``time.perf_counter``."""
         self.used += time.perf_counter() - since

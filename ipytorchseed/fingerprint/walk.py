@@ -198,7 +198,7 @@ class Walk:
             raise SpentError
 
     def _clock(self) -> None:
-        if time.perf_counter() > self._deadline:
+        if time.perf_counter() > self._deadline or not self.budget.seconds:
             raise SpentError
 
     def charge(self, size: int) -> None:

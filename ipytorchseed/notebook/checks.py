@@ -160,7 +160,9 @@ class Checks:
         under.ended = True
 
     def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
-        error = None if result is None else result.error_before_exec or result.error_in_exec
+        error = None if result is None else result.error_before_exec
+        if error is None and result is not None:  # not `or`: an exception may have a length
+            error = result.error_in_exec
         if result is None or error is not None:
             if not under.as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
@@ -169,7 +171,7 @@ class Checks:
         shown = Shown(under.outputs.stdout(), tuple(under.outputs.displays), result.result)
         self.rerunning = True
         try:
-            with under.progress:
+            with self._extension.interrupts.let_through(), under.progress:
                 under.check.first(shown)
                 checked = under.check.finish(
                     Rerunner(

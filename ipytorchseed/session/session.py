@@ -40,6 +40,7 @@ _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
 
 _TOO_MUCH = "too much code of yours to follow it all"
+_CUT_SHORT = "the run was interrupted while it was looked at: values are known by samples"
 
 
 class Pending(Struct):
@@ -123,6 +124,8 @@ class Session:
         self._known: dict[str, tuple[Fingerprint, int]] = {}
         self._round = 0
         self._pending: Pending | None = None
+        self._budget = Budget()
+        self._cut_short = False
 
     @property
     def last(self) -> Run | None:
@@ -161,6 +164,8 @@ class Session:
                 moved since the last run, and before the look at what this one begins with.
         """
         self._pending = None
+        self._cut_short = False
+        self._budget = Budget(self.config.budget)
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
         states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
@@ -186,7 +191,7 @@ class Session:
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths),
-            budget=Budget(self.config.budget),
+            budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.asks)),
             between={
                 name: (before, digests[name])
@@ -200,6 +205,11 @@ class Session:
         self._pending = pending
         self._files.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
+
+    def stop_look(self) -> None:
+        """End the look under way soon: what it has not come to is looked at in samples."""
+        self._cut_short = True
+        self._budget.stop()
 
     def end_cell(
         self,
@@ -262,7 +272,11 @@ class Session:
             uses=tuple(sorted(reached.uses)),
             passes=reached.passes,
             code=code_digest(pending.source, self._transform),
-            notes=(*states.notes, *(() if reached.complete else (_TOO_MUCH,))),
+            notes=(
+                *states.notes,
+                *(() if reached.complete else (_TOO_MUCH,)),
+                *((_CUT_SHORT,) if self._cut_short else ()),
+            ),
         )
         self._ended = run.after
         kept = pending.states.kept | states.kept

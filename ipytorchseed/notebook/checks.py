@@ -23,6 +23,7 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.trace.places import Lines
 
@@ -113,13 +114,15 @@ class Checks:
                 "the cell waits for input, which its further runs would not be given. Ask for it in"
                 " a cell above"
             )
+        import_ahead(cell.source, lambda _: cell.text)
+        hidden = frozenset(shell.user_ns_hidden)
+        reached = reach(flow, shell.user_ns, hidden)
+        import_sources(reached.uses)
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
             extension.tracking.note_seed(seed, "scope")
-        hidden = frozenset(shell.user_ns_hidden)
         progress = Progress(shell, silent=as_json)
-        reached = reach(flow, shell.user_ns, hidden)
         check = Check(
             shell.user_ns,
             reached,

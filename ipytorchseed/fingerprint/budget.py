@@ -58,6 +58,10 @@ class Budget(Struct):
         """
         return time.perf_counter() + (self.left if whole else self.seconds - self.used)
 
+    def stop(self) -> None:
+        """Take all that is left, also of the look under way."""
+        self.seconds = 0.0
+
     def charge(self, since: float) -> None:
         """Take the time since ``since``, by ``time.perf_counter``."""
         self.used += time.perf_counter() - since

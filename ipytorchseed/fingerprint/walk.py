@@ -216,7 +216,7 @@ class Walk:
             raise SpentError
 
     def _clock(self) -> None:
-        if time.perf_counter() > self._deadline:
+        if time.perf_counter() > self._deadline or not self.budget.seconds:
             raise LateError
 
     def charge(self, size: int) -> None:

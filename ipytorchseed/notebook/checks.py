@@ -23,6 +23,7 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.trace.places import Lines
 
@@ -113,13 +114,15 @@ class Checks:
                 "the cell waits for input, which its further runs would not be given. Ask for it in"
                 " a cell above"
             )
+        import_ahead(cell.source, lambda _: cell.text)
+        hidden = frozenset(shell.user_ns_hidden)
+        reached = find_dependencies(flow, shell.user_ns, hidden)
+        import_sources(reached.packages)
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
             extension.tracking.note_seed(seed, "scope")
-        hidden = frozenset(shell.user_ns_hidden)
         progress = Progress(shell, silent=as_json)
-        reached = find_dependencies(flow, shell.user_ns, hidden)
         check = Check(
             shell.user_ns,
             reached,
@@ -160,7 +163,9 @@ class Checks:
         under.ended = True
 
     def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
-        error = None if result is None else result.error_before_exec or result.error_in_exec
+        error = None if result is None else result.error_before_exec
+        if error is None and result is not None:  # not `or`: an exception may have a length
+            error = result.error_in_exec
         if result is None or error is not None:
             if not under.as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
@@ -169,7 +174,7 @@ class Checks:
         shown = Shown(under.outputs.stdout(), tuple(under.outputs.displays), result.result)
         self.rerunning = True
         try:
-            with under.progress:
+            with self._extension.interrupts.let_through(), under.progress:
                 under.check.first(shown)
                 checked = under.check.finish(
                     Rerunner(

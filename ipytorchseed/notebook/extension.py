@@ -15,6 +15,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_key
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.guard import Guard
+from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
@@ -55,6 +56,7 @@ class Extension:
         opener: Makes the viewer when it is first asked for; None where there is none.
 
     Attributes:
+        interrupts: Keeps Ctrl-C from being lost while we look.
         guard: Keeps errors of our callbacks away from the user's cells.
         runs: The runs under way.
         seeding: What ``%seed`` put in force.
@@ -69,11 +71,12 @@ class Extension:
 
     def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
         self.shell = shell
-        self.guard = Guard()
         self.runs = Runs()
         self.seeding = Seeding()
         self.choices = IPyTorchSeed(parent=shell)
         self.tracking = Tracking(shell, self.choices)
+        self.interrupts = held = Interrupts(shell, self.tracking.stop_look)
+        self.guard = guard = Guard(held.note)
         self.viewer: Viewer | None = None
         self.lock = threading.RLock()
         self.at_work = False
@@ -82,10 +85,10 @@ class Extension:
         self._checks: Checks | None = None
         self._magics: list[tuple[str, str, Magic, Any]] = []
         self._events: dict[str, Callable[..., None]] = {
-            "pre_execute": self.guard(self.runs.pre_execute),
-            "pre_run_cell": self.guard(self._pre_run_cell),
-            "post_execute": self.guard(self.runs.post_execute),
-            "post_run_cell": self.guard(self._post_run_cell),
+            "pre_execute": held.held(guard(self.runs.pre_execute)),
+            "pre_run_cell": held.held(guard(self._pre_run_cell), held.before_cell),
+            "post_execute": held.held(guard(self._post_execute)),
+            "post_run_cell": held.held(guard(self._post_run_cell), held.after_cell),
         }
 
     @property
@@ -219,8 +222,13 @@ class Extension:
             self.tracking.begin(info, key, partial(self.seeding.apply, seed))
             self.tracking.note_seed(seed, "each")
 
+    def _post_execute(self) -> None:
+        self.runs.post_execute()
+        if not self.runs.busy:  # a callback of a widget or a silent run
+            self.interrupts.forget()
+
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
-        self.runs.post_run_cell(result)
+        self.guard(self.runs.post_run_cell)(result)
         if self.rerunning:
             return
         try:
@@ -230,21 +238,23 @@ class Extension:
                 self.at_work = False
 
     def _after_run(self, result: ExecutionResult | None) -> None:
+        """Do what follows a run; each step, whatever became of those before it."""
+        guard = self.guard
         if self._scopes is not None and self.runs.current is None:
-            self._scopes.after_cell()
-        run = None if self.runs.busy else self.tracking.end(result)
+            guard(self._scopes.after_cell)()
+        run = None if self.runs.busy else guard(self.tracking.end)(result)
         if self._checks is not None:
-            self._checks.finish(result)
-            self._checks.record(run)
+            guard(self._checks.finish)(result)
+            guard(self._checks.record)(run)
         if run is not None and (self.viewer is not None or self.choices.explain_on_change):
             run = self.tracking.session.last  # with its number
         if run is not None and self.choices.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
-            explain_change(self.tracking.session, run)
+            guard(explain_change)(self.tracking.session, run)
         if self.viewer is not None and not self.runs.busy:
             self.at_work = False
-            self.guard(self.viewer.ran)(run)
+            guard(self.viewer.ran)(run)
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Result = TypeVar("Result")
 
 
 class Guard:
     """Wraps callbacks so that an error of ours reaches nobody, and is told once.
 
+    Args:
+        interrupted: Called when an interrupt ended a callback.
+
     Attributes:
         errors: What went wrong, by kind and place, in the order of first appearance.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, interrupted: Callable[[], object]) -> None:
         self.errors: dict[str, Exception] = {}
+        self._interrupted = interrupted
 
-    def __call__(self, callback: Callable[..., None]) -> Callable[..., None]:
-        """Return ``callback`` with its errors kept here; interrupts pass."""
+    def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
+        """Return ``callback`` with its errors kept here; it returns None where it failed."""
 
         @functools.wraps(callback)
-        def guarded(*args: Any) -> None:
+        def guarded(*args: Any) -> Result | None:
             try:
-                callback(*args)
+                return callback(*args)
+            except KeyboardInterrupt:
+                self._interrupted()
             except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
                 self._tell(callback.__name__, error)
+            return None
 
         return guarded
 

@@ -114,6 +114,11 @@ class Tracking:
         if self._session is not None:
             self._session.close()
 
+    def stop_look(self) -> None:
+        """End the look under way soon: the user interrupts it."""
+        if self._session is not None:
+            self._session.stop_look()
+
     def begin(
         self, info: ExecutionInfo, cell: str, prepare: Callable[[], object] | None = None
     ) -> None:

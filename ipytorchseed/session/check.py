@@ -120,6 +120,8 @@ class Check:
         try:
             differences: tuple[Difference, ...] = ()
             ends = self._first
+            if self.world.brought:
+                notes += self._begin_anew(run)
             for number in range(2, self.runs + 1):
                 self.progress(f"run {number} of {self.runs}")
                 ends = self.again(run)
@@ -175,6 +177,16 @@ class Check:
             sources=states,
             error=None if shown.error is None else _one_line(shown.error),
         )
+
+    def _begin_anew(self, run: Runner) -> list[str]:
+        """Compare with a second run, where the first one brought the sources that it drew from."""
+        self.progress("the first run once more")
+        ends = self.again(run)
+        if not find_differences(self._first, ends):
+            return []
+        self._first = ends
+        names = ", ".join(self.world.brought)
+        return [f"{names}: imported by the first run, so it is left out of what is compared"]
 
     def line(self, number: int) -> str:
         """Return the text of a line of the cell."""

@@ -48,6 +48,7 @@ _MOST_NAMES = 5_000
 
 _TOO_MUCH = "too much code of yours to follow it all"
 _TOO_MANY = "too many variables to look at them all"
+_CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
 
 
 class Pending(Struct):
@@ -149,6 +150,8 @@ class Session:
         self._took: dict[str, float] = {}
         self._round = 0
         self._pending: Pending | None = None
+        self._budget = Budget()
+        self._cut_short = False
 
     @property
     def last(self) -> Run | None:
@@ -179,6 +182,8 @@ class Session:
                 moved since the last run, and before the look at what this one begins with.
         """
         self._pending = None
+        self._cut_short = False
+        self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
         states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
@@ -188,9 +193,8 @@ class Session:
         if states is None:
             return
         began = time.perf_counter()
-        allowance = self._allowance(self._took.get(cell, 0.0))
         flow = effects_of_cell(source, self._transform)
-        reached = find_dependencies(flow, namespace, self._hidden, seconds=allowance / 2)
+        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -206,7 +210,7 @@ class Session:
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths),
-            budget=Budget(allowance),
+            budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
                 name: (before, digests[name])
@@ -221,6 +225,11 @@ class Session:
         self._pending = pending
         self._files.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
+
+    def stop_look(self) -> None:
+        """End the look under way soon: what it has not come to is not looked at."""
+        self._cut_short = True
+        self._budget.stop()
 
     def end_cell(
         self,
@@ -247,7 +256,8 @@ class Session:
             return None
         seconds = time.perf_counter() - pending.clock
         self._took[pending.cell] = seconds
-        pending.budget.seconds = self._allowance(seconds)
+        if not self._cut_short:
+            pending.budget.seconds = self._allowance(seconds)
         states = self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         written = pending.writes | rebound
@@ -288,6 +298,7 @@ class Session:
                 *states.notes,
                 *(() if reached.complete else (_TOO_MUCH,)),
                 *(() if len(written) <= _MOST_NAMES else (_TOO_MANY,)),
+                *((_CUT_SHORT,) if self._cut_short else ()),
             ),
         )
         self._ended = run.after

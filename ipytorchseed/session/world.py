@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,7 @@ class World:
     Attributes:
         shared: What could not be copied, by how one reaches it, and why.
         cut: Tensors that were copied without the autograd graph behind them.
+        brought: Sources that are there only since the cell's own run, known once it has ended.
     """
 
     def __init__(
@@ -130,6 +132,7 @@ class World:
         self.shared = copier.shared
         self.cut = copier.cut
         self._after: tuple[dict[str, Any], Holdings, Process] | None = None
+        self.brought: tuple[str, ...] = ()
 
     def _include_aliases(self, copier: Copier) -> None:
         """Copy the namespace's other names for what was copied: a model behind its optimizer."""
@@ -144,12 +147,19 @@ class World:
         return name in self.names or bound is self or self._namespace[name] is not bound
 
     def leave(self) -> None:
-        """Keep how the cell's own run left everything, for ``put_back``."""
+        """Keep how the cell's own run left everything, for ``put_back``.
+
+        Sources that it brought begin the further runs where it left them.
+        """
         held = Holdings(
             modules={place: _value_at(place) for place in self._held.modules},
             classes={(holder, name): vars(holder).get(name) for holder, name in self._held.classes},
         )
-        self._after = dict(self._namespace), held, Process.now()
+        process = Process.now()
+        self._after = dict(self._namespace), held, process
+        found, left = self._process.sources, process.sources
+        self.brought = tuple(name for name in left.states if name not in found.states)
+        self._process.sources = replace(found, states={**left.states, **found.states})
 
     def enter(self) -> None:
         """Put everything back as the cell found it, with a fresh copy of what it may reach."""

@@ -1,0 +1,132 @@
+"""Ctrl-C that arrives while we look before or after a cell: it ends the look and stops the cell.
+
+IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and goes on
+with the cell. So it is held while a callback of ours runs, and told to the cell in its own terms:
+one that is about to run raises it at its first line, one that has run ends with it as its error,
+which also stops the cells that wait behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import signal
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.interrupts import HeldInterrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
+
+class Interrupts:
+    """Holds interrupts while callbacks of a shell's events run.
+
+    Args:
+        shell: The running shell.
+        stop: Ends the look under way soon; called when an interrupt arrives.
+    """
+
+    def __init__(self, shell: InteractiveShell, stop: Callable[[], object]) -> None:
+        self._shell = shell
+        self._held = HeldInterrupt(stop, patient=False)
+        self._raiser = _Raiser()
+
+    def note(self) -> None:
+        """Note one that was raised: the cell under way is told of it."""
+        self._held.note()
+
+    def forget(self) -> None:
+        """Drop what arrived: no cell is under way that could be told."""
+        self._held.arrived = False
+
+    def held(
+        self, callback: Callable[..., object], then: Callable[..., object] | None = None
+    ) -> Callable[..., None]:
+        """Return a callback for an event.
+
+        Args:
+            callback: What to do while interrupts are held; a second one is raised in it, and it
+                raises none itself.
+            then: What to do after it, once they are no longer held.
+        """
+
+        @functools.wraps(callback)
+        def called(*args: Any) -> None:
+            try:
+                self._hold()
+            except KeyboardInterrupt:  # it arrived before it could be held
+                self.note()
+                self._hold()
+            callback(*args)
+            self._release()
+            if then is not None:
+                then(*args)
+
+        return called
+
+    def before_cell(self, _: ExecutionInfo) -> None:
+        """Have the cell that is about to run raise at its first line what arrived."""
+        if self._held.arrived:
+            self.forget()
+            self._raiser.armed = True
+            self._shell.ast_transformers.append(self._raiser)
+
+    def after_cell(self, result: ExecutionResult | None) -> None:
+        """Make what arrived the error of the cell that has run, unless it ended with another."""
+        with suppress(ValueError):
+            self._shell.ast_transformers.remove(self._raiser)
+        arrived = self._held.arrived
+        self.forget()
+        if arrived and result is not None and result.success:
+            result.error_in_exec = error = KeyboardInterrupt("the cell had run to its end")
+            self._shell.last_execution_succeeded = False
+            self._shell.showtraceback((KeyboardInterrupt, error, None))
+
+    @contextmanager
+    def let_through(self) -> Iterator[None]:
+        """Let interrupts be raised in the block, where code of the user's runs.
+
+        Raises:
+            KeyboardInterrupt: One arrives, or had arrived before.
+        """
+        try:
+            self._release()
+            if self._held.arrived:
+                raise KeyboardInterrupt
+            yield
+        except KeyboardInterrupt:
+            self.note()
+            raise
+        finally:
+            self._hold()
+
+    def _hold(self) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        module = getattr(handler, "__module__", None)
+        if handler is signal.default_int_handler or str(module).startswith("ipykernel."):
+            self._held.hold()
+
+    def _release(self) -> None:
+        try:
+            self._held.release()
+        except KeyboardInterrupt:  # it arrived just before
+            self.note()
+
+
+class _Raiser:
+    """Puts ``raise KeyboardInterrupt`` in the place of a cell's code, once."""
+
+    armed = False
+
+    def visit(self, node: Any) -> Any:  # noqa: ANN401 -- IPython fills in what an AST lacks
+        """Return the cell to run."""
+        if self.armed and isinstance(node, ast.Module):
+            self.armed = False
+            place = node.body[0] if node.body else ast.Pass(lineno=1, col_offset=0)
+            stop = ast.Raise(ast.Name("KeyboardInterrupt", ast.Load()))
+            node.body = [ast.copy_location(stop, place)]
+        return node

@@ -1,0 +1,34 @@
+"""``--check`` of a cell that itself brings what it draws from: its sources are put back as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kernel import Kernel
+
+CELLS = {
+    "torch": "import torch\nx = torch.rand(3)",
+    "numpy": "import numpy as np\nx = np.random.rand(3)",
+    "from": "from torch.nn import functional as F\nx = F.dropout(__import__('torch').ones(50))",
+    "nested": "def draw():\n    import torch\n    return torch.rand(3)\nx = draw()",
+    "of a library": "import pandas as pd\nx = pd.Series(range(50)).sample(5).sum()",
+    "of a helper": "x = helper()",
+    "by a call": "import importlib\nx = importlib.import_module('torch').rand(3)",
+    "below a magic": "%%time\nimport numpy\nx = numpy.random.rand(3)",
+    "of the user's": "from drawing import draw\nx = draw()",
+    "one that is missing": "try:\n    import no_such_module\nexcept ImportError:\n    x = 1",
+}
+
+
+@pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
+def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
+    """From the same state it gives the same result."""
+    (tmp_path / "drawing.py").write_text(
+        "def draw():\n    import numpy\n    return numpy.random.rand()"
+    )
+    with Kernel(tmp_path, OMP_NUM_THREADS="1") as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("def helper():\n    import torch\n    return torch.rand(2)")
+        reply = kernel.run(f"%%deterministic --check\n{cell}")
+        assert reply.error is None
+        assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays

@@ -1,0 +1,213 @@
+"""Ctrl-C that arrives while we look, before or after a cell, reaches the user's cell."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from tests.kernel import Kernel
+
+SETUP = """
+import asyncio, os, signal, time, ipytorchseed as its
+armed = None
+def read():
+    global armed
+    if armed is not None:
+        armed -= 1
+        if armed < 0:
+            armed = None
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+    return b'state'
+its.register_source('stops', seed=lambda value: None, read=read, write=lambda state: None)
+"""
+
+BEFORE, AFTER = 1, 2  # looks at every source after the one that arms: at its end, then these
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """A kernel with the extension and a source that interrupts the look at it."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        assert kernel.run("%load_ext ipytorchseed").status == "ok"
+        assert kernel.run(SETUP).status == "ok"
+        yield kernel
+
+
+@pytest.fixture
+def kernel(loaded):
+    """The same; the next cell must run as ever, and nothing of ours may have failed."""
+    yield loaded
+    reply = loaded.run("print('next')\n6 * 7")
+    assert (reply.status, reply.stdout, reply.stderr, reply.shown) == ("ok", "next\n", "", "42")
+    guard = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()].guard.errors"
+    assert loaded.value(guard) == {}
+    assert loaded.value("get_ipython().ast_transformers") == []
+    assert loaded.value("__import__('signal').getsignal(2) is read") is False
+
+
+BODIES = {
+    "python": "print('ran')\nx = 1",
+    "await": "print('ran')\nawait asyncio.sleep(0)",
+    "await without a pause": "async def f():\n    print('ran')\nawait f()",
+    "a magic": "%time print('ran')",
+    "a cell magic": "%%time\nprint('ran')",
+    "deterministic": "%%deterministic\nprint('ran')",
+    "a future import": "from __future__ import annotations\nprint('ran')",
+    "shadowed": "KeyboardInterrupt\nprint('ran')",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
+    """It fails as an interrupted cell does, shows no line of ours, and runs nothing."""
+    kernel.run(f"armed = {BEFORE}")
+    reply, runs = kernel.record(body)
+    assert (reply.status, reply.stdout, reply.stderr) == ("error", "", "")
+    assert reply.error.ename == "KeyboardInterrupt"
+    assert "ipytorchseed" not in reply.error.traceback
+    assert "line 1" in reply.error.traceback
+    (run,) = [run for run in runs if run.source == body]
+    assert run.status == "interrupted"
+    assert "interrupted while it was looked at" in " ".join(run.notes)
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
+    """The cell has run; a queue of cells stops here, as it does with any interrupt."""
+    kernel.run(f"armed = {AFTER}")
+    reply, runs = kernel.record(body)
+    assert reply.stdout.startswith("ran\n")
+    assert (reply.status, reply.stderr) == ("error", "")
+    assert (reply.error.ename, reply.error.evalue) == (
+        "KeyboardInterrupt",
+        "the cell had run to its end",
+    )
+    assert "ipytorchseed" not in reply.error.traceback
+    (run,) = [run for run in runs if run.source == body]
+    assert run.status == "ok"
+    assert "interrupted while it was looked at" in " ".join(run.notes)
+
+
+@pytest.mark.parametrize("body", ["if", "1 / 0", "%no_such_magic"])
+def test_an_error_of_the_cell_stays_its_error(kernel, body):
+    """Where it fails by itself, there is nothing left to stop."""
+    for when in (BEFORE, AFTER):
+        kernel.run(f"armed = {when}")
+        reply = kernel.run(body)
+        assert reply.status == "error"
+        assert "ipytorchseed" not in reply.error.traceback
+        assert "callback" not in reply.stdout + reply.stderr
+
+
+def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
+    """What a source does in its ``read`` may take for ever."""
+    kernel.run(
+        "hangs = False\n"
+        "def read_slowly():\n"
+        "    global hangs\n"
+        "    if hangs:\n"
+        "        hangs = False\n        print('hangs', flush=True)\n        time.sleep(600)\n"
+        "    return b'state'\n"
+        "its.register_source('slow', seed=print, read=read_slowly, write=print)"
+    )
+    once = kernel.interrupt
+    again = threading.Timer(1, once)
+    monkeypatch.setattr(kernel, "interrupt", lambda: (once(), again.start()))
+    reply = kernel.run("hangs = True", interrupt_at="hangs")
+    assert (reply.status, reply.error.ename) == ("error", "KeyboardInterrupt")
+    kernel.run("from ipytorchseed.rng.table import unregister_source; unregister_source('slow')")
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4])
+def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
+    """Wherever it lands: in the look before, at what the cell left, or in the runs that follow."""
+    kernel.run(f"armed = {when}")
+    reply = kernel.run("%%deterministic --check\nx = 1")
+    assert reply.status == "error"
+    assert reply.error.ename == "KeyboardInterrupt"
+    assert reply.displays == []
+    reply = kernel.run("y = 2")
+    assert (reply.status, reply.stdout, reply.displays) == ("ok", "", [])
+
+
+def test_a_queue_of_cells_stops(kernel):
+    """As "Run all" does: those behind it are not run."""
+    kernel.run("seen = []")
+    kernel.run(f"armed = {AFTER}")
+    first = kernel._client.execute("seen.append(1)", stop_on_error=True)
+    second = kernel._client.execute("seen.append(2)", stop_on_error=True)
+    assert kernel._answer(first)["content"]["status"] == "error"
+    assert kernel._answer(second)["content"]["status"] in ("aborted", "error")
+    time.sleep(0.2)  # the kernel goes on aborting for a moment
+    assert kernel.value("seen") == [1]
+
+
+STRESS = """
+import os, random, signal, sys, threading, time
+from IPython.terminal.interactiveshell import TerminalInteractiveShell
+from traitlets.config import Config
+
+config = Config()
+config.TerminalInteractiveShell.simple_prompt = True
+config.TerminalInteractiveShell.colors = 'nocolor'
+config.HistoryManager.enabled = False
+shell = TerminalInteractiveShell.instance(config=config)
+shell.run_cell('%load_ext ipytorchseed')
+shell.run_cell("data = [str(n) for n in range(50_000)]; import time")
+signal.signal(signal.SIGINT, signal.default_int_handler)
+CELLS = ['for _ in range(10**4): pass\\nn = len(data)', 'time.sleep(0.003)\\nlen(data)', 'n = data[5]']
+began = time.perf_counter()
+for cell in CELLS:
+    shell.run_cell(cell, store_history=True)
+longest = 1.2 * (time.perf_counter() - began) / len(CELLS)
+chance, seen, sent = random.Random(7), 0, int(sys.argv[1])
+for number in range(sent):
+    delay = chance.random() * longest
+
+    def send():
+        time.sleep(delay)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    arrived = False
+    try:
+        thread.start()
+        result = shell.run_cell(CELLS[number % len(CELLS)], store_history=True)
+        arrived = not result.success
+        while not arrived and thread.is_alive():
+            time.sleep(0)
+        for _ in range(100):
+            pass
+    except KeyboardInterrupt:
+        arrived = True
+    thread.join()
+    seen += arrived
+    if not arrived:
+        print('LOST', number, delay, longest, file=sys.stderr)
+print('seen', seen, file=sys.stderr)
+"""
+
+
+def test_no_interrupt_is_lost(tmp_path):
+    """At any moment of a cell's life: each is the cell's error, or comes between two cells."""
+    sent = 400
+    done = subprocess.run(
+        [sys.executable, "-c", STRESS, str(sent)],
+        cwd=tmp_path,
+        env={**os.environ, "IPYTORCHSEED_DATA_DIR": str(tmp_path), "IPYTHONDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == f"seen {sent}"
+    assert "callback" not in done.stdout
+    ours = set(re.findall(r"ipytorchseed/(\S+?):", done.stdout))
+    assert ours <= {"notebook/streams.py"}  # the cell's own printing goes through it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,15 +114,14 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     _writable(junit)
     with _progress() as watcher:
         verdicts = run(_found(notebooks), choices, watcher)
-    if as_json:
-        click.echo(report.as_json(verdicts))
-    else:
-        click.echo(report.text(verdicts))
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    with _no_commands(on=on_github and not as_json):
+        click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
     if junit is not None:
         from ipytorchseed.checking.junit import as_junit
 
         junit.write_text(as_junit(verdicts), encoding="utf-8")
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if on_github:
         from ipytorchseed.checking.annotations import annotate
 
         for line in annotate(verdicts):
@@ -174,6 +174,20 @@ def _writable(junit: Path | None) -> None:
     except OSError as error:
         msg = f"--junit: {junit} cannot be written: {error.strerror}"
         raise click.UsageError(msg) from None
+
+
+@contextmanager
+def _no_commands(*, on: bool) -> Iterator[None]:
+    """Let GitHub take nothing for a command of ours that stands in a notebook's words.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    word = secrets.token_hex(16)
+    if on:
+        click.echo(f"::stop-commands::{word}")
+    yield
+    if on:
+        click.echo(f"::{word}::")
 
 
 @contextmanager

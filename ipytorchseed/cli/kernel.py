@@ -89,6 +89,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     extension loaded.
     """
     from ipytorchseed.determinism.launch import launch_environment
+    from ipytorchseed.render.text import visible
 
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
@@ -120,9 +121,9 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     except OSError as error:
         msg = f"cannot install it: {error.strerror}: {error.filename}"
         raise click.ClickException(msg) from None
-    click.echo(f"installed {name} in {folder}")
+    click.echo(visible(f"installed {name} in {folder}"))
     for variable, value in variables.items():
-        click.echo(f"  {variable}={value}")
+        click.echo(visible(f"  {variable}={value}"))
     click.echo(
         f"choose {spec['display_name']!r} in Jupyter, or: ipytorchseed check --kernel {name}"
     )
@@ -154,6 +155,8 @@ def list_() -> None:
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
+    from ipytorchseed.render.text import visible
+
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
     if _read(folder) is None:
@@ -166,7 +169,7 @@ def remove(*, name: str) -> None:
     except OSError as error:
         msg = f"cannot remove it: {error.strerror}: {error.filename}"
         raise click.ClickException(msg) from None
-    click.echo(f"removed {name} from {folder}")
+    click.echo(visible(f"removed {name} from {folder}"))
     try:
         folder.rmdir()
     except OSError:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from ipytorchseed.cli import main
 from tests.checking.books import book
+from tests.render.hostile import unseen
 
 
 def run(*words, **environment):
@@ -47,7 +48,9 @@ def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
         "draws.ipynb",
         "sound.ipynb",
     ]
-    last = done.stdout.splitlines()[-1]
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("::stop-commands::")
+    assert done.stdout.count(f"\n::{first.removeprefix('::stop-commands::')}::\n") == 1
     assert last.startswith(f"::error file={Path(folder.name, 'deep', 'draws.ipynb')},line=")
     assert done.stderr == ""
 
@@ -112,6 +115,27 @@ def test_parameters_are_read_as_papermill_reads_them(tmp_path):
     path = book(tmp_path / "given", "n = 'none'", "n + 1", tags={0: "parameters"})
     done = run("-p", "n", "1", path)
     assert done.exit_code == 0, done.stdout
+
+
+def test_what_was_typed_is_repeated_visibly(tmp_path):
+    """An error of usage is a line of a log: nothing in it begins another, or moves the pen."""
+    evil = "\x1b[2J\u202e\n::error::x"
+    empty = tmp_path / f"empty{evil}"
+    empty.mkdir()
+    for words in (
+        [empty],
+        ["x.ipynb", "--seed", evil],
+        ["x.ipynb", f"--{evil}"],
+        ["a", "-j", evil],
+    ):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert unseen(done.stderr) == set()
+        assert not any(line.startswith("::") for line in done.stderr.splitlines())
+    done = CliRunner().invoke(main, [evil])
+    assert (done.exit_code, unseen(done.stderr)) == (2, set())
+    done = CliRunner().invoke(main, [f"-{evil}"])
+    assert (done.exit_code, unseen(done.stderr)) == (2, set())
 
 
 def test_a_notebook_that_is_not_there(tmp_path):

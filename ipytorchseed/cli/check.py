@@ -133,11 +133,13 @@ def _found(named: Sequence[Path]) -> list[Path]:
     """Return the notebooks that are named, and those in folders that are named, each once."""
     paths: dict[Path, None] = {}
     for path in named:
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112 -- of what cannot be looked at, it says no
             paths[path] = None
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
-        if not inside:
+        if not inside and path.suffix == ".ipynb":
+            paths[path] = None  # it is told among the others
+        elif not inside:
             msg = f"there is no notebook in the folder {path}"
             raise click.UsageError(msg)
         paths.update(dict.fromkeys(inside))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -136,6 +137,21 @@ def test_what_was_typed_is_repeated_visibly(tmp_path):
     assert (done.exit_code, unseen(done.stderr)) == (2, set())
     done = CliRunner().invoke(main, [f"-{evil}"])
     assert (done.exit_code, unseen(done.stderr)) == (2, set())
+
+
+def test_what_is_no_notebook_does_not_keep_the_others_from_being_checked(tmp_path):
+    """A pipe in a folder, and a folder that is called as a notebook is."""
+    book(tmp_path / "sound", "1 + 1")
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
+    done = run(tmp_path, tmp_path / "folder.ipynb", "--json")
+    assert done.exit_code == 2
+    told = json.loads(done.stdout)["notebooks"]
+    assert [(Path(each["path"]).name, each["reproducible"]) for each in told] == [
+        ("folder.ipynb", None),
+        ("pipe.ipynb", None),
+        ("sound.ipynb", True),
+    ]
 
 
 def test_a_notebook_that_is_not_there(tmp_path):

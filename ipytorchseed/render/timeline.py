@@ -9,7 +9,7 @@ from msgspec import Struct
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes, write_number
+from ipytorchseed.why.changes import find_changes, not_compared, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,7 +111,8 @@ class Line(Struct, frozen=True):
         after: The same when it ended.
         others: Those that it uses and that stood elsewhere when the cell's run before it began.
         between: Sources that moved between the run before and this one.
-        outcome: How it stands beside the cell's run before it; None where there is none.
+        outcome: How it stands beside the cell's run before it; None where there is none, or where
+            that is not known.
         value: The number that it gave, if it gave one.
     """
 
@@ -229,7 +230,9 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
             if first.get(name, begin) != begin
             and (after.get(name) != begin or last.get(name) != first[name])
         )
-        outcome = Outcome(not find_changes(earlier, run), run_name(earlier, kernel))
+        changed = bool(find_changes(earlier, run))
+        if changed or not not_compared(earlier, run):
+            outcome = Outcome(not changed, run_name(earlier, kernel))
     return Line(
         id=run.id or 0,
         name=run_name(run, kernel),

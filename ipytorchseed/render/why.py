@@ -12,6 +12,7 @@ from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of, run_name, states_of
 from ipytorchseed.render.view import View
+from ipytorchseed.why.changes import not_compared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,12 @@ class WhyView(View):
             return f"{name}: {said.message}"
         other = run_name(said.against, self.kernel)
         if said.verdict == "same":
+            unseen = not_compared(said.against, said.run)
+            if unseen:
+                return (
+                    f"{name} gave the same result as {other} as far as it was looked at. Not looked"
+                    f" at whole: {', '.join(unseen)}."
+                )
             return f"{name} gave bitwise the same result as {other}."
         if said.verdict == "explained":
             return f"Why {name} differs from {other}"

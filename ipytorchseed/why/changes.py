@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
+
+
+BEGINNING = "beginning"
+"""The part of a long text that names its first characters, without what changes in every run."""
+
+COUNT = "count"
+"""The part of a display that stands for several: how many."""
 
 
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
@@ -33,16 +42,74 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         ("result", against.result, run.result),
         ("stdout", against.stdout, run.stdout),
     ):
-        opaque = before is not None and after is not None and before.opaque and after.opaque
-        if differ(before, after) and not opaque:
+        if shown_differ(before, after):
             changes.append(_change(what, "", before, after))
-    shown = [tuple(value.digest for value in each.displays) for each in (against, run)]
-    if shown[0] != shown[1]:
-        changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
+    if displays_differ(against.displays, run.displays):
+        counts = [count_displays(each.displays) for each in (against, run)]
+        changes.append(Change("display", "", f"{counts[0]:,} and {counts[1]:,} shown"))
     if against.error != run.error:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+def shown_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool | None:
+    """Tell whether two results, or two texts that were printed, differ; None if unknown.
+
+    Of a long text only the beginning is compared without what changes in every run. Where the rest
+    is the same as well, both are known to be the same; where it is not, that proves nothing.
+    """
+    if before is None or after is None or before.digest == after.digest:
+        return differ(before, after)
+    if not before.opaque and not after.opaque:
+        return differ(before, after)
+    if before.kind != "text" or after.kind != "text":
+        return None if before.opaque and after.opaque else differ(before, after)
+    known = all(BEGINNING in value.parts or not value.opaque for value in (before, after))
+    return True if known and before.parts.get(BEGINNING) != after.parts.get(BEGINNING) else None
+
+
+def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool | None:
+    """Tell whether what two runs displayed differs; None if unknown."""
+    if count_displays(before) != count_displays(after):
+        return True
+    found = {shown_differ(*pair) for pair in zip(before, after, strict=False)}
+    return True if True in found else None if None in found else False
+
+
+def count_displays(displays: Sequence[Fingerprint]) -> int:
+    """Count displays, of which one may stand for several."""
+    return sum(int(each.parts.get(COUNT, 1)) for each in displays)
+
+
+class Showing(Protocol):
+    """A run, or what it ended with: what it showed."""
+
+    @property
+    def result(self) -> Fingerprint | None:
+        """Its last expression."""
+
+    @property
+    def stdout(self) -> Fingerprint | None:
+        """What it printed."""
+
+    @property
+    def displays(self) -> Sequence[Fingerprint]:
+        """What it displayed."""
+
+
+def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
+    """Name what two runs showed of which it is not known whether it is the same.
+
+    Args:
+        against: The earlier run.
+        run: The later run.
+    """
+    known = {
+        "what was printed": shown_differ(against.stdout, run.stdout),
+        "what was displayed": displays_differ(against.displays, run.displays),
+    }
+    return tuple(what for what, differs in known.items() if differs is None)
 
 
 def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint | None) -> Change:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.why.case import Case, States
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.mend import find_mend
@@ -57,6 +57,12 @@ def explain(
             Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
         ]
         message = f"bitwise the same result as {case.name(against)}"
+        unseen = not_compared(against, run)
+        if unseen:
+            message = (
+                f"the same result as {case.name(against)}, as far as it was looked at; not looked"
+                f" at whole: {', '.join(unseen)}"
+            )
         return Explanation(run, against, "same", message, cleared=(*without_effect, *cleared))
     if causes:
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.report import explanation, headline
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +27,8 @@ def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
         if not verdict.exit_code:
             continue
         line = verdict.line if verdict.first is None else verdict.first.line
-        title = _property(f"{verdict.path.name}: {headline(verdict)}")
-        place = f"file={_property(verdict.path.as_posix())},line={line},title={title}"
+        title = _property(f"{visible(verdict.path.name)}: {headline(verdict)}")
+        place = f"file={_property(visible(verdict.path.as_posix()))},line={line},title={title}"
         yield f"::error {place}::{_data(explanation(verdict))}"
 
 

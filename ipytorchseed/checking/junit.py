@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from ipytorchseed.checking.report import explanation, summary
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.checking.verdict import Verdict
-
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(verdicts: Sequence[Verdict]) -> str:
@@ -38,21 +36,16 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=".".join(verdict.path.parent.parts) or ".",
-            name=verdict.path.name,
-            file=str(verdict.path),
+            classname=visible(".".join(verdict.path.parent.parts)) or ".",
+            name=visible(verdict.path.name),
+            file=visible(str(verdict.path)),
             time=f"{verdict.seconds:.3f}",
         )
         if verdict.exit_code:
             kind = "failure" if verdict.fault is None else "error"
-            told = ET.SubElement(case, kind, message=_clean(summary(verdict)))
-            told.text = _clean(explanation(verdict))
+            told = ET.SubElement(case, kind, message=summary(verdict))
+            told.text = explanation(verdict)
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _clean(text: str) -> str:
-    """Take out what XML does not allow, such as the colours of an error."""
-    return _NOT_XML.sub("", text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError
@@ -25,6 +27,38 @@ _INJECTED = "injected-parameters"
 """papermill's tag for the cell that it adds."""
 
 _OLDEST = 4
+
+
+_LARGEST = 1 << 30
+"""Bytes of a file; a notebook takes some ten times as much memory while it is checked."""
+
+TOO_DEEP = "its JSON, or what a cell shows, is nested too deeply"
+
+
+class _Kernelspec(Struct):
+    name: str | None = None
+
+
+class _Metadata(Struct):
+    kernelspec: _Kernelspec | None = None
+
+
+class _CellMetadata(Struct):
+    tags: list[str] = []
+
+
+class _Cell(Struct):
+    cell_type: str
+    source: str
+    metadata: _CellMetadata
+    id: str | None = None
+
+
+class _Shape(Struct):
+    """What a check relies on in a notebook, which nbformat does not insist on."""
+
+    cells: list[_Cell]
+    metadata: _Metadata
 
 
 class Cell(Struct, frozen=True):
@@ -73,7 +107,7 @@ class Notebook(Struct, frozen=True):
     @property
     def kernel(self) -> str:
         """The kernelspec that it names."""
-        return str(self.node.metadata.get("kernelspec", {}).get("name") or "python3")
+        return str((self.node.metadata.get("kernelspec") or {}).get("name") or "python3")
 
     def line(self, cell: Cell) -> int:
         """Return the line of the file on which a cell is named, or the first."""
@@ -102,13 +136,34 @@ def read(path: Path, parameters: Mapping[str, Any] | None = None) -> Notebook:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        _refuse_special(path.stat())  # before it is opened: to open a device may do something
+        with open(path, "rb", opener=_open_at_once) as file:
+            _refuse_special(os.fstat(file.fileno()))
+            return file.read(_LARGEST).decode()
     except FileNotFoundError:
         msg = "no such file"
     except UnicodeDecodeError:
         msg = "not a notebook: it is no text in UTF-8"
     except OSError as error:
         msg = f"it cannot be read: {error.strerror}"
+    raise UncheckableError(msg)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file, and do not wait for the other end where it has become a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _refuse_special(status: os.stat_result) -> None:
+    """Raise an error where there is no end to read to, or none soon."""
+    if stat.S_ISDIR(status.st_mode):
+        msg = "it is a folder, not a file"
+    elif not stat.S_ISREG(status.st_mode):
+        msg = "it is a pipe or a device, not a file"
+    elif status.st_size > _LARGEST:
+        msg = f"it is too large: {status.st_size:,} bytes, and {_LARGEST:,} at most are read"
+    else:
+        return
     raise UncheckableError(msg)
 
 
@@ -120,6 +175,8 @@ def _parse(text: str) -> NotebookNode:
     except ValueError as error:
         msg = f"not a notebook: invalid JSON, {error}"
         raise UncheckableError(msg) from None
+    except RecursionError:
+        raise UncheckableError(TOO_DEEP) from None
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
         msg = "not a notebook: its JSON says no nbformat"
@@ -133,11 +190,21 @@ def _parse(text: str) -> NotebookNode:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ids that are missing or double: we give our own
-            return cast("NotebookNode", nbformat.reads(text, as_version=_OLDEST))  # type: ignore[no-untyped-call]
+            node = nbformat.reads(text, as_version=_OLDEST)  # type: ignore[no-untyped-call]
+        convert(node, _Shape)
+    except RecursionError:
+        raise UncheckableError(TOO_DEEP) from None
     except Exception as error:  # noqa: BLE001 -- nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
         msg = f"not a notebook: {said or type(error).__name__}"
         raise UncheckableError(msg) from None
+    for index, cell in enumerate(node.cells):
+        try:
+            f"{cell.source}{cell.get('id')}".encode()
+        except UnicodeEncodeError:
+            msg = f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
+            raise UncheckableError(msg) from None
+    return cast("NotebookNode", node)
 
 
 def _with_parameters(node: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:

@@ -9,7 +9,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.session.outputs import text_value, without_noise
+from ipytorchseed.session.noise import without_noise
+from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
 
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 
 _ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
-_BARS = re.compile(r"^.*\d+%\|.*\|.*$|^.*\d+it \[.*$", re.MULTILINE)
+_BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+
+_WORD = re.compile(r"[\w-]+")
+_MANY = 500
+"""Ids that are found inside of words too; to look for more would take time with their square."""
 
 _OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
 """What the extension has to say of its own work, which hangs on how busy the machine is."""
@@ -74,8 +79,8 @@ def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
     if name == "stderr":
         text = _OURS.sub("", _STAMP.sub("", text))  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
-        text = _BARS.sub("", _CURSOR.sub("", text.replace("\r", "\n")))
-        text = re.sub(r"\n\s*(?=\n)", "", text).strip()
+        lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
+        text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
     return without_noise(_COLOUR.sub("", text), timed=timed)
 
 
@@ -125,8 +130,8 @@ def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
         return text
     number = {name: f"id-{count}" for count, name in enumerate(names)}
     longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
-    every = re.compile("|".join(map(re.escape, longest)))
-    return every.sub(lambda found: number[found.group()], text)
+    every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
+    return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
 def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.report import headline
-from ipytorchseed.render.text import import_rich
+from ipytorchseed.render.text import import_rich, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class Bars:
 
     def begin(self, path: Path, steps: int) -> None:
         """Draw an empty bar."""
-        self._tasks[path] = self._progress.add_task(str(path), total=steps, found="")
+        self._tasks[path] = self._progress.add_task(visible(str(path)), total=steps, found="")
 
     def step(self, path: Path) -> None:
         """Fill it by one run of a cell."""

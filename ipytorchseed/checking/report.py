@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
-from ipytorchseed.render.text import draw_table, wrap
+from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.why import cause_json
 
@@ -65,15 +65,15 @@ def headline(verdict: Verdict) -> str:
 def summary(verdict: Verdict) -> str:
     """Say in one line what was found, and why."""
     if verdict.fault is not None and verdict.first is None:
-        return verdict.fault
+        return visible(verdict.fault)
     first = verdict.first
     if first is None:
-        return verdict.note or headline(verdict)
+        return visible(verdict.note) or headline(verdict)
     causes = ", ".join(f"{cause.kind} {cause.name}" for cause in first.causes)
     if not causes:
         does = say_programs(first.programs) if first.programs else "itself does not repeat"
         causes = f"the cell {does}"
-    return f"{first.cell.name} {headline(verdict)}: {causes}"
+    return visible(f"{first.cell.name} {headline(verdict)}: {causes}")
 
 
 def explanation(verdict: Verdict) -> str:
@@ -83,21 +83,22 @@ def explanation(verdict: Verdict) -> str:
 
 def _parts(verdict: Verdict) -> Iterator[str]:
     """Yield lines; those that name the notebook are not broken, as logs are searched by lines."""
+    path = visible(str(verdict.path))
     if verdict.note:
-        yield f"{verdict.path}: {verdict.note}"
+        yield f"{path}: {visible(verdict.note)}"
     if verdict.fault is not None:
-        yield f"✗ {verdict.path}: {verdict.fault}"
+        yield f"✗ {path}: {visible(verdict.fault)}"
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
-        yield f"{verdict.path}: only outputs were compared, as nothing was recorded of {names}"
+        yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
     if verdict.first is None:
         return
     if verdict.rerun:
-        yield f"✗ {verdict.path}: not every cell is safe to run again"
+        yield f"✗ {path}: not every cell is safe to run again"
         for each in verdict.differing:
             yield from _cell(each)
         return
-    yield f"✗ {verdict.path}: {verdict.first.cell.name} is the first to differ"
+    yield f"✗ {path}: {verdict.first.cell.name} is the first to differ"
     yield from _cell(verdict.first)
     yield from _others(verdict)
 
@@ -114,7 +115,7 @@ def _cell(verdict: CellVerdict) -> Iterator[str]:
         yield f"    and {more} more"
     for cause in verdict.causes:
         yield wrap(cause.message, first="  ▲ ")
-        yield from (f"    try: {line}" for line in cause.fix.splitlines())
+        yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
     if verdict.does_not_repeat:
         yield wrap(_next_step(verdict), first="  ▲ ")
 

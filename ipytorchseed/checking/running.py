@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import compare
-from ipytorchseed.checking.notebook import RAISES, read
+from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.errors import UncheckableError
@@ -125,13 +125,14 @@ async def _check(
 ) -> Verdict:
     try:
         notebook = read(path, choices.parameters)
-    except UncheckableError as error:
-        verdict = Verdict(path, fault=str(error))
-    else:
         if any(cell.count is not None for cell in notebook.cells):
             verdict = await _run(notebook, choices, places, watcher)
         else:
             verdict = Verdict(path, note="no code cells: there is nothing to run")
+    except UncheckableError as error:
+        verdict = Verdict(path, fault=str(error))
+    except RecursionError:
+        verdict = Verdict(path, fault=TOO_DEEP)
     watcher.end(verdict)
     return verdict
 

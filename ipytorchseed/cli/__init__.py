@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from ipytorchseed import __version__
@@ -10,10 +13,37 @@ from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 COMMANDS = (check, kernel, ledger, report)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    """Escape what is hostile in words of the command line that an error repeats."""
+    try:
+        yield
+    except click.ClickException as error:
+        from ipytorchseed.render.text import visible
+
+        error.message = visible(error.message)  # type: ignore[misc] # it has no other way in
+        raise
+
+
+class _Commands(click.Group):
+    """The command, whose errors are one line each whatever was typed."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _visible_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own
+        with _visible_errors():
+            return super().invoke(ctx)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ipytorchseed")
 def main() -> None:
     """Known random states, and the truth about determinism, for PyTorch notebooks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,15 +114,14 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     _writable(junit)
     with _progress() as watcher:
         verdicts = run(_found(notebooks), choices, watcher)
-    if as_json:
-        click.echo(report.as_json(verdicts))
-    else:
-        click.echo(report.text(verdicts))
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    with _no_commands(on=on_github and not as_json):
+        click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
     if junit is not None:
         from ipytorchseed.checking.junit import as_junit
 
         junit.write_text(as_junit(verdicts), encoding="utf-8")
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if on_github:
         from ipytorchseed.checking.annotations import annotate
 
         for line in annotate(verdicts):
@@ -133,11 +133,13 @@ def _found(named: Sequence[Path]) -> list[Path]:
     """Return the notebooks that are named, and those in folders that are named, each once."""
     paths: dict[Path, None] = {}
     for path in named:
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112 -- of what cannot be looked at, it says no
             paths[path] = None
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
-        if not inside:
+        if not inside and path.suffix == ".ipynb":
+            paths[path] = None  # it is told among the others
+        elif not inside:
             msg = f"there is no notebook in the folder {path}"
             raise click.UsageError(msg)
         paths.update(dict.fromkeys(inside))
@@ -174,6 +176,20 @@ def _writable(junit: Path | None) -> None:
     except OSError as error:
         msg = f"--junit: {junit} cannot be written: {error.strerror}"
         raise click.UsageError(msg) from None
+
+
+@contextmanager
+def _no_commands(*, on: bool) -> Iterator[None]:
+    """Let GitHub take nothing for a command of ours that stands in a notebook's words.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    word = secrets.token_hex(16)
+    if on:
+        click.echo(f"::stop-commands::{word}")
+    yield
+    if on:
+        click.echo(f"::{word}::")
 
 
 @contextmanager

@@ -3,24 +3,55 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import MsgspecError, Struct, field
+from msgspec.json import decode
 
 from ipytorchseed import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jupyter_client.kernelspec import KernelSpecManager
 
 _LARGEST_HASH_SEED = 2**32 - 1
 
+_MOST_THREADS = 1024
+"""More than any machine runs at once; a kernel that is to start far more dies of it."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Names of kernels are names of folders: ``..`` would be all that the user has in Jupyter."""
+
 _MARK = "ipytorchseed"
 """The entry under ``metadata`` by which a kernel of ours is known."""
+
+_FILE = "kernel.json"
+
+
+class _Marked(Struct):
+    """The metadata of a kernelspec that carries our mark."""
+
+    mark: dict[str, Any] = field(name=_MARK)
+
+
+class _Spec(Struct):
+    """A kernelspec of ours, as far as it is shown."""
+
+    metadata: _Marked
+    argv: list[str] = []
+    env: dict[str, str] = {}
+
+
+def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        msg = f"{name!r}: use letters, digits, '.', '_' and '-', beginning with a letter or digit"
+        raise click.BadParameter(msg)
+    return name.lower()  # as Jupyter keeps it
 
 
 @click.group()
@@ -30,7 +61,12 @@ def kernel() -> None:
 
 @kernel.command()
 @click.option(
-    "--name", metavar="NAME", default=_MARK, show_default=True, help="What it is called in Jupyter."
+    "--name",
+    metavar="NAME",
+    callback=_check_name,
+    default=_MARK,
+    show_default=True,
+    help="What it is called in Jupyter.",
 )
 @click.option(
     "--hash-seed",
@@ -43,7 +79,7 @@ def kernel() -> None:
 @click.option(
     "--threads",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, _MOST_THREADS),
     help="Threads of torch and MKL; as many as torch takes on this machine where none is given.",
 )
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
@@ -53,14 +89,17 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     extension loaded.
     """
     from ipytorchseed.determinism.launch import launch_environment
+    from ipytorchseed.render.text import visible
 
-    known = _specs()
-    if name.lower() in known and not _ours(known[name.lower()]):
-        msg = (
-            f"a kernel {name!r} that is not ours is in {known[name.lower()]}; choose another name"
-            " with --name"
-        )
-        raise click.UsageError(msg)
+    manager = _manager()
+    folder = Path(manager.user_kernel_dir, name)
+    found = Path(manager.find_kernel_specs().get(name, folder))  # may hide one of this user's
+    for place in {found, folder}:
+        if os.path.lexists(place) and _read(place) is None:
+            msg = (
+                f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
+            )
+            raise click.UsageError(msg)
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
     spec = {
@@ -77,18 +116,14 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
         "env": variables,
         "metadata": {"debugger": True, _MARK: {"version": __version__}},
     }
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "kernel.json").write_text(json.dumps(spec, indent=1), encoding="utf-8")
-        try:
-            place = _manager().install_kernel_spec(folder, name, user=True)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-        except OSError as error:
-            msg = f"cannot install it: {error.strerror}: {error.filename}"
-            raise click.ClickException(msg) from None
-    click.echo(f"installed {name} in {place}")
+    try:
+        _write(folder, json.dumps(spec, indent=1))
+    except OSError as error:
+        msg = f"cannot install it: {error.strerror}: {error.filename}"
+        raise click.ClickException(msg) from None
+    click.echo(visible(f"installed {name} in {folder}"))
     for variable, value in variables.items():
-        click.echo(f"  {variable}={value}")
+        click.echo(visible(f"  {variable}={value}"))
     click.echo(
         f"choose {spec['display_name']!r} in Jupyter, or: ipytorchseed check --kernel {name}"
     )
@@ -99,7 +134,7 @@ def list_() -> None:
     """List the kernels that were installed by this command."""
     from ipytorchseed.render.text import draw_table
 
-    ours = {name: spec for name, place in _specs().items() if (spec := _ours(place)) is not None}
+    ours = _installed()
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
         return
@@ -108,27 +143,37 @@ def list_() -> None:
         "Starts with": {"overflow": "fold"},
         "Python": {"overflow": "fold"},
     }
-    rows = [[name, _variables(spec), spec["argv"][0]] for name, spec in sorted(ours.items())]
+    rows = []
+    for name, spec in ours.items():
+        variables = [f"{variable}={value}" for variable, value in spec.env.items()] or [""]
+        rows.append([name, variables[0], "".join(spec.argv[:1])])
+        rows += [["", variable, ""] for variable in variables[1:]]
     click.echo(draw_table("", columns, rows))
 
 
 @kernel.command()
-@click.argument("name")
+@click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
-    known = _specs()
-    place = known.get(name.lower())
-    if place is None or _ours(place) is None:
-        ours = [each for each, where in known.items() if _ours(where) is not None]
-        reason = "is not installed" if place is None else "is not ours"
-        msg = f"the kernel {name!r} {reason}; ours are: {', '.join(sorted(ours)) or 'none'}"
+    from ipytorchseed.render.text import visible
+
+    manager = _manager()
+    folder = Path(manager.user_kernel_dir, name)
+    if _read(folder) is None:
+        there = os.path.lexists(folder) or name in manager.find_kernel_specs()
+        reason = "is not ours" if there else "is not installed"
+        msg = f"the kernel {name!r} {reason}; ours are: {', '.join(_installed()) or 'none'}"
         raise click.UsageError(msg)
     try:
-        _manager().remove_kernel_spec(name.lower())
+        (folder / _FILE).unlink()
     except OSError as error:
         msg = f"cannot remove it: {error.strerror}: {error.filename}"
         raise click.ClickException(msg) from None
-    click.echo(f"removed {name} from {place}")
+    click.echo(visible(f"removed {name} from {folder}"))
+    try:
+        folder.rmdir()
+    except OSError:
+        click.echo("the folder is left, as there is more in it than was installed")
 
 
 def _manager() -> KernelSpecManager:
@@ -137,20 +182,35 @@ def _manager() -> KernelSpecManager:
     return KernelSpecManager()
 
 
-def _specs() -> dict[str, Path]:
-    """Return where each kernel is installed, by its name."""
-    return {name: Path(place) for name, place in _manager().find_kernel_specs().items()}
+def _installed() -> dict[str, _Spec]:
+    """Return the kernels that this command installed, by their names."""
+    folder = Path(_manager().user_kernel_dir)
+    places = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {place.name: spec for place in places if (spec := _read(place)) is not None}
 
 
-def _ours(place: Path) -> dict[str, Any] | None:
-    """Return the kernelspec in a folder if it carries our mark, else None."""
+def _read(folder: Path) -> _Spec | None:
+    """Return the kernelspec in a folder if we installed it there, else None."""
+    file = folder / _FILE
+    if folder.is_symlink() or file.is_symlink() or not file.is_file():
+        return None  # somebody else put it there
+    with suppress(OSError, ValueError, MsgspecError, RecursionError):
+        return decode(file.read_bytes(), type=_Spec)
+    return None
+
+
+def _write(folder: Path, text: str) -> None:
+    """Put a kernelspec into a folder, at once or not at all.
+
+    Jupyter's own way removes the folder first, with whatever else is in it.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = folder / f"{_FILE}.{os.getpid()}"
     try:
-        spec = json.loads((place / "kernel.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    marked = isinstance(spec, dict) and _MARK in (spec.get("metadata") or {})
-    return spec if marked else None
-
-
-def _variables(spec: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name}={value}" for name, value in spec.get("env", {}).items())
+        begun.write_text(text, encoding="utf-8")
+        begun.replace(folder / _FILE)
+    finally:
+        begun.unlink(missing_ok=True)

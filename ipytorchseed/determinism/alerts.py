@@ -29,7 +29,8 @@ _UNDETERMINED = "does not have a deterministic implementation"
 _ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it
 _CUBLAS = "not deterministic because it uses CuBLAS"
 _OPERATION = re.compile(  # names hold spaces; others' errors quote them ("RuntimeError: put_ does")
-    rf"(?:^|: |[('\"])([\w.]+(?:::\w+)*(?: [\w='\"]+)*) (?:{_UNDETERMINED}|{_ATTENTION})",
+    r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
+    rf" (?:{_UNDETERMINED}|{_ATTENTION})",
     re.MULTILINE,
 )
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})

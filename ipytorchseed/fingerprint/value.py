@@ -15,7 +15,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             suffice for either. Hold two against each other with ``same``.
         kind: What it is, in a word: ``tensor``, ``module``, ``list``, ``function``, ``opaque``.
         summary: What it is, in a line for people. Numbers stand in it, no other contents.
-        exact: Whether the digest is of all the content that can be seen, rather than of a sample.
+        exact: Whether the digest is of all the content that can be seen, rather than of a sample,
+            and of nothing else: a long text's is of all of it, with what changes in every run.
             A large tensor read in full before, and by ``Memo``'s proof not written to since,
             counts as read.
         opaque: True where the content cannot be seen; the digest is then of what can, such as the
@@ -53,7 +54,9 @@ def same(one: Fingerprint, other: Fingerprint) -> bool | None:
     if one.exact and other.exact:
         return one.digest == other.digest
     if one.sample and other.sample:
-        return None if one.sample == other.sample else False
+        if one.sample != other.sample:
+            return False
+        return True if one.digest == other.digest != other.sample else None
     if one.sample or other.sample:  # only one is large: they differ if that is seen in their sizes
         told = (one.kind, one.summary) != (other.kind, other.summary)
         return False if told and (other if one.sample else one).exact else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.buttons import press
+from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.timeline import run_name
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
     if what == "new":
         return "%seed new"
     if what in ("save", "restore"):
-        return f"%seed {what} {_quoted(str(wish.get('name', '')))}"
+        return f"%seed {what} {as_word(str(wish.get('name', '')))}"
     msg = f"there is no button {what!r}"
     raise LookupFailure(msg)
 
@@ -85,15 +86,6 @@ def _word(extension: Extension, number: int) -> str:
         msg = f"the ledger no longer keeps run #{number}"
         raise LookupFailure(msg)
     return run_name(run, session.kernel).removeprefix("In[").removesuffix("]")
-
-
-def _quoted(name: str) -> str:
-    """Write a name so that the magic reads it as one word."""
-    name = name.strip()
-    if not name or name.startswith("-") or re.search(r"[\"'${}\\\x00-\x1f]", name):
-        msg = "a name needs at least one letter, no - in front, and none of \" ' $ { } \\"
-        raise LookupFailure(msg)
-    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
 def _question(extension: Extension, wish: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anywidget  # noqa: TID253 -- see above
 
+from ipytorchseed.render.inspection import visible_model
 from ipytorchseed.render.stylesheet import squeeze, stylesheet
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Inspector(anywidget.AnyWidget):
 
     def say(self, model: Model) -> None:
         """Tell every view."""
-        self.send(model)
+        self.send(visible_model(model))
 
     def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- what views send
         if not isinstance(content, dict):
@@ -50,7 +51,7 @@ class Inspector(anywidget.AnyWidget):
         else:
             told = self.answer(content)
         if told is not None:
-            self.send({**told, "view": content.get("view")})
+            self.say({**told, "view": content.get("view")})
 
     def __repr__(self) -> str:
         return _TEXT

@@ -171,7 +171,7 @@ class Checks:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        shown = Shown(under.outputs.stdout(), tuple(under.outputs.displays), result.result)
+        shown = Shown(under.outputs.stdout(), under.outputs.displays, result.result)
         self.rerunning = True
         try:
             with self._extension.interrupts.let_through(), under.progress:

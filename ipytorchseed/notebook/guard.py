@@ -6,6 +6,8 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ipytorchseed.render.text import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -42,7 +44,7 @@ class Guard:
         return guarded
 
     def _tell(self, place: str, error: Exception) -> None:
-        said = f"{place}: {type(error).__name__}: {error}"
+        said = visible(f"{place}: {type(error).__name__}: {error}")
         if said not in self.errors:
             sys.stderr.write(
                 f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"

@@ -117,7 +117,7 @@ class Interrupts:
             self.note()
 
 
-class _Raiser:
+class _Raiser(ast.NodeTransformer):
     """Puts ``raise KeyboardInterrupt`` in the place of a cell's code, once."""
 
     armed = False

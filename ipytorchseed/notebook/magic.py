@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
 
-from ipytorchseed.errors import IPyTorchSeedError
+from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     import click
@@ -25,6 +26,25 @@ _CALLER = 3
 
 _KEPT = 32
 """Lines of cell magics that are kept parsed."""
+
+
+def as_word(name: str) -> str:
+    """Write a name as one types it, so that a magic takes it for one word.
+
+    Args:
+        name: Of something that is saved, for instance.
+
+    Raises:
+        LookupFailure: There is no way to type it.
+    """
+    name = name.strip()
+    if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or visible(name) != name:
+        msg = (
+            f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
+            " \" ' $ { } \\ or of what cannot be seen"
+        )
+        raise LookupFailure(msg)
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
 class Magic:
@@ -93,10 +113,9 @@ class Magic:
         except click.UsageError as error:
             raise UsageError(self._one_line(error)) from None
         except click.ClickException as error:
-            raise UsageError(error.format_message()) from None
+            raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
-            msg = f"{self.sign}: {error}"
-            raise UsageError(msg) from None
+            raise UsageError(visible(f"{self.sign}: {error}")) from None
 
     def _parse(self, command: click.Command, words: list[str]) -> click.Context:
         """Parse a line; that of a cell magic only once, as cells are run again and again."""
@@ -139,7 +158,7 @@ class Magic:
     def _refuse(self, reason: str) -> NoReturn:
         end = "" if reason.endswith("?") else "."
         msg = f"{self.sign}: {reason}{end} For example: {self._example}"
-        raise UsageError(msg)
+        raise UsageError(visible(msg))
 
     def _one_line(self, error: click.UsageError) -> str:
         import click
@@ -149,4 +168,5 @@ class Magic:
         listed = " ".join(f"[{option.opts[0]}]" for option in options)
         said = error.format_message().rstrip(".")
         form = context.get_usage().replace("[OPTIONS]", listed)
-        return " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())
+        line = " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())
+        return visible(line)

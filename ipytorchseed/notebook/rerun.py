@@ -66,9 +66,7 @@ class Rerunner:
             except BaseException as raised:  # noqa: BLE001 -- whatever the cell raises
                 error = raised.with_traceback(None)  # whose frames hold the copies
             self._show_figures()
-        return Shown(
-            outputs.stdout(), tuple(outputs.displays), results[-1] if results else None, error
-        )
+        return Shown(outputs.stdout(), outputs.displays, results[-1] if results else None, error)
 
     def _compile(self) -> list[CodeType]:
         """Compile the cell statement by statement, the last one to show its value."""

@@ -9,6 +9,7 @@ from IPython.display import display
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.seedlog import SeedLog, restored_text
 from ipytorchseed.render.timeline import run_name
 from ipytorchseed.session import rewind as states_of
@@ -51,10 +52,10 @@ def save(target: Target, name: str, *, quiet: bool) -> None:
     """Keep the full state of every source under NAME, across kernel restarts."""
     extension = target[0]
     session = extension.tracking.session
-    states = extension.states()
+    word, states = as_word(name), extension.states()
     session.ledger.save(session.notebook, name, states)
     if not quiet:
-        click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {name}")
+        click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
 
 
 @click.command("restore")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.streams import Overhearing
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -222,7 +223,7 @@ class Tracking:
         key = about or what
         if key not in self._told:
             self._told.add(key)
-            sys.stderr.write(f"ipytorchseed: {what}\n")
+            sys.stderr.write(visible(f"ipytorchseed: {what}") + "\n")
 
     def _transform(self, cell: str) -> str:
         """Turn a cell into Python; not twice, as a user's transformer may have side effects."""

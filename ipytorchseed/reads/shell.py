@@ -56,7 +56,7 @@ _QUIET = re.compile(
 _COMMAND = re.compile(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
 """A line that runs a program."""
 
-_MAY_FETCH = re.compile(rf"^\s*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
+_MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _PARTS = re.compile(r"&&|\|\||;")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ipytorchseed.render.html import fill
-from ipytorchseed.render.text import wrap
+from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
@@ -174,7 +174,8 @@ class CheckView(View):
         if culprit is not None and checked.entry is not None:
             parts.append(wrap(self.where(culprit), first="  ▲ "))
         if culprit is not None and culprit.code:
-            parts.append(f"      {culprit.line}: {culprit.code}"[:80].rstrip())
+            code = visible(f"{culprit.line}: {culprit.code}")
+            parts.append(f"      {code}"[:WIDTH].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         if self.mend:
             parts += ["", *(wrap(each, first="") for each in self.mend)]

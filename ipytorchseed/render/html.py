@@ -1,4 +1,4 @@
-"""Static HTML: no script, one stylesheet, everything of the user's escaped."""
+"""Static HTML: no script, one stylesheet, everything of the user's escaped and visible."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.stylesheet import stylesheet
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,6 +32,14 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_finalize,
     )
     made.globals["stylesheet"] = stylesheet
     return made
+
+
+def _finalize(value: object) -> object:
+    """Return a value as it may be shown; what a template calls safe is markup of ours."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return visible(value, lines=True)
+    return value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ipytorchseed.render.curves import draw_curves
+from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip, run_name, states_of
 from ipytorchseed.render.why import own_mend, suspect
 
@@ -22,6 +23,15 @@ Model = dict[str, Any]
 """Of texts, numbers, booleans, None, and lists and dicts of them."""
 
 NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
+
+
+def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
+    """Return a model with everything in it as text may be shown; names agree as they did."""
+    if isinstance(model, str):
+        return visible(model, lines=True)
+    if isinstance(model, dict):
+        return {visible_model(name): visible_model(each) for name, each in model.items()}
+    return [*map(visible_model, model)] if isinstance(model, (list, tuple)) else model
 
 
 def chip_model(digest: str | None) -> list[object] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ipytorchseed.render.html import fill
-from ipytorchseed.render.text import draw_table
+from ipytorchseed.render.text import draw_table, visible
 from ipytorchseed.render.values import hue, short_digest
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.position import UNKNOWN, Position
@@ -33,7 +33,7 @@ def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence
     if left:
         names = ", ".join(found.name for found in left)
         lines.append(f"Left alone: {names}. To reseed them too: %seed {seed} --generators")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 class Row(Struct, frozen=True):

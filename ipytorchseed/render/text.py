@@ -1,4 +1,4 @@
-"""Text that fits a terminal of 80 columns."""
+"""Text that fits a terminal of 80 columns, and shows every character that is in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import random
 import sys
 import textwrap
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +16,45 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 _STYLE = "rich.style"
+
+_TAB = 4
+
+_LONGEST = 4_000
+"""Characters of a paragraph that are shown: an error's message may be a whole file."""
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, and part of how words and emoji are written."""
+
+
+class _Escapes(dict[int, str]):
+    """For ``str.translate``: characters that are not shown, as Python escapes them."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        seen = letter.isprintable() or letter in _JOINERS or unicodedata.category(letter) == "Zs"
+        self[code] = letter if seen else letter.encode("unicode_escape").decode("ascii")
+        return self[code]
+
+
+_ESCAPES = _Escapes()
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Escape what would not be seen in a text, or would move, colour or turn what is seen.
+
+    That is control characters (a terminal obeys them, and a log takes what follows a line's end for
+    a line of its own), marks that reverse the direction of writing, other invisible ones, and
+    halves of surrogate pairs, which no file can hold.
+
+    Args:
+        text: From outside: a name, a path, a message, a line of code.
+        lines: Whether line ends are meant, and tabs indent.
+    """
+    if text.isprintable():
+        return text
+    if lines:
+        return "\n".join(line.translate(_ESCAPES) for line in text.expandtabs(_TAB).split("\n"))
+    return text.translate(_ESCAPES)
 
 
 def wrap(words: str, first: str) -> str:
@@ -25,8 +65,9 @@ def wrap(words: str, first: str) -> str:
         first: What its first line begins with.
     """
     later = " " * len(first)
+    shown = visible(words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …")
     return textwrap.fill(
-        words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+        shown, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
     )
 
 
@@ -59,9 +100,9 @@ def draw_table(
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
     for heading, setting in columns.items():
-        table.add_column(heading, **setting)
+        table.add_column(Text(visible(heading)), **setting)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     out = io.StringIO()
     console = Console(
         file=out,
@@ -71,6 +112,6 @@ def draw_table(
         force_jupyter=False,  # else rich displays in the notebook instead of writing here
         legacy_windows=False,
     )
-    for part in (Text(title), table) if title else (table,):
+    for part in (Text(visible(title)), table) if title else (table,):
         console.print(part)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())

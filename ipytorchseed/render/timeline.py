@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.render.text import WIDTH
+from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes, write_number
+from ipytorchseed.why.changes import find_changes, not_compared, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,7 +111,8 @@ class Line(Struct, frozen=True):
         after: The same when it ended.
         others: Those that it uses and that stood elsewhere when the cell's run before it began.
         between: Sources that moved between the run before and this one.
-        outcome: How it stands beside the cell's run before it; None where there is none.
+        outcome: How it stands beside the cell's run before it; None where there is none, or where
+            that is not known.
         value: The number that it gave, if it gave one.
     """
 
@@ -178,22 +179,16 @@ def label_of(source: str, width: int | None = None) -> str:
         source: The cell's text.
         width: Columns of a terminal that it may take; None for any number.
     """
-    line = _printable(next((line.strip() for line in source.splitlines() if line.strip()), ""))
+    line = next((line.strip() for line in source.splitlines() if line.strip()), "")
+    line = visible(line.replace("\t", " "))
     return line if width is None else _fit(line, width).rstrip()
-
-
-def _printable(text: str) -> str:
-    """Put a blank for each letter that would not be shown, but move the terminal's pen."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _fit(text: str, width: int) -> str:
     """Cut or fill a line to so many columns of a terminal, where some letters take two."""
     from rich.cells import set_cell_size
 
-    return set_cell_size(_printable(text), width)
+    return set_cell_size(visible(text), width)
 
 
 def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
@@ -235,7 +230,9 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
             if first.get(name, begin) != begin
             and (after.get(name) != begin or last.get(name) != first[name])
         )
-        outcome = Outcome(not find_changes(earlier, run), run_name(earlier, kernel))
+        changed = bool(find_changes(earlier, run))
+        if changed or not not_compared(earlier, run):
+            outcome = Outcome(not changed, run_name(earlier, kernel))
     return Line(
         id=run.id or 0,
         name=run_name(run, kernel),
@@ -312,7 +309,7 @@ def write_lines(drawn: Timeline) -> Iterable[str]:
             words = f"between the runs, {', '.join(line.between)} moved"
             yield f"{'':<8}{_fit(words, WIDTH - 8)}".rstrip()
         fields = "".join(f"{line.field(name).text:<12}" for name in shown)
-        mark = "" if line.status == "ok" else line.status
+        mark = "" if line.status == "ok" else visible(line.status)
         name = f"{line.name:<7} "
         yield f"{name}{_fit(line.label, _HEAD - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipytorchseed.determinism.flag import Unreadable
+from ipytorchseed.render.text import visible
 
 SHORT = 8
 """Hex digits of a digest that are shown to people."""
@@ -16,8 +17,7 @@ def write_value(value: object) -> str:
         return "not set"
     if isinstance(value, tuple):
         return ", ".join(write_value(item) for item in value)
-    text = value if isinstance(value, str) else str(value).removeprefix("torch.")
-    return text if text.isprintable() else repr(text)  # of one line
+    return visible(value if isinstance(value, str) else str(value).removeprefix("torch."))
 
 
 def short_digest(digest: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.html import fill
-from ipytorchseed.render.text import draw_table, wrap
+from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import run_name
 from ipytorchseed.render.view import View
 
@@ -86,7 +86,7 @@ class WhoView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        parts = [self.title]
+        parts = [visible(self.title)]
         if self.draws:
             columns: dict[str, dict[str, Any]] = {
                 "Source": {"overflow": "fold"},

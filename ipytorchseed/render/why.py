@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
-from ipytorchseed.render.text import wrap
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of, run_name, states_of
 from ipytorchseed.render.view import View
 
@@ -57,7 +57,7 @@ class WhyView(View):
         said = self.explanation
         if said.against is None or not said.changed:
             return ""
-        named = ", ".join(f"{cause.kind} {cause.name}" for cause in said.causes)
+        named = visible(", ".join(f"{cause.kind} {cause.name}" for cause in said.causes))
         return (
             f"Not the result of {run_name(said.against, self.kernel)}:"
             f" {named or 'nothing recorded differs'}. See %why"
@@ -134,11 +134,11 @@ class WhyView(View):
         parts = [wrap(self.title, first="")]
         for cause in said.causes:
             parts.append(wrap(cause.message, first="  ▲ "))
-            parts += [f"      {line}" for line in cause.proof.splitlines()]
+            parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
         if said.mend.commands:
             parts += ["", self.way_back]
-            parts += [f"    {command}" for command in said.mend.commands]
+            parts += [f"    {visible(command)}" for command in said.mend.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:

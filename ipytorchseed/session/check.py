@@ -19,11 +19,12 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.session.ends import Difference, Ends, find_differences
-from ipytorchseed.session.outputs import without_noise
+from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.session.world import World
+from ipytorchseed.why.changes import not_compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping
@@ -129,6 +130,8 @@ class Check:
                 if differences:
                     break
             if not differences:
+                unseen = not_compared(self._first, ends)
+                notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
                 return Checked(
                     self.runs, compared=compared, seconds=self._seconds, notes=tuple(notes)
                 )
@@ -256,7 +259,7 @@ def _value(content: object, memo: Memo) -> Fingerprint:
 
 def _one_line(error: BaseException) -> str:
     try:
-        said = str(error).partition("\n")[0]
+        said = str(error).partition("\n")[0][:MOST_ERROR]
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
         said = ""
     return without_noise(f"{type(error).__name__}: {said}")

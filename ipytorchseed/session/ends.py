@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.changes import how_far
+from ipytorchseed.why.changes import count_displays, displays_differ, how_far, results_differ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,20 +63,21 @@ def find_differences(before: Ends, after: Ends) -> tuple[Difference, ...]:
     found = []
     for name in dict.fromkeys([*before.variables, *after.variables]):
         one, other = before.variables.get(name), after.variables.get(name)
-        if _differ(one, other):
+        if results_differ(one, other):
             found.append(Difference("variable", name, how_far(one, other)))
     for what, one, other in (
         ("result", before.result, after.result),
         ("stdout", before.stdout, after.stdout),
     ):
-        if _differ(one, other):
+        if results_differ(one, other):
             found.append(Difference(what, "", how_far(one, other)))
-    shown = [tuple(value.digest for value in each.displays) for each in (before, after)]
-    if shown[0] != shown[1]:
-        told = f"{len(shown[0])} and {len(shown[1])} displays"
-        if len(shown[0]) == len(shown[1]):
-            first = next(i for i, pair in enumerate(zip(*shown, strict=True)) if pair[0] != pair[1])
-            told = f"display {first + 1} of {len(shown[0])} has other content"
+    if displays_differ(before.displays, after.displays):
+        counts = [count_displays(each.displays) for each in (before, after)]
+        told = f"{counts[0]:,} and {counts[1]:,} displays"
+        if counts[0] == counts[1]:
+            pairs = zip(before.displays, after.displays, strict=False)
+            first = next(place for place, pair in enumerate(pairs, 1) if results_differ(*pair))
+            told = f"display {first:,} of {counts[0]:,} has other content"
         found.append(Difference("display", "", told))
     if before.error != after.error:
         told = f"{before.error or 'no error'} → {after.error or 'no error'}"
@@ -88,11 +88,3 @@ def find_differences(before: Ends, after: Ends) -> tuple[Difference, ...]:
         if before.sources.get(name) != after.sources.get(name)
     ]
     return tuple(found)
-
-
-def _differ(one: Fingerprint | None, other: Fingerprint | None) -> bool:
-    if one is None or other is None:
-        return one is not other
-    if one.opaque and other.opaque:
-        return False  # what cannot be seen proves nothing
-    return same(one, other) is False

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.cell import parse
+from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import libraries
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def import_ahead(source: str, transform: Callable[[str], str]) -> None:
         source: The cell's text.
         transform: Turns a cell's text into Python, as the shell does.
     """
-    tree = parse(source, transform)
+    tree = parse_cell(source, transform)
     for module, name in [] if tree is None else _imported(tree):
         _import(module)
         if name and module in sys.modules and not hasattr(sys.modules[module], name):

@@ -1,124 +1,120 @@
-"""What a cell showed, without what changes in every run: addresses, times, counters."""
+"""What a cell showed, digested while it is shown, in bounded memory and time."""
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from xxhash import xxh3_64_hexdigest
+from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.session.noise import as_overwritten, without_noise
+from ipytorchseed.why.changes import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOST_TEXT = 1 << 20
-"""Characters of a run's output that are kept while it runs; the rest is only counted."""
+MOST_TEXT = 1 << 17
+"""Characters of a text that are cleaned; the rest is digested as it is."""
+
+_SURE = MOST_TEXT // 2
+"""Characters of a cleaned text that are compared where the rest is not known to differ."""
+
+_PIECE = 1 << 16
+"""Characters that are encoded at once."""
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
-_CHANGES_EACH_RUN = (
-    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
-    (re.compile(r"\bat 0x\b"), "at"),
-    (re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
-    # the file that ipykernel names in a warning: its process, and the cell's text
-    (re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
-    # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
-    (re.compile(r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)"), "["),
-    # %time, %timeit
-    (re.compile(r"(?:CPU times:|Wall time:|Compiler\s*:).*"), ""),
-    # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
-    (re.compile(r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) *[\d.]+ ?(?:s|min)"), ""),
-    (re.compile(r"\b\d+s \d+[munµ]?s/(?:step|epoch)"), ""),
-    (re.compile(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"), ""),
-    (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), ""),
-)
-_READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
-_TIMES = (
-    # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
-    re.compile(
-        r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"
-        r"|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)"
-    ),
-    re.compile(
-        rf"(?<![\w.:]){_READING} ?"
-        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",
-        re.IGNORECASE,
-    ),
-    # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
-    re.compile(
-        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b"
-        rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
-        re.IGNORECASE,
-    ),
-)
-"""What a cell that reads a clock prints of it."""
 
 _WIDGETS = "application/vnd.jupyter.widget-"
 
 
-def without_noise(text: str, *, timed: bool = False) -> str:
-    """Take out what differs between two runs that did the same.
-
-    Memory addresses, the times of tqdm's bars and of ``%time`` go; of a line that was
-    overwritten by carriage returns, only the last state stays.
+def text_value(text: str, *, timed: bool = False) -> Fingerprint:
+    """Return what is kept of a text: its digest, its size, and the numbers in it.
 
     Args:
-        text: What was shown.
-        timed: Whether the cell reads a clock: then numbers that are called times go as well.
+        text: All of it, of any length.
+        timed: Whether the cell reads a clock, as in ``without_noise``.
     """
-    if "\r" in text:
-        text = "\n".join(
-            next((part for part in reversed(line.split("\r")) if part), "")
-            for line in text.split("\n")
-        )
-    for pattern, instead in _CHANGES_EACH_RUN:
-        text = pattern.sub(instead, text)
-    if timed:
-        for pattern in _TIMES:
-            text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)
-    return text
-
-
-def text_value(text: str, *, timed: bool = False) -> Fingerprint:
-    """Return what is kept of a text: its digest, its size, and the numbers in it."""
     clean = without_noise(text, timed=timed)
-    numbers = tuple(float(match) for match in _NUMBER.findall(clean[:MOST_TEXT]))
+    found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
+    numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
     return Fingerprint(
-        digest=xxh3_64_hexdigest(clean.encode("utf-8", "surrogatepass")),
+        digest=_digest(clean).hexdigest(),
         kind="text",
         summary="1 line" if lines == 1 else f"{lines:,} lines",
+        sample=_beginning(clean),
         series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
     )
+
+
+def _beginning(clean: str) -> str:
+    """Return the digest of as much as two long texts are always compared by."""
+    return _digest(clean[:_SURE]).hexdigest() if len(clean) >= _SURE else ""
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
     """Return what is kept of a display: its digest, without widget models and addresses."""
     if not isinstance(bundle, dict):
         bundle = {}  # what no front end shows
-    clean = {
-        kind: without_noise(data) if isinstance(data, str) and kind.startswith("text/") else data
-        for kind, data in dict.items(bundle)
-        if isinstance(kind, str) and not kind.startswith(_WIDGETS)
-    }
-    try:
-        content = json.dumps(clean, sort_keys=True, default=_plain)
-    except (TypeError, ValueError, RecursionError):  # what no front end could show either
-        content = ""
-    return Fingerprint(
-        digest=xxh3_64_hexdigest(content.encode("utf-8", "surrogatepass")),
-        kind="display",
-        summary=", ".join(sorted(clean)),
+    kinds = sorted(
+        kind for kind in dict.keys(bundle) if type(kind) is str and not kind.startswith(_WIDGETS)
     )
+    whole, cleaned = xxh3_64(), xxh3_64()
+    for kind in kinds:
+        data = dict.__getitem__(bundle, kind)
+        _add(whole, f"\n{kind}\n")
+        if isinstance(data, str):
+            text = str.__str__(data)  # without what a subclass of the user's does
+            size = MOST_TEXT if kind.startswith("text/") else 0
+            clean = without_noise(text[:size])
+            _add(whole, clean)
+            _add(whole, text, begin=size)
+            if 0 < size < len(text):
+                _add(cleaned, clean[:_SURE])
+        elif type(data) is bytes:
+            whole.update(data)
+        else:
+            _add(whole, _as_json(data))
+    sample = "" if cleaned.intdigest() == xxh3_64().intdigest() else cleaned.hexdigest()
+    return Fingerprint(
+        whole.hexdigest(), "display", ", ".join(kinds), exact=not sample, sample=sample
+    )
+
+
+def _as_json(data: object) -> str:
+    try:
+        return json.dumps(data, sort_keys=True, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # what no front end could show either
+        return ""
 
 
 def _plain(data: object) -> str:
     """Name what JSON does not hold; nothing of the user's is called for it."""
-    return xxh3_64_hexdigest(data) if type(data) is bytes else type(data).__name__
+    return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
+
+
+def _digest(text: str) -> xxh3_64:
+    hasher = xxh3_64()
+    _add(hasher, text)
+    return hasher
+
+
+def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
+    """Digest a text piece by piece, as a copy of all of it may not fit.
+
+    Args:
+        hasher: Takes it.
+        text: The text.
+        begin: The first character that counts.
+    """
+    for start in range(begin, len(text), _PIECE):
+        hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
 
 
 class Outputs(Struct):
@@ -126,31 +122,75 @@ class Outputs(Struct):
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
-        text: What was printed, up to ``MOST_TEXT`` characters.
-        displays: What is kept of each bundle that was displayed.
     """
 
     timed: bool = False
-    text: list[str] = []
-    displays: list[Fingerprint] = []
+    _text: list[str] = []  # what was printed first
+    _room: int = MOST_TEXT  # characters that may still be added to it
+    _rest: xxh3_64 | None = None  # a digest of what was printed after it
     _size: int = 0
+    _shown: list[Fingerprint] = []
+    _more: xxh3_64 | None = None  # a digest of the displays after those
+    _count: int = 0
 
     def printed(self, text: str) -> None:
-        """Note printed text."""
-        if self._size < MOST_TEXT:
-            self.text.append(text)
-        self._size += len(text)
+        """Note printed text; of much of it, a digest is all that is kept."""
+        size = len(text)
+        self._size += size
+        if self._rest is not None:
+            _add(self._rest, text)
+        elif size <= self._room:
+            self._room -= size
+            self._text.append(text)
+        else:
+            self._overflow(text)
+
+    def _overflow(self, text: str) -> None:
+        """Make room where lines were drawn over and over; where they were not, begin a digest."""
+        kept = "".join(self._text)
+        if "\r" in kept and len(text) <= _SURE:
+            lines, end, last = kept.rpartition("\n")  # the last one may be overwritten again
+            kept = as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
+            if len(kept) + len(text) <= _SURE:
+                self._text, self._room = [kept, text], MOST_TEXT - len(kept) - len(text)
+                return
+        room = max(0, MOST_TEXT - len(kept))
+        self._text, self._rest = [kept, text[:room]], xxh3_64()
+        _add(self._rest, text, begin=room)
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
         """Note a display; its bundle is not kept, as images are large."""
-        if len(self.displays) < _MOST_DISPLAYS:
-            self.displays.append(bundle_value(bundle))
+        self._count += 1
+        value = bundle_value(bundle)
+        if len(self._shown) < _MOST_DISPLAYS:
+            self._shown.append(value)
+        else:
+            self._more = self._more or xxh3_64()
+            _add(self._more, value.digest)
+
+    @property
+    def displays(self) -> tuple[Fingerprint, ...]:
+        """What is kept of each display, in order; the last one stands for all beyond many."""
+        if self._more is None:
+            return tuple(self._shown)
+        count = self._count - len(self._shown)
+        rest = Fingerprint(
+            self._more.hexdigest(), "display", f"{count:,} more", parts={COUNT: str(count)}
+        )
+        return (*self._shown, rest)
 
     def stdout(self) -> Fingerprint | None:
         """Return what is kept of all that was printed."""
         if not self._size:
             return None
-        value = text_value("".join(self.text), timed=self.timed)
-        if self._size <= MOST_TEXT:
-            return value
-        return Fingerprint(value.digest, "text", f"{self._size:,} characters", exact=False)
+        text = "".join(self._text)
+        if self._rest is None:
+            return text_value(text, timed=self.timed)
+        clean = without_noise(text, timed=self.timed)
+        return Fingerprint(
+            digest=_digest(clean + self._rest.hexdigest()).hexdigest(),
+            kind="text",
+            summary=f"{self._size:,} characters",
+            exact=False,
+            sample=_beginning(clean),
+        )

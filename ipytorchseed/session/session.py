@@ -23,7 +23,8 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.rng.generators import PLAIN
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
-from ipytorchseed.session.outputs import Outputs, without_noise
+from ipytorchseed.session.noise import MOST_ERROR, without_noise
+from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch
 from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
@@ -283,8 +284,8 @@ class Session:
             writes=self._changes(pending, namespace, written, seconds),
             result=None if result is None else self._look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
-            displays=tuple(pending.outputs.displays),
-            error=None if error is None else without_noise(error),
+            displays=pending.outputs.displays,
+            error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),

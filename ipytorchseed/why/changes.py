@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Protocol
 
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
+
+
+COUNT = "count"
+"""The part of a display that stands for several: how many."""
 
 
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
@@ -33,16 +41,65 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         ("result", against.result, run.result),
         ("stdout", against.stdout, run.stdout),
     ):
-        opaque = before is not None and after is not None and before.opaque and after.opaque
-        if differ(before, after) and not opaque:
+        if results_differ(before, after):
             changes.append(_change(what, "", before, after))
-    shown = [tuple(value.digest for value in each.displays) for each in (against, run)]
-    if shown[0] != shown[1]:
-        changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
+    if displays_differ(against.displays, run.displays):
+        counts = [count_displays(each.displays) for each in (against, run)]
+        changes.append(Change("display", "", f"{counts[0]:,} and {counts[1]:,} shown"))
     if against.error != run.error:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
+    """Tell whether two results, or two texts that were printed, are known to differ."""
+    opaque = before is not None and after is not None and before.opaque and after.opaque
+    return not opaque and differ(before, after)
+
+
+def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool:
+    """Tell whether what two runs displayed is known to differ."""
+    if count_displays(before) != count_displays(after):
+        return True
+    return any(itertools.starmap(differ, zip(before, after, strict=False)))
+
+
+def count_displays(displays: Sequence[Fingerprint]) -> int:
+    """Count displays, of which one may stand for several."""
+    return sum(int(each.parts.get(COUNT, 1)) for each in displays)
+
+
+class Showing(Protocol):
+    """A run, or what it ended with: what it showed."""
+
+    @property
+    def result(self) -> Fingerprint | None:
+        """Its last expression."""
+
+    @property
+    def stdout(self) -> Fingerprint | None:
+        """What it printed."""
+
+    @property
+    def displays(self) -> Sequence[Fingerprint]:
+        """What it displayed."""
+
+
+def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
+    """Name what two runs showed of which it is not known whether it is the same.
+
+    Args:
+        against: The earlier run.
+        run: The later run.
+    """
+    shown = itertools.starmap(same, zip(against.displays, run.displays, strict=False))
+    unknown = {
+        "the result": not (against.result and run.result) or same(against.result, run.result),
+        "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),
+        "what was displayed": None if None in shown else True,
+    }
+    return tuple(what for what, known in unknown.items() if known is None)
 
 
 def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint | None) -> Change:

@@ -84,10 +84,10 @@ class Cleared(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """A variable of which too little was looked at to tell whether it changed.
+    """Something of which too little was looked at to tell whether it changed.
 
     Attributes:
-        name: The variable.
+        name: The variable, or in words what was shown.
         makers: The runs between the two that may have changed it; none for what the cell made.
     """
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Unknown
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ _NAMED = 3
 
 
 def find_unknown_outcome(case: Case) -> tuple[Unknown, ...]:
-    """Find what both runs made, without being able to tell whether it is the same."""
+    """Find what both runs made or showed, without being able to tell whether it is the same."""
     earlier = case.against.writes
-    return tuple(
-        Unknown(name)
+    made = [
+        name
         for name, after in case.run.writes.items()
         if name in earlier and same(earlier[name], after) is None
-    )
+    ]
+    return tuple(map(Unknown, [*made, *not_compared(case.against, case.run)]))
 
 
 def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:

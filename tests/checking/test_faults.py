@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.errors import UncheckableError
 from tests.checking.books import alive, book, look
 from tests.kernel import ROOT
 
@@ -93,6 +99,107 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         assert "\n" not in verdict.fault
         assert (verdict.reproducible, verdict.exit_code) == (None, 2)
     assert gone(mark) == []
+
+
+def nested(depth):
+    """Return the text of a notebook with lists in lists in its metadata."""
+    deep = "[" * depth + "]" * depth
+    return f'{{"nbformat": 4, "nbformat_minor": 5, "metadata": {{"a": {deep}}}, "cells": []}}'
+
+
+def test_what_is_no_file_of_text_is_told_at_once(tmp_path, monkeypatch):
+    """Pipes, sockets, devices, folders, what nobody may read, without end, or nested without end."""
+    said = {}
+
+    def path(name, words):
+        said[Path(f"{name}.ipynb")] = words
+        return Path(f"{name}.ipynb")
+
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o755)
+    os.mkfifo(path("pipe", "it is a pipe or a device, not a file"))
+    path("zeros", "it is a pipe or a device, not a file").symlink_to("/dev/zero")
+    path("folder", "it is a folder, not a file").mkdir()
+    path("around", "it cannot be read: Too many levels").symlink_to("around.ipynb")
+    path("x" * 300, "it cannot be read: File name too long")
+    for name, depth in (("deep", 900), ("deeper", 100_000)):
+        path(name, "nested too deeply").write_text(nested(depth))
+    with path("huge", "it is too large: 1,099,511,627,776 bytes").open("wb") as file:
+        file.truncate(1 << 40)
+    shut = path("shut", "it cannot be read: Permission denied")
+    shut.touch(mode=0)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path("socket", "it is a pipe or a device, not a file").name)
+        with unprivileged():
+            verdicts = look(*said)
+    assert [verdict.path for verdict in verdicts] == [*said]
+    for verdict in verdicts:
+        assert said[verdict.path] in verdict.fault
+        assert "\n" not in verdict.fault
+        assert verdict.exit_code == 2
+
+
+@contextmanager
+def unprivileged():
+    """Be somebody who may not read everything, where the tests are run by root."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+ODD = [None, 3, "x", [], {}, [None], {"a": 1}, True, "\ud800", -1.5]
+
+
+def test_json_that_is_hardly_a_notebook_is_told_or_read(tmp_path):
+    """Whatever stands where something else should: one line, or a notebook that can be run."""
+    path = book(tmp_path / "sound", "1 + 1", "#md Words.")
+    sound = json.loads(path.read_text())
+    faults = []
+    for where in places(sound):
+        for odd in ODD:
+            whole = copy.deepcopy(sound)
+            holder = whole
+            for key in where[:-1]:
+                holder = holder[key]
+            holder[where[-1]] = odd
+            path.write_text(json.dumps(whole))
+            try:
+                notebook = read(path)
+            except UncheckableError as error:
+                faults.append(str(error))
+                continue
+            assert isinstance(notebook.kernel, str)
+            for cell in notebook.cells:
+                assert f"{cell.source}{cell.id}{sorted(cell.tags)}".encode()
+                assert notebook.line(cell)
+    assert len(faults) > 50
+    assert not any("\n" in fault for fault in faults)
+
+
+def places(value, where=()):
+    """Yield the keys that lead to each value in another."""
+    if where:
+        yield where
+    if isinstance(value, (dict, list)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*where, key))
+
+
+def test_a_display_that_is_nested_without_end_is_told(tmp_path):
+    """Where it is compared; the notebook beside it is checked to its end."""
+    shows = (
+        "value = []\nfor _ in range(600): value = [value]\n"
+        "from IPython.display import display\n"
+        "display({'application/json': value}, raw=True)"
+    )
+    deep, sound = look(book(tmp_path / "deep", shows), book(tmp_path / "sound", "1"))
+    assert "nested too deeply" in deep.fault
+    assert sound.reproducible is True
 
 
 def test_a_notebook_without_code_repeats(tmp_path):

@@ -7,6 +7,7 @@ import json
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given, settings
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -25,6 +26,7 @@ from tests.checking.verdicts import (
     SAFE,
     UNSAFE,
 )
+from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
 def test_the_text_is_that_of_the_golden_file(golden):
@@ -106,7 +108,7 @@ def test_junit_holds_no_letter_that_xml_forbids():
     """An error may have been in colour."""
     coloured = replace(BROKEN, fault="\x1b[31mno\x1b[0m \x00 <tag> & more")
     told = ET.fromstring(as_junit([coloured])).find(".//error")
-    assert told.get("message") == "[31mno[0m  <tag> & more"
+    assert told.get("message") == r"\x1b[31mno\x1b[0m \x00 <tag> & more"
 
 
 @pytest.mark.parametrize("verdict", [REPEATS, SAFE, PROSE])
@@ -126,6 +128,22 @@ def test_an_annotation_stands_beside_the_cell(verdict):
     assert fields["line"] == str(verdict.first.line if verdict.first else 1)
     assert fields["title"].startswith(f"{verdict.path.name}%3A ")
     assert said.replace("%0A", "\n").replace("%25", "%") == report.explanation(verdict)
+
+
+@settings(deadline=None, max_examples=50)
+@given(HOSTILE)
+def test_whatever_a_notebook_calls_things_nothing_of_it_acts(evil):
+    """In paths, cells, causes, messages: seen in text, JUnit and annotations, line by line."""
+    verdicts = poisoned(EACH, evil)
+    text, junit = report.text(verdicts), as_junit(verdicts)
+    annotations = [*annotate(verdicts)]
+    for shown in (text, junit, report.as_json(verdicts), *annotations):
+        assert unseen(shown) == set()
+    assert len(annotations) == sum(each.exit_code > 0 for each in verdicts)
+    assert not any("\n" in line for line in annotations)
+    assert not any(line.lstrip().startswith(("::", "##[")) for line in text.splitlines())
+    for case in ET.fromstring(junit).iter("testcase"):
+        assert len(str(case.get("name")).splitlines()) == 1
 
 
 def test_a_bar_fills_cell_by_cell():

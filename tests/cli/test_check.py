@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from ipytorchseed.cli import main
 from tests.checking.books import book
+from tests.render.hostile import unseen
 
 
 def run(*words, **environment):
@@ -47,7 +49,9 @@ def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
         "draws.ipynb",
         "sound.ipynb",
     ]
-    last = done.stdout.splitlines()[-1]
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("::stop-commands::")
+    assert done.stdout.count(f"\n::{first.removeprefix('::stop-commands::')}::\n") == 1
     assert last.startswith(f"::error file={Path(folder.name, 'deep', 'draws.ipynb')},line=")
     assert done.stderr == ""
 
@@ -112,6 +116,42 @@ def test_parameters_are_read_as_papermill_reads_them(tmp_path):
     path = book(tmp_path / "given", "n = 'none'", "n + 1", tags={0: "parameters"})
     done = run("-p", "n", "1", path)
     assert done.exit_code == 0, done.stdout
+
+
+def test_what_was_typed_is_repeated_visibly(tmp_path):
+    """An error of usage is a line of a log: nothing in it begins another, or moves the pen."""
+    evil = "\x1b[2J\u202e\n::error::x"
+    empty = tmp_path / f"empty{evil}"
+    empty.mkdir()
+    for words in (
+        [empty],
+        ["x.ipynb", "--seed", evil],
+        ["x.ipynb", f"--{evil}"],
+        ["a", "-j", evil],
+    ):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert unseen(done.stderr) == set()
+        assert not any(line.startswith("::") for line in done.stderr.splitlines())
+    done = CliRunner().invoke(main, [evil])
+    assert (done.exit_code, unseen(done.stderr)) == (2, set())
+    done = CliRunner().invoke(main, [f"-{evil}"])
+    assert (done.exit_code, unseen(done.stderr)) == (2, set())
+
+
+def test_what_is_no_notebook_does_not_keep_the_others_from_being_checked(tmp_path):
+    """A pipe in a folder, and a folder that is called as a notebook is."""
+    book(tmp_path / "sound", "1 + 1")
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
+    done = run(tmp_path, tmp_path / "folder.ipynb", "--json")
+    assert done.exit_code == 2
+    told = json.loads(done.stdout)["notebooks"]
+    assert [(Path(each["path"]).name, each["reproducible"]) for each in told] == [
+        ("folder.ipynb", None),
+        ("pipe.ipynb", None),
+        ("sound.ipynb", True),
+    ]
 
 
 def test_a_notebook_that_is_not_there(tmp_path):

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.kernel import Kernel
+from tests.render.hostile import unseen
 
 MAKE = (
     "import random\nimport numpy as np\nimport torch\n"
@@ -96,7 +97,7 @@ def test_rewinding_is_one_cell_of_the_timeline(kernel):
 
 def test_save_and_restore(kernel):
     """Every source and generator, under a name with blanks too; saving again replaces."""
-    assert kernel.run('%seed save "my place"').stdout.splitlines()[-1].endswith("my place")
+    assert kernel.run('%seed save "my place"').stdout.splitlines()[-1].endswith('"my place"')
     first, _ = numbers(kernel)
     kernel.run("%seed save other -q")
     second, _ = numbers(kernel)
@@ -164,6 +165,11 @@ WRONG = {
     "%seed restore nowhere": "nothing is saved as 'nowhere'; saved: ",
     "%seed restore": "Missing argument 'NAME'",
     "%seed save": "Missing argument 'NAME'",
+    "%seed save \x1b[2J\u202e": r"'\x1b[2J\u202e' is no name",
+    '%seed save "it\'s"': "is no name",
+    "%seed restore a\x07\u2066": r"nothing is saved as 'a\x07\u2066'; saved: ",
+    "%seed rewind \x9b31m": r"no run '\x9b31m' is recorded",
+    "%seed log \x1b]0;x\x07": r"(\x1b]0;x\x07)",
     "%seed log 3": "unexpected extra argument",
 }
 
@@ -174,6 +180,7 @@ def test_what_does_not_exist_is_told_in_a_line_that_names_what_does(kernel, line
     error = kernel.run(line).error
     assert (error.ename, words in error.evalue) == ("UsageError", True), error.evalue
     assert "\n" not in error.evalue
+    assert unseen(error.evalue) == set()
     run = kernel.runs()[-1]
     assert run.before == run.after
 

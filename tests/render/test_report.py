@@ -13,6 +13,7 @@ import ipytorchseed as its
 from ipytorchseed.determinism.assessment import Assessment, Standing
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.render.report import Report
+from ipytorchseed.render.text import visible
 from tests.render.records import ASSESSMENTS, CPU, GPU, VALUES, assessment
 
 
@@ -73,7 +74,7 @@ def test_any_value_of_a_variable_fits_a_terminal(value):
     text = Report(assessment(GPU, VALUES | dict.fromkeys(flags, value))).text()
     assert max(map(len, text.splitlines())) <= 80
     assert text.split("\n")[0] == plain.split("\n")[0]
-    shown = value if value.isprintable() else repr(value)
+    shown = visible(value)
     assert "".join(text.split()).count("".join(shown.split())) >= len(flags)
 
 

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.render.timeline import Chip, Field, label_of, run_name, timeline, write_lines
+from tests.render.hostile import unseen
 
 A, B, C = "aaaa000000000000", "bbbb000000000000", "cccc000000000000"
 
@@ -116,8 +117,8 @@ LABELS = {
     "\n\n  first = 1\nsecond": "first = 1",
     "": "",
     "a\tb": "a b",
-    "\x1b[31mred": " [31mred",
-    "x = '\u202e'": "x = ' '",
+    "\x1b[31mred": r"\x1b[31mred",
+    "x = '\u202e'": r"x = '\u202e'",
 }
 
 
@@ -151,5 +152,5 @@ def test_any_text_fits_a_terminal(runs):
     """80 columns at most, whatever the cells and names are, and one line each."""
     for line in write_lines(timeline(runs, "k")):
         assert cell_len(line) <= 80
-        assert line.isprintable()
+        assert not unseen(line)
         assert line == line.rstrip()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import tracemalloc
+from itertools import pairwise
 
-from ipytorchseed.session.outputs import (
-    MOST_TEXT,
-    Outputs,
-    bundle_value,
-    text_value,
-    without_noise,
-)
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipytorchseed.session.noise import without_noise
+from ipytorchseed.session.outputs import MOST_TEXT, Outputs, bundle_value, text_value
+from ipytorchseed.why.changes import count_displays, displays_differ, shown_differ
 
 NOISE = {
     "address": ("<Net at 0x7f3a2c>", "<Net at 0x55aa00ff>"),
@@ -82,7 +83,9 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
     """They do where it reads none: then they are computed."""
     assert text_value(one, timed=True).digest == text_value(two, timed=True).digest
     assert text_value(one).digest != text_value(two).digest
-    assert Outputs(timed=True, text=[one], _size=1).stdout() == text_value(one, timed=True)
+    outputs = Outputs(timed=True)
+    outputs.printed(one)
+    assert outputs.stdout() == text_value(one, timed=True)
 
 
 BESIDE_TIMES = {
@@ -149,15 +152,99 @@ def test_long_texts_are_quick(part):
     assert text_value(part * (500_000 // len(part)), timed=True).digest
 
 
-def test_much_text_is_not_kept():
-    """Beyond a limit it is counted, and the record says that it is a sample."""
-    outputs = Outputs()
-    for _ in range(40):
-        outputs.printed("x" * (1 << 16))
-    assert sum(map(len, outputs.text)) <= MOST_TEXT
-    kept = outputs.stdout()
-    assert (kept.exact, kept.summary) == (False, "2,621,440 characters")
+def shown(*texts, timed=False):
+    """Return what is kept of texts that were printed one after the other."""
+    outputs = Outputs(timed=timed)
+    for text in texts:
+        outputs.printed(text)
+    return outputs.stdout()
+
+
+LINE = "step 12: loss 0.53\n"
+LONG = LINE * (2 * MOST_TEXT // len(LINE))
+
+
+def test_much_text_is_digested_as_it_passes():
+    """Neither kept nor copied: of ten times as much, no more is in memory."""
+
+    def peak(times):
+        outputs = Outputs()
+        piece = "x" * (8 * MOST_TEXT)
+        tracemalloc.start()
+        for _ in range(times):
+            outputs.printed(piece)
+        assert outputs.stdout().summary == f"{times * len(piece):,} characters"
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few = peak(2)
+    assert few < 8 * MOST_TEXT
+    assert peak(20) < 1.2 * few
     assert Outputs().stdout() is None
+
+
+@given(st.lists(st.integers(0, len(LONG)), max_size=9))
+def test_how_a_long_text_was_cut_into_pieces_does_not_count(cuts):
+    """The same text is the same, whoever wrote how much of it at once."""
+    places = [0, *sorted(cuts), len(LONG)]
+    pieces = [LONG[begin:end] for begin, end in pairwise(places)]
+    assert shown(*pieces) == shown(LONG)
+
+
+def test_of_long_texts_only_what_is_known_is_said():
+    """The same whole; another beginning; another rest, of which times and addresses may be all."""
+    noise = "<Net at 0x7f3a2c>\n", "<Net at 0x55aa00>\n"
+    known = {
+        True: [
+            (LONG, "loss 0.54\n" + LONG),
+            (LONG, LONG[: MOST_TEXT // 4] + "!" + LONG[MOST_TEXT // 4 :]),
+            (LINE, LONG),
+            ("", LONG),
+        ],
+        False: [(LONG, LONG), (noise[0] + LONG, noise[1] + LONG)],
+        None: [(LONG, f"{LONG}!"), (LONG + noise[0], LONG + noise[1]), (LONG, LONG[:-40])],
+    }
+    for differs, pairs in known.items():
+        for one, two in pairs:
+            assert shown_differ(shown(one), shown(two)) is differs, (one[-60:], two[-60:])
+            assert shown_differ(shown(two), shown(one)) is differs
+
+
+@given(st.integers(0, 3 * MOST_TEXT), st.integers(0, 3 * MOST_TEXT))
+def test_a_change_in_a_long_text_is_never_denied(size, place):
+    """Wherever it is: it differs, or that is not known."""
+    text = (LINE * (3 * MOST_TEXT // len(LINE) + 1))[:size]
+    place = min(place, size)
+    assert shown_differ(shown(text), shown(text[:place] + "?" + text[place:])) is not False
+
+
+def test_a_long_text_at_the_limit_is_compared_as_far_as_both_go():
+    """Addresses of other lengths put one of two equal texts beyond the limit."""
+    short, long = ("<A at 0x7f00>\n" * 9, "<A at 0x7f0000000000>\n" * 9)
+    fill = "y" * (MOST_TEXT - len(short) - 1)
+    assert shown(short + fill).opaque is False
+    assert shown(long + fill).opaque is True
+    assert shown_differ(shown(short + fill), shown(long + fill)) is None
+    assert shown_differ(shown(short + fill), shown(long + "!" + fill)) is True
+
+
+def test_lines_drawn_over_and_over_take_no_room():
+    """A bar that is drawn thousands of times is one line; what follows it is compared whole."""
+    bars = [f"\r{number}/20000 [{'=' * (number // 400)}] {number}ms" for number in range(20_000)]
+    assert sum(map(len, bars)) > 4 * MOST_TEXT
+    one = shown(*bars, "\ndone\n")
+    assert (one.opaque, one.summary) == (False, "2 lines")
+    assert one == shown(bars[-1], "\ndone\n")
+    assert shown(*bars, "\nDone\n").digest != one.digest
+    for end in ("\r", "\nend\r", "\rend"):
+        assert shown(*(f"{bar}\r" for bar in bars), end).digest == shown(f"{bars[-1]}{end}").digest
+
+
+def test_any_letter_of_a_long_text_is_digested():
+    """Halves of pairs too, which no file can hold."""
+    assert shown(LONG, "\ud800").digest != shown(LONG, "\ud801").digest
+    assert len(shown("🎲" * MOST_TEXT, "\udfff\ud800").digest) == 16
 
 
 def test_displays_count_by_what_they_show():
@@ -195,9 +282,48 @@ def test_a_display_calls_nothing_of_the_users():
         assert len(bundle_value(bundle).digest) == 16
 
 
-def test_only_so_many_displays_are_kept():
-    """An animation of thousands takes no memory."""
+def displayed(*bundles):
+    """Return what is kept of displays."""
     outputs = Outputs()
-    for number in range(3000):
-        outputs.displayed({"text/plain": str(number)})
-    assert len(outputs.displays) == 1000
+    for bundle in bundles:
+        outputs.displayed(bundle)
+    return outputs.displays
+
+
+def test_many_displays_are_digested_as_they_pass():
+    """Only so many are kept; of the others it is known how many there were, and if one changed."""
+    many = [{"text/plain": str(number)} for number in range(3000)]
+    kept = displayed(*many)
+    assert (len(kept), count_displays(kept)) == (1001, 3000)
+    assert displays_differ(kept, displayed(*many)) is False
+    assert displays_differ(kept, displayed(*many[:-1])) is True
+    assert displays_differ(kept, displayed(*many[:-1], {"text/plain": "other"})) is True
+    assert displays_differ(kept[:1000], displayed(*many[:1000])) is False
+
+
+def test_a_display_without_end_is_compared_as_far_as_it_is_clean():
+    """A text of many megabytes: the same, or not known; an image of any size: the same, or not."""
+    text, image = "<b>x</b>" * MOST_TEXT, "iVBOR" * MOST_TEXT
+    assert displays_differ(displayed({"text/html": text}), displayed({"text/html": text})) is False
+    other = displayed({"text/html": f"{text}!"})
+    assert displays_differ(displayed({"text/html": text}), other) is None
+    for data in (image, image.encode()):
+        changed = data[:-1] + data[:1]
+        one, two = displayed({"image/png": data}), displayed({"image/png": changed})
+        assert displays_differ(one, two) is True
+        assert displays_differ(one, displayed({"image/png": data})) is False
+
+
+def test_a_text_of_a_class_of_its_own_is_text():
+    """As HTML that a template engine made; nothing of the class is called."""
+
+    class Html(str):
+        __slots__ = ()
+
+        def __str__(self):
+            raise AssertionError
+
+        __len__ = __getitem__ = encode = __str__
+
+    one, two = (displayed({"text/html": Html(f"<b {end}>")}) for end in ("0x7f3a2c", "0x55aa00ff"))
+    assert one == two == displayed({"text/html": "<b 0x7f3a2c>"})

@@ -1,0 +1,103 @@
+"""Text without what changes in every run: addresses, times, counters.
+
+Every pattern here takes steps in proportion to the text, whatever is in it: what it repeats either
+ends at a character that cannot begin the pattern anew, or is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_ERROR = 10_000
+"""Characters of an error's message that are cleaned, compared and kept."""
+
+_CHANGES_EACH_RUN = (
+    # the words without which a pattern finds nothing; the pattern; what is put in its place
+    (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    (("at 0x",), re.compile(r"\bat 0x\b"), "at"),
+    (("id=", "id "), re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    # the file that ipykernel names in a warning: its process, and the cell's text
+    (("ipykernel_",), re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
+    # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
+    (
+        ("/s", "s/"),
+        re.compile(
+            r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})"
+        ),
+        "[",
+    ),
+    # %time, %timeit
+    (
+        ("CPU times:", "Wall time:", "Compiler"),
+        re.compile(r"(?:CPU times:|Wall time:|Compiler\s{0,9}:).*"),
+        "",
+    ),
+    (
+        (" per loop (mean ± ",),
+        re.compile(r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*"),
+        "",
+    ),
+    # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
+    (
+        ("total time=", "| elapsed:", "s remaining:"),
+        re.compile(
+            r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)"
+        ),
+        "",
+    ),
+    (("s/step", "s/epoch"), re.compile(r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)"), ""),
+    (
+        ("_runtime': ", "_per_second': "),
+        re.compile(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"),
+        "",
+    ),
+)
+_READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
+_TIMES = (
+    # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
+    re.compile(
+        r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"
+        r"|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)"
+    ),
+    re.compile(
+        rf"(?<![\w.:]){_READING} ?"
+        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",
+        re.IGNORECASE,
+    ),
+    # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
+    re.compile(
+        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b"
+        rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
+        re.IGNORECASE,
+    ),
+)
+"""What a cell that reads a clock prints of it."""
+
+
+def without_noise(text: str, *, timed: bool = False) -> str:
+    """Remove what differs between two runs that did the same.
+
+    Memory addresses, the times of tqdm's bars and of ``%time`` go; of a line that was
+    overwritten by carriage returns, only the last state stays.
+
+    Args:
+        text: What was shown.
+        timed: Whether the cell reads a clock: then numbers that are called times go as well.
+    """
+    text = as_overwritten(text)
+    for words, pattern, instead in _CHANGES_EACH_RUN:
+        if any(word in text for word in words):
+            text = pattern.sub(instead, text)
+    if timed:
+        for pattern in _TIMES:
+            text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)
+    return text
+
+
+def as_overwritten(text: str) -> str:
+    """Return the last state of each line that carriage returns overwrote."""
+    if "\r" not in text:
+        return text
+    return "\n".join(
+        next((part for part in reversed(line.split("\r")) if part), "") for line in text.split("\n")
+    )

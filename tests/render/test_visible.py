@@ -1,0 +1,187 @@
+"""Whatever a name, a path or a message holds: every character of it is seen, and none acts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from ipytorchseed.determinism.machine import Fact
+from ipytorchseed.ledger.records import GeneratorState
+from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.check import CheckView
+from ipytorchseed.render.inspection import (
+    line_model,
+    line_words,
+    now_model,
+    settings_model,
+    visible_model,
+    why_model,
+)
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.rng import RngView, StateDifference
+from ipytorchseed.render.seeding import SeedStatus, seeded_text
+from ipytorchseed.render.seedlog import SeedLog, restored_text
+from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.values import write_value
+from ipytorchseed.render.who import WhoView
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.session.rewind import Restored
+from tests.render.checks import CHECKED, TRACED
+from tests.render.explanations import EXPLANATIONS
+from tests.render.hostile import HOSTILE, poisoned, unseen
+from tests.render.records import ALERTS, CPU, STATUSES, VALUES, assessment
+from tests.render.test_timeline import A, B, run
+
+SHOWN = {
+    "loss": "loss",
+    "naïve 数据 🎲 a\u00a0b": "naïve 数据 🎲 a\u00a0b",
+    "नमस्\u200dते 👩\u200d🔬": "नमस्\u200dते 👩\u200d🔬",
+    "a\x1b[31mb": r"a\x1b[31mb",
+    "a\nb\tc\r": r"a\nb\tc\r",
+    "x\u202ey": r"x\u202ey",
+    "\x9b\x85\u2028": r"\x9b\x85\u2028",
+    "\udcff\ud800": r"\udcff\ud800",
+    "\x00\x7f": r"\x00\x7f",
+    "in\u200bvisible\ufeff\U000e0041": r"in\u200bvisible\ufeff\U000e0041",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), SHOWN.items(), ids=ascii)
+def test_what_cannot_be_seen_is_escaped_and_the_rest_stays(text, shown):
+    """As Python escapes it; letters of all scripts, and what joins them, are as they were."""
+    assert visible(text) == shown
+
+
+def test_lines_that_are_meant_stay_lines():
+    """Of code, for instance: its tabs indent."""
+    assert visible("if x:\n\ty\r\n", lines=True) == "if x:\n    y\\r\n"
+
+
+@given(st.text())
+def test_any_text_is_made_visible_once(text):
+    """Nothing is left to escape, and every file can hold it."""
+    assert not unseen(visible(text)) | unseen(visible(text, lines=True))
+    assert visible(visible(text)) == visible(text)
+    assert "\n" not in visible(text)
+    assert len(visible(text).encode()) >= len(text)
+
+
+def views(evil):
+    """Make one of each view, of records that hold something hostile wherever they hold text."""
+    for made in EXPLANATIONS.values():
+        yield WhyView(poisoned(made, evil), poisoned(made, evil).run.kernel)
+    for checked in CHECKED.values():
+        yield CheckView(poisoned(checked, evil))
+    for alerts in ALERTS.values():
+        yield AlertTable(poisoned(alerts, evil))
+    ran = poisoned(run(1, {"python": A}, {"python": B}, kernel="k"), evil)
+    ran = replace(ran, generators_after={f"g['{evil}']": GeneratorState("random.Random", A)})
+    later = replace(ran, id=7, between={evil: (A, B)}, status=f"error{evil}")
+    for traces in TRACED.values():
+        yield WhoView(ran, poisoned(traces, evil), "k")
+    for status in STATUSES.values():
+        yield SeedStatus(status.title + evil, poisoned(status.rows, evil))
+    report = Report(assessment(CPU, VALUES | dict.fromkeys(VALUES, f"a{evil}")))
+    report.assessment = replace(
+        report.assessment, facts=((Fact("gpu", lambda: None), f"GPU {evil}"),)
+    )
+    yield report
+    status = SeedStatus(f"Last seed{evil}", poisoned(next(iter(STATUSES.values())).rows, evil))
+    yield RngView(status, report, [ran, later], ran.kernel, note=f"note{evil}")
+    yield StateDifference(ran, later, {}, "k")
+    entry = SeedEntry(1, f"how{evil}", 1.8e9, "n", "k", 1, "cell")
+    yield SeedLog([entry], {("k", 1): ran}, "k", note=f"note{evil}")
+
+
+@settings(deadline=None, max_examples=25)
+@given(HOSTILE)
+def test_no_view_shows_a_character_that_acts(evil):
+    """Neither in a terminal, nor in a notebook, nor in JSON, which escapes in its own way."""
+    for view in views(evil):
+        assert unseen(view.text()) == set(), type(view)
+        assert unseen(view.html()) == set(), type(view)
+        assert not any(line.startswith(("::", "##[")) for line in view.text().splitlines())
+        if isinstance(view, WhyView):
+            assert unseen(view.one_line) == set()
+            assert unseen(view.to_json()) == set()
+
+
+@settings(deadline=None)
+@given(HOSTILE)
+def test_no_single_text_shows_a_character_that_acts(evil):
+    """Paragraphs, tables, labels, values, and what is said after seeding and restoring."""
+    row = STATUSES["generators"].rows[-1]
+    texts = [
+        wrap(f"{evil} words {evil}", first="  "),
+        draw_table(evil, {evil: {}}, [[f"a{evil}"]]),
+        label_of(f"a{evil}", 20),
+        label_of(f"a{evil}"),
+        write_value((evil, None)),
+        restored_text(Restored((evil,), (evil,), (evil,), (evil,)), evil),
+    ]
+    assert row.type
+    assert set().union(*map(unseen, texts)) == set()
+
+
+def test_what_was_seeded_is_named_visibly():
+    """A generator is named by how one reaches it: by any key of a dict."""
+    import random
+
+    from ipytorchseed.rng.generators import find_generators
+
+    found = find_generators({"rngs": {"a\x1b[2J\u202e": random.Random(1)}})
+    assert len(found) == 1
+    said = seeded_text(42, [(found[0], 7)], found)
+    assert unseen(said) == set()
+    assert len(said.splitlines()) == 3
+
+
+@settings(deadline=None, max_examples=25)
+@given(HOSTILE)
+def test_no_model_of_the_inspector_holds_a_character_that_acts(evil):
+    """It is drawn as text by the browser, which obeys marks of direction."""
+    explanation = poisoned(EXPLANATIONS["trained"], evil)
+    view = RngView(
+        SeedStatus("", poisoned(STATUSES["generators"].rows, evil)),
+        Report(assessment(CPU, VALUES | dict.fromkeys(VALUES, f"a{evil}"))),
+        [explanation.against, explanation.run],
+        "k",
+    )
+    models = [
+        why_model(WhyView(explanation, "k")),
+        now_model(view.status.rows, view.moves),
+        settings_model(view.report),
+        *map(line_model, view.timeline.lines),
+        *map(line_words, view.timeline.lines),
+    ]
+    for model in models:
+        shown = json.dumps(visible_model(model), ensure_ascii=False)
+        assert unseen(shown) == set()
+        texts = [text for text in strings(visible_model(model)) if unseen(text)]
+        assert texts == []
+
+
+def strings(model):
+    """Yield every text in a model, keys too."""
+    if isinstance(model, str):
+        yield model
+    elif isinstance(model, dict):
+        for name, each in model.items():
+            yield name
+            yield from strings(each)
+    elif isinstance(model, (list, tuple)):
+        for each in model:
+            yield from strings(each)
+
+
+def test_a_message_without_end_is_cut():
+    """An exception may carry a whole file."""
+    shown = wrap("x" * 10_000_000, first="  ")
+    assert shown.endswith("…")
+    assert len(shown) < 10_000

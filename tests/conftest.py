@@ -13,6 +13,10 @@ import signal
 import warnings
 from typing import TYPE_CHECKING, Any
 
+# Read as torch is loaded, here and in all that is started: threads with nothing to do leave the
+# cores to other processes. No number depends on it; where processes share few cores, time does.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import hypothesis
 import numpy as np
 import pytest
@@ -32,6 +36,20 @@ pytest_plugins = ["pytester", "tests.golden.plugin"]
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+# --------------------------------------------------------------------------------------------------
+# Which tests run in one process
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Keep the tests of a file together, as they share what its fixtures start.
+
+    Those that are marked ``spread`` go, one by one, to whichever process is free.
+    """
+    for item in items:
+        if item.get_closest_marker("spread") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 # --------------------------------------------------------------------------------------------------

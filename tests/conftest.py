@@ -29,9 +29,9 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng import generators, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
-pytest_plugins = ["pytester", "tests.golden.plugin"]
+pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
@@ -39,7 +39,13 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 # --------------------------------------------------------------------------------------------------
-# Which tests run in one process
+# Which tests run in one process, and in how many
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Take one process more than there are cores: those that drive a kernel wait half their time."""
+    return (yield) + 1
 
 
 def pytest_collection_modifyitems(items) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
@@ -19,7 +20,7 @@ from ipytorchseed.ledger.store import Ledger
 from tests.forking import CAN_FORK, ForkProvisioner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from typing_extensions import Self
 
@@ -269,3 +270,11 @@ class Kernel:
             reply = self._client.get_shell_msg(timeout=PATIENCE)
             if reply["parent_header"].get("msg_id") == ident:
                 return reply
+
+
+@pytest.fixture
+def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
+    """A kernel for one test, which keeps its files in the test's folder; the extension is loaded."""
+    with Kernel(tmp_path) as kernel:
+        assert kernel.run("%load_ext ipytorchseed").status == "ok"
+        yield kernel

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import gc
 import importlib.util
 import json
 import os
@@ -24,6 +23,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from importlib.abc import Loader, MetaPathFinder
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from importlib.machinery import ModuleSpec
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
@@ -41,7 +41,7 @@ CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 LATE = ("IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_")
 """Beginnings of environment variables that nothing reads before the kernel starts."""
 
-EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.ipkernel")
+EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
 """What a kernel imports as it starts."""
 
 USERS = ("numpy", "torch")
@@ -63,8 +63,8 @@ class ForkProvisioner(LocalProvisioner):
         if cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
             return await super().launch_kernel(cmd, **kwargs)
         env, folder = dict(kwargs.get("env") or os.environ), str(kwargs.get("cwd") or Path.cwd())
-        out, err = kwargs.get("stdout") or 1, kwargs.get("stderr") or 2
-        self.process = server_for(env).fork(cmd[3:], folder, env, out, err)
+        outputs = kwargs.get("stdout") or 1, kwargs.get("stderr") or 2
+        self.process = server_for(env).fork(cmd[3:], folder, env, outputs)
         self.pid = self.pgid = self.process.pid
         self.cwd = folder
         return self.connection_info
@@ -117,7 +117,7 @@ class ForkServer:
             )
 
     def fork(
-        self, words: list[str], folder: str, env: dict[str, str], out: Any, err: Any
+        self, words: list[str], folder: str, env: dict[str, str], outputs: Iterable[Any]
     ) -> Forked:
         """Fork a kernel.
 
@@ -125,11 +125,10 @@ class ForkServer:
             words: Those of its command line.
             folder: Where it works.
             env: Its environment variables.
-            out: A file, or its number, for what it writes to standard output before it listens.
-            err: The same of standard error.
+            outputs: Files, or their numbers, for its standard output and standard error.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        files = [file if isinstance(file, int) else file.fileno() for file in (out, err)]
+        files = [file if isinstance(file, int) else file.fileno() for file in outputs]
         with theirs:
             request = json.dumps([words, folder, env]).encode()
             socket.send_fds(self._requests, [request], [theirs.fileno(), *files])
@@ -147,7 +146,10 @@ class Forked:
 
     def __init__(self, told: socket.socket) -> None:
         self._told = told
-        self.pid = int(told.recv(20))
+        pid = told.recv(20)
+        if not pid:
+            raise RuntimeError("the fork server has ended: what it wrote says why")
+        self.pid = int(pid)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -218,7 +220,8 @@ class Shelf(MetaPathFinder, Loader):
         found = self._kept[spec.name][spec.name]
         self._spec = found.__spec__
         for name in USERS[: USERS.index(spec.name) + 1]:
-            sys.modules.update(self._kept.pop(name, {}))
+            for each, module in self._kept.pop(name, {}).items():
+                sys.modules.setdefault(each, module)
         return found
 
     def exec_module(self, module: Any) -> None:
@@ -243,7 +246,9 @@ def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
                 if not request:
                     os._exit(0)
                 with socket.socket(fileno=handles.pop(0)) as told:
-                    pid = os.fork()
+                    with warnings.catch_warnings():  # of numpy's threads, which bear a fork
+                        warnings.simplefilter("ignore", DeprecationWarning)
+                        pid = os.fork()
                     if not pid:
                         os.setsid()
                         told.send(str(os.getpid()).encode())
@@ -279,10 +284,10 @@ def main() -> None:
     """Import what kernels import, and become each of the kernels that are requested."""
     del sys.path[0]  # this file's folder
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
     for name in EVERY_KERNEL:
         importlib.import_module(name)
     shelf = Shelf()
-    gc.collect()
     words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
     sys.argv = [importlib.util.find_spec("ipykernel_launcher").origin, *words]
     os.chdir(folder)

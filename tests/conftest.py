@@ -48,6 +48,7 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 1
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items) -> None:
     """Keep the tests of a file together, as they share what its fixtures start.
 

@@ -13,6 +13,10 @@ import signal
 import warnings
 from typing import TYPE_CHECKING, Any
 
+# Read as torch is loaded, here and in all that is started: threads with nothing to do leave the
+# cores to other processes. No number depends on it; where processes share few cores, time does.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import hypothesis
 import numpy as np
 import pytest
@@ -25,13 +29,34 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng import generators, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
-pytest_plugins = ["pytester", "tests.golden.plugin"]
+pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+# --------------------------------------------------------------------------------------------------
+# Which tests run in one process, and in how many
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Take one process more than there are cores: those that drive a kernel wait half their time."""
+    return (yield) + 1
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
+def pytest_collection_modifyitems(items) -> None:
+    """Keep the tests of a file together, as they share what its fixtures start.
+
+    Those that are marked ``spread`` go, one by one, to whichever process is free.
+    """
+    for item in items:
+        if item.get_closest_marker("spread") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ def outcome_of(request) -> Iterator[Callable[[Scenario], Outcome]]:
     pool.shutdown(cancel_futures=True)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_names_the_true_cause(scenario: Scenario, outcome_of) -> None:
     """Every cause is named with the runs to blame, no other is, and the verdict is right."""

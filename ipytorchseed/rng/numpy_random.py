@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import struct
 import sys
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, odometer
-from ipytorchseed.rng.peek import find_offset, peek
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.rng.source import Library, Source
 from ipytorchseed.rng.twister_state import SIZE, TwisterState
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.position import Position
 
 MODULE = "numpy.random.mtrand"
-_ENGINE = struct.Struct("<2496si")  # uint32_t key[624]; int pos, in numpy's mt19937.h
-_CACHED = struct.Struct("<ixxxxd")  # int has_gauss; double gauss, in numpy's legacy-distributions.h
 
 
 def hidden() -> RandomState:
@@ -33,19 +29,6 @@ def hidden() -> RandomState:
     if module is None:
         import numpy.random.mtrand as module
     return module._rand  # type: ignore[no-any-return]  # noqa: SLF001
-
-
-@lru_cache(maxsize=1)
-def _offset() -> int | None:
-    from numpy.random import RandomState
-
-    def cached(sample: Any) -> bytes:  # noqa: ANN401 -- RandomState
-        return _CACHED.pack(*sample.get_state()[3:])
-
-    samples = [RandomState(seed) for seed in range(2)]
-    for sample in samples:
-        sample.standard_normal()
-    return find_offset(samples, cached)
 
 
 def engine(generator: Any) -> BitGenerator:  # noqa: ANN401 -- RandomState or Generator
@@ -69,18 +52,13 @@ def read_legacy(generator: RandomState) -> bytes:
 
     In the layout of ``twister_state`` where it runs on MT19937, as JSON where it runs on another.
     """
-    bits, offset = engine(generator), _offset()
-    if not _is_twister(bits):
-        return _to_json(_document(generator))
-    if offset is None:
+    bits = engine(generator)
+    with bits.lock:  # which another thread that draws holds as well
         now = _document(generator)
-        words, position = now["state"]["key"].tobytes(), now["state"]["pos"]
-        cached, normal = now["has_gauss"], now["gauss"]
-    else:
-        with bits.lock:
-            words, position = _ENGINE.unpack(peek(bits.ctypes.state_address, _ENGINE.size))
-            cached, normal = _CACHED.unpack(peek(id(generator) + offset, _CACHED.size))
-    return TwisterState(words, position, normal if cached else None).pack()
+    if not _is_twister(bits):
+        return _to_json(now)
+    normal = now["gauss"] if now["has_gauss"] else None
+    return TwisterState(now["state"]["key"].tobytes(), now["state"]["pos"], normal).pack()
 
 
 def write_legacy(generator: RandomState, state: bytes) -> None:
@@ -211,23 +189,12 @@ def _from_json(state: bytes) -> dict[str, Any]:
     return document
 
 
-def _stamp() -> object:
-    generator, offset = hidden(), _offset()
-    bits = generator._bit_generator  # noqa: SLF001 -- of numpy's own class, and so are its fields
-    if offset is None or not _is_twister(bits):
-        return read_legacy(generator)
-    with bits.lock:
-        engine = peek(bits.ctypes.state_address, _ENGINE.size)
-        return engine, peek(id(generator) + offset, _CACHED.size)
-
-
 _SOURCE = Source(
     name="numpy",
     seed=lambda value: seed_legacy(hidden(), value),
     read=lambda: read_legacy(hidden()),
     write=lambda state: write_legacy(hidden(), state),
     locate=locate_legacy,
-    stamp=_stamp,
 )
 
 LIBRARY = Library(

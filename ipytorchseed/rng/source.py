@@ -33,8 +33,6 @@ class Source(Struct, frozen=True):
             neither draws nor starts a device.
         write: Puts back a state that ``read`` returned.
         locate: Finds the seed and the draws behind a state.
-        stamp: Returns what is another whenever the state is; where asking it costs less than
-            ``read``. It may raise as ``read`` does.
     """
 
     name: str
@@ -42,7 +40,6 @@ class Source(Struct, frozen=True):
     read: Callable[[], bytes | None]
     write: Callable[[bytes], object]
     locate: Locate = nowhere
-    stamp: Callable[[], object] | None = None
 
 
 class Library(Struct, frozen=True):

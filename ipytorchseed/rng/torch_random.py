@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
-from ipytorchseed.rng.peek import peek
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Library, Source
 
@@ -37,7 +36,7 @@ def read(generator: Generator) -> bytes:
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction():  # noqa: SLF001 -- as torch's own torch.overrides do
         state = torch.Generator.get_state(generator)
-        return peek(state.data_ptr(), state.numel())
+        return ctypes.string_at(state.data_ptr(), state.numel())  # no operation that a mode sees
 
 
 def write(generator: Generator, state: bytes) -> None:
@@ -96,39 +95,13 @@ def twister(state: bytes) -> mersenne.Twister | None:
     return mersenne.Twister(low, mersenne.N + 1 - left)
 
 
-def _stamp(generator: Generator) -> object:
-    """Return the memory of torch's object: the state of a CPU generator lies in it."""
-    address = generator._cdata  # type: ignore[attr-defined]  # noqa: SLF001
-    size = _size_at(address)
-    return peek(address, size) if size else read(generator)
-
-
-@cache
-def _size_at(address: int) -> int:
-    """Return the bytes of torch's object of the default generator; 0 where it cannot be told."""
-    try:
-        measure = ctypes.CDLL(None).malloc_usable_size
-    except (AttributeError, OSError, TypeError):  # not on every system
-        return 0
-    measure.argtypes, measure.restype = [ctypes.c_void_p], ctypes.c_size_t
-    size = int(measure(address))
-    state = memoryview(read(sys.modules["torch"].default_generator))
-    words = state[24 : 24 + 8 * mersenne.N].cast("I")[::2].tobytes()
-    return size if words in peek(address, size) else 0
-
-
-def _of_generator(
-    name: str,
-    find: Callable[[], Generator],
-    stamp: Callable[[Generator], object] | None = None,
-) -> Source:
+def _of_generator(name: str, find: Callable[[], Generator]) -> Source:
     return Source(
         name=name,
         seed=lambda value: seed(find(), value),
         read=lambda: read(find()),
         write=lambda state: write(find(), state),
         locate=locate,
-        stamp=None if stamp is None else lambda: stamp(find()),
     )
 
 
@@ -136,7 +109,7 @@ def _of_generator(
 def _cpu() -> Source:
     import torch
 
-    return _of_generator("torch.cpu", lambda: torch.default_generator, _stamp)
+    return _of_generator("torch.cpu", lambda: torch.default_generator)
 
 
 @cache

@@ -54,24 +54,17 @@ class StateWatch:
         return States(digests, kept, tuple(notes))
 
     def _look(self, source: Source) -> _Known | None:
-        stamp = None
-        if source.stamp is not None:
-            stamp = source.stamp()
-            known = self._known.get(source.name)
-            if known is not None and known.stamp == stamp:
-                return known
         state = source.read()
         if state is None:
             return None
-        known = _Known(stamp, digest(state), bytes(state))
-        if stamp is not None:
-            self._known[source.name] = known
+        known = self._known.get(source.name)
+        if known is None or known.state != state:
+            known = self._known[source.name] = _Known(digest(state), bytes(state))
         return known
 
 
 class _Known(Struct, frozen=True):
     """What a source told at the last look."""
 
-    stamp: object
     digest: str
     state: bytes

@@ -94,19 +94,6 @@ def test_looking_draws_nothing(before):
     assert draw([(name, "a block") for name in SOURCES]) == expected
 
 
-@given(before=across(["python", "numpy"]))
-def test_the_quick_way_to_read_gives_the_bytes_of_the_public_way(before):
-    """Where the layout in memory is not found, the same states come through the public calls."""
-    draw(before)
-    assert python_random._offset() is not None
-    assert numpy_random._offset() is not None
-    with pytest.MonkeyPatch.context() as patch:
-        quick = its.snapshot()
-        patch.setattr(python_random, "_offset", lambda: None)
-        patch.setattr(numpy_random, "_offset", lambda: None)
-        assert its.snapshot().states == quick.states
-
-
 @pytest.mark.parametrize(
     ("make", "draw_some", "read", "scheme"),
     [

@@ -159,4 +159,4 @@ def test_an_entry_point_may_name_any_source_object(install):
 def test_who_writes_a_plugin_is_told_what_a_source_takes():
     """``help(Source)`` reads the types of its arguments."""
     taken = inspect.signature(Source).parameters
-    assert [*taken] == ["name", "seed", "read", "write", "locate", "stamp"]
+    assert [*taken] == ["name", "seed", "read", "write", "locate"]

@@ -38,34 +38,30 @@ def test_each_look_tells_the_states_as_they_are(moves):
         assert told.notes == ()
 
 
-def test_what_did_not_move_is_not_read_again(monkeypatch):
-    """A source with a stamp is read once, until it moves."""
+def test_what_did_not_move_is_not_named_again(monkeypatch):
+    """A state is digested once, until it moves."""
     watch = StateWatch()
     first = watch.read()
     asked = []
     monkeypatch.setattr("ipytorchseed.session.sources.digest", lambda _: asked.append(1) or "new")
-    stamped = [source.name for source in sources() if source.stamp]
-    again = watch.read()
-    assert {name: again.digests[name] for name in stamped} == {
-        name: first.digests[name] for name in stamped
-    }
-    assert len(asked) == len(sources()) - len(stamped)
+    assert watch.read().digests == first.digests
+    assert not asked
 
 
-def test_a_stamp_that_raises_is_noted():
-    """As a read that raises: the other sources are told."""
+def test_a_source_that_raises_is_noted():
+    """The other sources are told."""
 
     def broken():
-        raise ValueError("no stamp today")
+        raise ValueError("no state today")
 
     from ipytorchseed.rng import table
     from ipytorchseed.rng.source import Library, Source
 
-    source = Source("dice", seed=print, read=lambda: b"1", write=print, stamp=broken)
+    source = Source("dice", seed=print, read=broken, write=print)
     table._registered["dice"] = Library("dice", "sys", lambda: print, lambda: (source,))
     try:
         states = StateWatch().read()
     finally:
         del table._registered["dice"]
-    assert states.notes == ("dice cannot be read: ValueError: no stamp today",)
+    assert states.notes == ("dice cannot be read: ValueError: no state today",)
     assert "torch.cpu" in states.digests

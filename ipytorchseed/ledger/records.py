@@ -28,14 +28,27 @@ class FileRead(Struct, frozen=True):
     Attributes:
         path: Absolute.
         size: In bytes, when the cell ended; -1 where it was gone.
-        digest: The name of its content, or of a sample of it.
+        digest: The name of its content, or of a sample of it; empty where there was no time.
         exact: Whether all of it was read for the digest.
+        modified: When it was last written to, in nanoseconds since 1970; 0 where it was gone.
     """
 
     path: str
     size: int
     digest: str
     exact: bool = True
+    modified: int = 0
+
+    def same(self, other: FileRead) -> bool | None:
+        """Tell whether the file had the same content; None where that is not known."""
+        if self.size != other.size:
+            return False
+        if self.exact and other.exact:
+            return self.digest == other.digest
+        if self.modified == other.modified:
+            return True
+        sampled = self.digest and other.digest and not self.exact and not other.exact
+        return False if sampled and self.digest != other.digest else None
 
 
 class Operation(Struct, frozen=True):

@@ -104,13 +104,12 @@ class FileWatch:
             if known is not None and known[0] == mark:
                 return known[1]
             if only_size:
-                return FileRead(path, status.st_size, "", exact=False)
+                return FileRead(path, status.st_size, "", False, status.st_mtime_ns)  # noqa: FBT003
             with open(path, "rb") as file:  # noqa: PTH123 -- as above
                 digest = _digest_all(file, status.st_size, until)
                 exact = digest is not None
-                record = FileRead(
-                    path, status.st_size, digest or _digest_ends(file, status.st_size), exact
-                )
+                digest = digest or _digest_ends(file, status.st_size)
+                record = FileRead(path, status.st_size, digest, exact, status.st_mtime_ns)
             self._known[path] = (mark, record)
         except FileNotFoundError:
             return FileRead(path, -1, "0" * 16)

@@ -33,7 +33,7 @@ def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:
     """Find what both runs read, without being able to tell whether it was the same.
 
     Each with the runs between that may have changed it: those that are known to have set it, else
-    those whose text names it.
+    those whose text names it. Files too.
     """
     found = []
     for name, after in case.run.reads.items():
@@ -44,6 +44,9 @@ def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:
             makers = [run for run in between if name in run.writes]
             makers = makers or [run for run in between if word.search(run.source)]
             found.append(Unknown(name, tuple(makers[-_NAMED:])))
+    files = {file.path: file for file in case.against.files}
+    unknown = [each for each in case.run.files if each.path in files]
+    found += [Unknown(each.path) for each in unknown if files[each.path].same(each) is None]
     return tuple(found)
 
 

@@ -13,17 +13,10 @@ if TYPE_CHECKING:
 def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
     """Compare the files that both runs read."""
     causes: list[Cause] = []
-    cleared: list[Cleared] = []
     earlier = {file.path: file for file in case.against.files}
     for after in case.run.files:
         before = earlier.get(after.path)
-        if before is None:
-            continue
-        known = before.digest and after.digest and before.exact == after.exact
-        if before.size == after.size and not known:
-            cleared.append(Cleared("file", after.path, "too large to be compared in full"))
-            continue
-        if before.digest == after.digest:
+        if before is None or before.same(after) is not False:
             continue
         size = (
             f"{before.size:,} → {after.size:,} bytes"
@@ -35,10 +28,10 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
                 kind="file",
                 name=after.path,
                 message=f"{after.path} has other content than before ({size})",
-                proof=f"content {before.digest[:8]} → {after.digest[:8]}" if known else "",
+                proof=f"content {before.digest[:8]} → {after.digest[:8]}",
             )
         )
-    return causes, cleared
+    return causes, []
 
 
 def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001

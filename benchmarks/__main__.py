@@ -14,6 +14,7 @@ ALL = [
     "why",
     "kernel",
     "namespace",
+    "endurance",
     "trace",
     "checking",
     "check",

@@ -10,6 +10,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+import psutil
 from jupyter_client.manager import KernelManager
 
 from benchmarks.table import MILLI, Row
@@ -46,6 +47,7 @@ def kernel(*cells: str, data: str | None = None) -> Iterator[Callable[[str], flo
         client.wait_for_ready(timeout=120)
         for cell in cells:
             run(cell)
+        run.process = psutil.Process(manager.provisioner.process.pid)  # type: ignore[attr-defined]
         yield run
     finally:
         client.stop_channels()

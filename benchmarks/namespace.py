@@ -61,10 +61,13 @@ def measure(name: str, make: str, cells: dict[str, str]) -> list[Row]:
         ours = stack.enter_context(kernel("import torch\n%load_ext ipytorchseed", make))
         bare = stack.enter_context(kernel("import torch", make))
         times: dict[tuple[str, str], list[float]] = {}
+        held = ours.process.memory_info().rss  # type: ignore[attr-defined]
+        most = 0.0
         for _ in range(ROUNDS):
             for what, code in cells.items():
                 for side, run in (("ours", ours), ("bare", bare)):
                     times.setdefault((what, side), []).append(run(code))
+                most = max(most, ours.process.memory_info().rss - held)  # type: ignore[attr-defined]
     found = []
     for what in cells:
         middle = {s: statistics.median(times[what, s]) * MILLI for s in ("ours", "bare")}
@@ -73,6 +76,9 @@ def measure(name: str, make: str, cells: dict[str, str]) -> list[Row]:
             Row(f"{name}: {what}", middle["ours"], middle["bare"], "no extension", "ms",
                 f"at most {goal} ms more", middle["ours"] - middle["bare"] <= goal)
         )  # fmt: skip
+    found.append(
+        Row(f"{name}: memory", most / 2**20, None, "", "MB", "at most 64 MB", most <= 64 * 2**20)
+    )
     return found
 
 

@@ -9,7 +9,7 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
-from ipytorchseed.fingerprint.lent import lent_array
+from ipytorchseed.fingerprint.lent import Lent, lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
@@ -26,17 +26,16 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
     dtype, shape, lost = plain.dtype, plain.shape, ""
+    lent = lent_array(plain) if plain.nbytes else None
     if dtype.names is not None:  # its padding is no content
         fields = [(name, plain[name]) for name in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
+    elif lent is not None:
+        body, lost = _borrow(value, walk, dtype, lent.digest)
+    elif dtype.hasobject:
+        body = yield from _write_objects(plain, walk)
     else:
-        lent = lent_array(plain) if plain.nbytes else None
-        if lent is not None:
-            body, lost = _borrow(value, walk, dtype, lent.digest)
-        elif dtype.hasobject:
-            body = yield from _write_objects(plain, walk)
-        else:
-            body = _read(plain, walk, numpy)
+        body = _read(plain, walk, numpy)
     mapped = issubclass(type(value), numpy.memmap)
     skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
     more = yield from extra(value, walk, numpy.ndarray, skip=skip)
@@ -46,7 +45,7 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": str(dtype)}
     line = f"{dtype} array {size}{lost}"
-    return Draft(digest, "array", line, parts, series_of(plain, walk), opaque=bool(lost))
+    return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
 
 
 def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  # noqa: ANN401
@@ -111,11 +110,16 @@ def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
         yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
 
 
-def series_of(plain: Any, walk: Walk) -> tuple[float, ...] | None:  # noqa: ANN401
-    """Return the numbers of a short array of at most one dimension, if they can be read."""
+def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:  # noqa: ANN401
+    """Return the numbers of a short array of at most one dimension, if they can be read.
+
+    Args:
+        plain: The array.
+        walk: For whom.
+        lent: What ``lent_array`` says of it.
+    """
     if plain.ndim > 1 or plain.dtype.kind not in "iuf" or not 0 < plain.size <= SERIES:
         return None
-    lent = lent_array(plain)
     if lent is not None:
         try:
             plain = lent.copied(walk).view(plain.dtype)

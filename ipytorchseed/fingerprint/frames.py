@@ -60,6 +60,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     """Write a Series."""
     from ipytorchseed.fingerprint.arrays import series_of
+    from ipytorchseed.fingerprint.lent import lent_array
 
     top = walk.top
     fields = _fields(value)
@@ -75,7 +76,8 @@ def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         return Draft(digest, "series")
     parts = {"shape": str(len(index)), "dtype": str(values.dtype),
              "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
-    numbers = series_of(values, walk) if type(values).__module__ == "numpy" else None
+    plain = type(values).__module__ == "numpy"
+    numbers = series_of(values, walk, lent_array(values)) if plain else None
     return Draft(digest, "series", f"{values.dtype} Series of {len(index):,}", parts, numbers)
 
 

@@ -125,11 +125,14 @@ class Lent(Struct, frozen=True):
             for piece in reading.pieces(self.address, self.size):
                 charge(_SLOWER * len(piece))
                 yield piece
-        elif self.size <= reading.PIECE:
+            return
+        # Of rows that reach far, many at once: what lies beside one another is in several.
+        most = reading.PIECE if self._row(0).is_compact() else buffers.CHUNK
+        if self.size <= most:
             yield memoryview(self._gathered(charge))
         else:
             length = self.shape[0]
-            rows = max(1, length * reading.PIECE // self.size)
+            rows = max(1, length * most // self.size)
             for start in range(0, length, rows):
                 count = min(rows, length - start)
                 part = self._row(start) if count == 1 else self._rows(start, count)
@@ -152,6 +155,11 @@ class Lent(Struct, frozen=True):
             step *= length
         return True
 
+    def is_compact(self) -> bool:
+        """Tell whether the memory that the elements reach over is worth copying as a whole."""
+        low, high = extent(self.shape, self.strides, self.item)
+        return high - low <= max(min(_DENSE * self.size, COPIED), _PAGE)
+
     def _row(self, index: int) -> Lent:
         address = self.address + index * self.strides[0]
         return Lent(address, self.shape[1:], self.strides[1:], self.item, self.foreign)
@@ -165,8 +173,8 @@ class Lent(Struct, frozen=True):
         import numpy as np
 
         dtype = f"V{self.item}"
-        low, high = extent(self.shape, self.strides, self.item)
-        if high - low <= max(_DENSE * self.size, _PAGE):
+        if self.is_compact():
+            low, high = extent(self.shape, self.strides, self.item)
             held = np.empty(high - low, np.uint8)
             reading.copy(self.address + low, address_of_array(held), high - low)
             charge(_CALL + _SLOWER * (high - low))

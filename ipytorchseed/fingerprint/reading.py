@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import sys
+from array import array
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -77,26 +78,22 @@ def _way() -> Way | None:
     return None
 
 
-class _Span(ctypes.Structure):
-    """``struct iovec`` of ``sys/uio.h``."""
-
-    _fields_ = (("address", ctypes.c_void_p), ("size", ctypes.c_size_t))
-
-
 def _across_processes() -> Way:
     """Use Linux's ``process_vm_readv``, on this very process; some containers forbid it."""
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS)
     function: Any = ctypes.CDLL(None, use_errno=True).process_vm_readv
-    span, count = ctypes.POINTER(_Span), ctypes.c_ulong
-    function.argtypes = [ctypes.c_int, span, count, span, count, count]
+    place, count = ctypes.c_void_p, ctypes.c_ulong
+    function.argtypes = [ctypes.c_int, place, count, place, count, count]
     function.restype = ctypes.c_ssize_t
 
     def copy(source: int, target: int, size: int) -> None:
         done = 0
         while done < size:
-            to, at = _Span(target + done, size - done), _Span(source + done, size - done)
-            copied = function(os.getpid(), to, 1, at, 1, 0)
+            left = size - done
+            spans = array("L", (target + done, left, source + done, left))  # two `struct iovec`
+            at = spans.buffer_info()[0]
+            copied = function(os.getpid(), at, 1, at + 2 * spans.itemsize, 1, 0)
             if copied <= 0:
                 error = ctypes.get_errno()
                 if error == errno.EFAULT:

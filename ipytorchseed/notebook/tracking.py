@@ -236,7 +236,10 @@ class Tracking:
     def _notebook(self) -> str:
         """Return what the notebook is known by: its path as the front end tells it."""
         told = os.environ.get("JPY_SESSION_NAME") or self._shell.user_ns.get("__vsc_ipynb_file__")
-        return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+        try:
+            return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+        except OSError:  # the folder was removed
+            return os.environ.get("PWD", "")
 
     def _printed(self, text: str) -> None:
         pending = None if self._session is None else self._session.pending

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
 
+def working_folder() -> str:
+    """Return the working folder; empty where it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
+    except OSError:
+        return ""
+
+
 class Process(Struct):
     """What belongs to the whole process.
 
@@ -30,7 +38,7 @@ class Process(Struct):
         sources: Every source's state.
         flags: Every flag.
         variables: The environment.
-        folder: The working folder.
+        folder: The working folder; empty where it was removed.
         filters: The filters of warnings.
     """
 
@@ -49,22 +57,29 @@ class Process(Struct):
             snapshot(),
             flags,
             dict(os.environ),
-            os.getcwd(),  # noqa: PTH109 -- what `chdir` takes back
+            working_folder(),
             [*warnings.filters],
         )
 
     def put_back(self) -> None:
-        """Put all of it back."""
-        restore(self.sources)
-        if self.flags is not None:
-            restore_flags(self.flags)
+        """Put all of it back; an error in one part is raised once the others are back."""
+        with ExitStack() as parts:
+            parts.callback(warnings.filters.__setitem__, slice(None), self.filters)  # type: ignore[attr-defined]  # a list, whatever typeshed says
+            parts.callback(self._enter_folder)
+            parts.callback(self._set_environment)
+            if self.flags is not None:
+                parts.callback(restore_flags, self.flags)
+            restore(self.sources)
+
+    def _enter_folder(self) -> None:
+        with suppress(OSError):  # the folder is gone, now or then
+            os.chdir(self.folder)
+
+    def _set_environment(self) -> None:
         if dict(os.environ) != self.variables:
             for name in os.environ.keys() - self.variables.keys():
                 del os.environ[name]
             os.environ.update(self.variables)
-        with suppress(OSError):  # the folder is gone
-            os.chdir(self.folder)
-        warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
 
 
 class Holdings(Struct):

@@ -95,10 +95,11 @@ class Interrupts:
         Raises:
             KeyboardInterrupt: One arrives, or had arrived before.
         """
+        self._release()
+        if self._held.arrived:
+            self._hold()
+            raise KeyboardInterrupt
         try:
-            self._release()
-            if self._held.arrived:
-                raise KeyboardInterrupt
             yield
         except KeyboardInterrupt:
             self.note()
@@ -119,7 +120,7 @@ class Interrupts:
             self.note()
 
 
-class _Raiser:
+class _Raiser(ast.NodeTransformer):
     """Puts ``raise KeyboardInterrupt`` in the place of a cell's code, once."""
 
     armed = False

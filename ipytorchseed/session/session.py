@@ -25,7 +25,7 @@ from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.outputs import Outputs, without_noise
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch
-from ipytorchseed.session.watch import PLAIN, Look, NamespaceWatch, shell_name
+from ipytorchseed.session.watch import Look, NamespaceWatch, is_plain, shell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -241,7 +241,7 @@ class Session:
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
-            written = {n for n in written if n in rebound or type(namespace.get(n)) in PLAIN}
+            written = {n for n in written if n in rebound or is_plain(namespace.get(n))}
         reached = pending.reached
         run = Run(
             notebook=self.notebook,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -268,11 +269,14 @@ class Tracing:
             return []
         return [
             name
-            for name, value in list(self._check.namespace.items())
-            if name in self._check.world.names
-            and isinstance(value, data.DataLoader)
-            and value.num_workers > 0
+            for name, value in self._reached()
+            if issubclass(type(value), data.DataLoader) and value.num_workers > 0
         ]
+
+    def _reached(self) -> list[tuple[str, Any]]:
+        """List the variables that the cell may reach, as they are now."""
+        names = self._check.namespace
+        return [(name, names[name]) for name in self._check.world.names if name in names]
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
@@ -291,8 +295,7 @@ class Tracing:
         if "torch.compile" in self._check.source:
             return True
         return any(
-            isinstance(value, frames.OptimizedModule)
-            or hasattr(value, "_torchdynamo_orig_callable")
-            for name, value in list(self._check.namespace.items())
-            if name in self._check.world.names
+            issubclass(type(value), frames.OptimizedModule)
+            or (type(value) is FunctionType and "_torchdynamo_orig_callable" in vars(value))
+            for _, value in self._reached()
         )

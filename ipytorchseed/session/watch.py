@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out").fullmatch
 """Tells the names that IPython keeps cells and their results under."""
 
-PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""Types whose values hold nothing, and of which equal ones may be one object."""
+_PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+"""By identity, as a class of the user's may have a hash and an equality of its own."""
 
 _NOWHERE: Final = object()
 
@@ -37,6 +37,11 @@ class Look(Struct, frozen=True):
     type: str
     digest: str
     state: bytes
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether a value holds nothing else, and may be one object with others equal to it."""
+    return id(type(value)) in _PLAIN
 
 
 class NamespaceWatch:
@@ -107,7 +112,7 @@ class NamespaceWatch:
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
             self._bearing.pop(name, None)
-        present = {name: value for name, value in present.items() if type(value) not in PLAIN}
+        present = {name: value for name, value in present.items() if not is_plain(value)}
         if present:
             for found in find_generators(present):
                 for path in (found.name, *found.others):
@@ -124,7 +129,7 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    return isinstance(name, str) and not shell_name(name)
+    return type(name) is str and not shell_name(name)
 
 
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:

@@ -70,4 +70,4 @@ def main(count: int) -> int:
 
 
 if __name__ == "__main__":
-    print("seen", main(int(sys.argv[1])), file=sys.stderr)
+    sys.stderr.write(f"seen {main(int(sys.argv[1]))}\n")

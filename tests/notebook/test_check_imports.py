@@ -23,7 +23,9 @@ CELLS = {
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
     """From the same state it gives the same result."""
-    (tmp_path / "drawing.py").write_text("def draw():\n    import numpy\n    return numpy.random.rand()")
+    (tmp_path / "drawing.py").write_text(
+        "def draw():\n    import numpy\n    return numpy.random.rand()"
+    )
     with Kernel(tmp_path, OMP_NUM_THREADS="1") as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("def helper():\n    import torch\n    return torch.rand(2)")

@@ -7,6 +7,7 @@ import os
 import random
 import time
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -335,7 +336,7 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     with pytest.raises(StateError, match="does not fit"):
         process.put_back()
     assert "SOMETHING_NEW" not in os.environ
-    assert os.getcwd() == process.folder
+    assert str(Path.cwd()) == process.folder
     assert warnings.filters == filters
 
 

@@ -37,6 +37,8 @@ PLAIN: frozenset[int] = identities(
 )
 """Types whose objects hold no code of the user's, by identity."""
 
+_SCALARS: frozenset[int] = identities({type(None), bool, int, float, complex, str, bytes})
+
 _ITERATORS: frozenset[int] = identities(
     {map, filter, zip, enumerate, reversed, types.MappingProxyType, collections.deque}
     | {kind for kind in vars(itertools).values() if type(kind) is type}
@@ -44,6 +46,11 @@ _ITERATORS: frozenset[int] = identities(
     | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
 )
 """Types of the interpreter's whose parts only the garbage collector knows, by identity."""
+
+
+def is_scalar(value: object) -> bool:
+    """Tell whether a value holds nothing and is of a type whose equal values may be one object."""
+    return id(type(value)) in _SCALARS
 
 
 def is_module(value: object) -> bool:

@@ -127,7 +127,8 @@ class Extension:
         from ipytorchseed.rng.generators import find_generators
 
         names, hidden = self.shell.user_ns, self.shell.user_ns_hidden
-        return find_generators({name: names[name] for name in list(names) if name not in hidden})
+        users = {name: value for name, value in list(names.items()) if type(name) is str}
+        return find_generators({name: users[name] for name in users if name not in hidden})
 
     def states(self) -> dict[str, bytes]:
         """Return the full state of every source and of every generator of the namespace."""

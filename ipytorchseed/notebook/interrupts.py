@@ -49,9 +49,9 @@ class Interrupts:
         """Return a callback for an event.
 
         Args:
-            callback: What to do while interrupts are held; a second one is raised in it, and it
-                raises none itself.
-            then: What to do after it, once they are no longer held.
+            callback: What to do while interrupts are held. A second one is raised in it, which
+                it is to keep for itself.
+            then: What to do after it, as long as there is one to tell of.
         """
 
         @functools.wraps(callback)
@@ -62,8 +62,10 @@ class Interrupts:
                 self.note()
                 self._hold()
             callback(*args)
-            self._release()
             if then is not None:
+                then(*args)
+            self._release()
+            if then is not None and self._held.arrived:  # just before it was no longer held
                 then(*args)
 
         return called
@@ -93,10 +95,11 @@ class Interrupts:
         Raises:
             KeyboardInterrupt: One arrives, or had arrived before.
         """
+        self._release()
+        if self._held.arrived:
+            self._hold()
+            raise KeyboardInterrupt
         try:
-            self._release()
-            if self._held.arrived:
-                raise KeyboardInterrupt
             yield
         except KeyboardInterrupt:
             self.note()

@@ -49,7 +49,7 @@ class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since
             except SeedError as error:
                 message = str(error)
         elif ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
-            known = ", ".join(name for name in _seed.commands if name != _NOW)
+            known = ", ".join(_seed.commands)
             message = f"{said} is neither a seed (0 to {LIMIT - 1}) nor one of {known}"
         raise click.UsageError(message, ctx)
 
@@ -62,10 +62,10 @@ class _Words(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] in self.commands:
             return super().resolve_command(ctx, args)
-        return _NOW, self.commands[_NOW], args
+        return _NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        now = self.commands[_NOW].shell_complete(ctx, incomplete)  # options may stand before a seed
+        now = _now.shell_complete(ctx, incomplete)  # options may stand before a seed
         return [*super().shell_complete(ctx, incomplete), *now]
 
 
@@ -104,7 +104,7 @@ def _seed(ctx: click.Context) -> None:
         )
 
 
-@_seed.command(_NOW, cls=SeedCommand, hidden=True)
+@click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name
 @click.argument("seed", type=SeedValue())
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LedgerError
+from ipytorchseed.notebook.errors import error_line, shown_traceback
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.render.text import visible
 
@@ -50,6 +51,7 @@ class Tracking:
         self._counter = 0
         self._ahead = 1
         self._transformed = ("", "")
+        self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._noted = 0.0
         self._forget: Callable[[], object] | None = None
@@ -144,7 +146,12 @@ class Tracking:
             namespace=self._shell.user_ns,
             prepare=prepare,
         )
+        self._shown = shown_traceback(self._shell)
         self._overhearing.start()
+
+    def _line_of(self, error: BaseException) -> str:
+        shown = shown_traceback(self._shell)
+        return error_line(error, [] if shown is self._shown else shown)
 
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
@@ -164,7 +171,7 @@ class Tracking:
             return self._session.end_cell(
                 self._shell.user_ns,
                 status="interrupted" if interrupted else "error" if error is not None else "ok",
-                error=None if error is None else _one_line(error),
+                error=None if error is None else self._line_of(error),
                 result=None if result is None else result.result,
             )
         except LedgerError as failure:
@@ -242,7 +249,10 @@ class Tracking:
     def _notebook(self) -> str:
         """Return what the notebook is known by: its path as the front end tells it."""
         told = os.environ.get("JPY_SESSION_NAME") or self._shell.user_ns.get("__vsc_ipynb_file__")
-        return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+        try:
+            return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+        except OSError:  # the folder was removed
+            return os.environ.get("PWD", "")
 
     def _printed(self, text: str) -> None:
         pending = None if self._session is None else self._session.pending
@@ -267,11 +277,3 @@ def _open(folder: str) -> tuple[str, Ledger]:
     from ipytorchseed.ledger.store import Ledger
 
     return folder, Ledger.open_or_set_aside(folder or None)
-
-
-def _one_line(error: BaseException) -> str:
-    try:
-        said = str(error).partition("\n")[0]
-    except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
-        said = ""
-    return f"{type(error).__name__}: {said}"

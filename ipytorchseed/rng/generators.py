@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.introspection.anatomy import attributes
+from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import digest
@@ -31,12 +32,6 @@ _FEW = 32
 
 _MOST = 20_000
 """Attributes and items that are followed at each depth, in the order of the namespace."""
-
-PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
-"""Identities of the types whose values hold nothing, and of which equal ones may be one object.
-
-Not the types themselves: looking one up in a set would run the ``__hash__`` of its metaclass.
-"""
 
 
 class Kind(Struct, frozen=True):
@@ -150,7 +145,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     level = [
         (name, value)
         for name, value in list(namespace.items())
-        if type(name) is str and not name.startswith("_") and id(type(value)) not in PLAIN
+        if type(name) is str and not name.startswith("_") and not is_scalar(value)
     ]
     followed: set[int] = set()
     for depth in range(DEPTH + 1):
@@ -172,9 +167,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
                     entries[identity] = Found(known.name, known.kind, known.object, others)
             elif depth < DEPTH and len(below) < _MOST and (depth == 0 or id(value) not in followed):
                 followed.add(id(value))
-                below += [
-                    child for child in _children(name, value) if id(type(child[1])) not in PLAIN
-                ]
+                below += [child for child in _children(name, value) if not is_scalar(child[1])]
         level = below
     return list(entries.values())
 

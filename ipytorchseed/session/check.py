@@ -166,10 +166,10 @@ class Check:
 
     def look(self, shown: Shown) -> Ends:
         """Name all that a run made, as it stands now."""
-        names = self.namespace
-        chosen = [name for name in list(names) if self._is_compared(name)]
+        names = self._names()
+        chosen = [name for name in names if self._is_compared(name)]
         states = dict(StateWatch().read().digests)
-        visible = {name: names[name] for name in list(names) if name not in self._hidden}
+        visible = {name: names[name] for name in names if name not in self._hidden}
         states |= {found.name: found.digest for found in find_generators(visible)}
         memo = Memo()
         return Ends(
@@ -196,10 +196,13 @@ class Check:
         lines = self.source.splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
+    def _names(self) -> dict[str, Any]:
+        return {name: value for name, value in list(self.namespace.items()) if type(name) is str}
+
     def _reachable(self) -> list[str]:
         """List the names whose values the cell may reach."""
         if not self.reached.complete:
-            return [name for name in list(self.namespace) if self._is_users(name)]
+            return [name for name in self._names() if self._is_users(name)]
         names = [name for (module, name) in self.reached.names.values() if not module]
         return [*names, *(name for name in self.reached.writes if name in self.namespace)]
 

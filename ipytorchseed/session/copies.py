@@ -22,14 +22,15 @@ from ipytorchseed.session.memories import Memories, make_sure
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_ATOMIC: tuple[type, ...] = (
+_ATOMIC = frozenset(map(id, (
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
     slice, type, property, types.BuiltinFunctionType, types.CodeType,
     types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
     types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
-)  # fmt: skip
-"""Types whose objects are shared: they do not change."""
+)))  # fmt: skip
+"""Types whose objects are shared: they do not change. By identity, since the user's classes may
+have a hash and an equality of their own."""
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
@@ -75,7 +76,7 @@ class Copier:
     def copy(self, value: Any) -> Any:  # noqa: ANN401
         """Copy a value, or return it where it cannot be copied."""
         kind = type(value)
-        if kind in _ATOMIC or isinstance(value, (type, types.ModuleType)):
+        if id(kind) in _ATOMIC or issubclass(kind, (type, types.ModuleType)):
             return value
         known = self._memo.get(id(value), self)
         if known is not self:
@@ -86,12 +87,12 @@ class Copier:
 
     def knows(self, value: Any) -> bool:  # noqa: ANN401
         """Tell whether a value, or a parameter of it, was copied on the way to others."""
-        if type(value) in _ATOMIC:
+        if id(type(value)) in _ATOMIC:
             return False
         if id(value) in self._memo:
             return True
         torch: Any = sys.modules.get("torch")
-        if not hasattr(torch, "nn") or not isinstance(value, torch.nn.Module):
+        if not hasattr(torch, "nn") or not _is_module(value):
             return False
         return any(id(each) in self._memo for each in value.parameters())
 
@@ -100,7 +101,7 @@ class Copier:
         self._kept.append(value)
 
     def _make(self, value: Any, kind: type) -> Any:  # noqa: ANN401
-        special = _SPECIAL.get(kind) or _of_library(kind)
+        special = _SPECIAL.get(id(kind)) or _of_library(kind)
         if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
             return value
         if kind.__module__ == "pyarrow.lib" and kind.__name__.endswith(_UNCHANGING):
@@ -200,7 +201,8 @@ class Copier:
             return own(value, self._memo)
         if _points(value):
             return self._share(value, "its memory may be another's")
-        reducer = copyreg.dispatch_table.get(kind)
+        table = copyreg.dispatch_table
+        reducer = next((table[each] for each in list(table) if each is kind), None)
         reduced = reducer(value) if reducer is not None else value.__reduce_ex__(4)
         if isinstance(reduced, str):
             return value
@@ -330,29 +332,29 @@ def _points(value: Any) -> bool:  # noqa: ANN401
 
 
 def _changes(value: object) -> bool:
-    return type(value) not in _ATOMIC and type(value) is not tuple
+    return id(type(value)) not in _ATOMIC and type(value) is not tuple
 
 
 def _is_module(value: object) -> bool:
-    return isinstance(value, sys.modules["torch"].nn.Module)
+    return issubclass(type(value), sys.modules["torch"].nn.Module)
 
 
 def _same(_: Copier, value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-_SPECIAL: dict[type, Callable[[Copier, Any], Any]] = {
-    list: Copier._list,  # noqa: SLF001 -- this file's own, as below
-    tuple: Copier._tuple,  # noqa: SLF001
-    dict: Copier._dict,  # noqa: SLF001
-    set: Copier._set,  # noqa: SLF001
-    frozenset: Copier._frozenset,  # noqa: SLF001
-    types.FunctionType: Copier._function,  # noqa: SLF001
-    types.CellType: Copier._cell,  # noqa: SLF001
-    types.MethodType: Copier._method,  # noqa: SLF001
-    weakref.ref: Copier._weak,  # noqa: SLF001
-    io.StringIO: Copier._text_file,  # noqa: SLF001
-    io.BytesIO: Copier._byte_file,  # noqa: SLF001
+_SPECIAL: dict[int, Callable[[Copier, Any], Any]] = {
+    id(list): Copier._list,  # noqa: SLF001 -- this file's own, as below
+    id(tuple): Copier._tuple,  # noqa: SLF001
+    id(dict): Copier._dict,  # noqa: SLF001
+    id(set): Copier._set,  # noqa: SLF001
+    id(frozenset): Copier._frozenset,  # noqa: SLF001
+    id(types.FunctionType): Copier._function,  # noqa: SLF001
+    id(types.CellType): Copier._cell,  # noqa: SLF001
+    id(types.MethodType): Copier._method,  # noqa: SLF001
+    id(weakref.ref): Copier._weak,  # noqa: SLF001
+    id(io.StringIO): Copier._text_file,  # noqa: SLF001
+    id(io.BytesIO): Copier._byte_file,  # noqa: SLF001
 }
 
 

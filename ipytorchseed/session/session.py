@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.dependencies import Dependencies, find_dependencies, look_up
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
-from ipytorchseed.rng.generators import PLAIN
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
@@ -264,7 +264,7 @@ class Session:
         written = pending.writes | rebound
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
-            written = {n for n in written if n in rebound or id(type(namespace.get(n))) in PLAIN}
+            written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
         run = Run(
             notebook=self.notebook,

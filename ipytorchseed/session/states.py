@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
@@ -40,6 +40,7 @@ class LedgerStates:
         self._ledger = ledger
         self._run = run
         self._sources = {source.name: source for source in known}
+        self._states: dict[str, bytes | None] = {}
         self._found: dict[str, Position | None] = {}
         self._effort = Effort(_DRAWS)
 
@@ -114,9 +115,10 @@ class LedgerStates:
             self._found[after] = Position(first.seed, (first.draws or 0) + draws)
         return draws, True
 
-    @cache  # noqa: B019 -- as long as the question
     def _state(self, digest: str) -> bytes | None:
-        return self._ledger.states([digest]).get(digest)
+        if digest not in self._states:
+            self._states[digest] = self._ledger.states([digest]).get(digest)
+        return self._states[digest]
 
     def _locate(self, name: str, state: bytes) -> Position | None:
         source = self._sources.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ipytorchseed.session.ends import Ends
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
+    from ipytorchseed.trace.recorder import Recorder
     from ipytorchseed.trace.recording import Recording, Tables
 
 _ATTEMPTS = 4
@@ -100,12 +102,10 @@ class Tracing:
     def _traced(self, what: str, probe: Probe | None = None) -> _Run:
         check = self._check
         check.progress(what)
-        watch = FileWatch()
         torch: Any = sys.modules.get("torch")
         if not hasattr(torch, "nn"):
-            watch.start()
-            ends = check.again(self._run)
-            return _Run(ends, None, self._files(watch))
+            ends, files = self._watched(None)
+            return _Run(ends, None, files)
         from ipytorchseed.trace.draws import Draws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
@@ -120,19 +120,23 @@ class Tracing:
             fill=self._next_fill(),
             progress=lambda count: check.progress(f"{what}: {count:,} operations"),
         )
+        ends, files = self._watched(recorder)
+        return _Run(ends, recorder.recording, files)
+
+    def _watched(self, recorder: Recorder | None) -> tuple[Ends, dict[str, FileRead]]:
+        """Run the cell; return also the files that it read."""
+        watch = FileWatch()
         watch.start()
-        ends = check.again(self._run, recorder)
-        return _Run(ends, recorder.recording, self._files(watch))
+        try:
+            ends = self._check.again(self._run, recorder)
+        finally:
+            watch.stop()
+        return ends, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
 
     def _next_fill(self) -> int:
         """Return another byte for each run: memory read unwritten is never equal by chance."""
         self._fill = (self._fill + 0x35) % 0x7F
         return self._fill
-
-    @staticmethod
-    def _files(watch: FileWatch) -> dict[str, FileRead]:
-        watch.stop()
-        return {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
 
     # -- operations --------------------------------------------------------------------------------
 
@@ -271,11 +275,14 @@ class Tracing:
             return []
         return [
             name
-            for name, value in list(self._check.namespace.items())
-            if name in self._check.world.names
-            and isinstance(value, data.DataLoader)
-            and value.num_workers > 0
+            for name, value in self._reached()
+            if issubclass(type(value), data.DataLoader) and value.num_workers > 0
         ]
+
+    def _reached(self) -> list[tuple[str, Any]]:
+        """List the variables that the cell may reach, as they are now."""
+        names = self._check.namespace
+        return [(name, names[name]) for name in self._check.world.names if name in names]
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
@@ -294,8 +301,7 @@ class Tracing:
         if "torch.compile" in self._check.source:
             return True
         return any(
-            isinstance(value, frames.OptimizedModule)
-            or hasattr(value, "_torchdynamo_orig_callable")
-            for name, value in list(self._check.namespace.items())
-            if name in self._check.world.names
+            issubclass(type(value), frames.OptimizedModule)
+            or (type(value) is FunctionType and "_torchdynamo_orig_callable" in vars(value))
+            for _, value in self._reached()
         )

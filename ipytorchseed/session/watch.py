@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from ipytorchseed.rng.generators import PLAIN, find_generators
+from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.source import digest
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class NamespaceWatch:
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
             self._bearing.pop(name, None)
-        present = {name: value for name, value in present.items() if id(type(value)) not in PLAIN}
+        present = {name: value for name, value in present.items() if not is_scalar(value)}
         if present:
             for found in find_generators(present):
                 for path in (found.name, *found.others):

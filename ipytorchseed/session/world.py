@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.table import read_flags, restore_flags
+from ipytorchseed.introspection.anatomy import mro, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.session.copies import Copier
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
 
+def working_folder() -> str:
+    """Return the working folder; empty where it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
+    except OSError:
+        return ""
+
+
 class Process(Struct):
     """What belongs to the whole process.
 
@@ -30,7 +39,7 @@ class Process(Struct):
         sources: Every source's state.
         flags: Every flag.
         variables: The environment.
-        folder: The working folder.
+        folder: The working folder; empty where it was removed.
         filters: The filters of warnings.
     """
 
@@ -49,22 +58,32 @@ class Process(Struct):
             snapshot(),
             flags,
             dict(os.environ),
-            os.getcwd(),  # noqa: PTH109 -- what `chdir` takes back
+            working_folder(),
             [*warnings.filters],
         )
 
     def put_back(self) -> None:
-        """Put all of it back."""
-        restore(self.sources)
-        if self.flags is not None:
-            restore_flags(self.flags)
+        """Put all of it back; an error in one part is raised once the others are back."""
+        with ExitStack() as parts:
+            parts.callback(self._set_filters)
+            parts.callback(self._enter_folder)
+            parts.callback(self._set_environment)
+            if self.flags is not None:
+                parts.callback(restore_flags, self.flags)
+            restore(self.sources)
+
+    def _set_filters(self) -> None:
+        warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
+
+    def _enter_folder(self) -> None:
+        with suppress(OSError):  # the folder is gone, now or then
+            os.chdir(self.folder)
+
+    def _set_environment(self) -> None:
         if dict(os.environ) != self.variables:
             for name in os.environ.keys() - self.variables.keys():
                 del os.environ[name]
             os.environ.update(self.variables)
-        with suppress(OSError):  # the folder is gone
-            os.chdir(self.folder)
-        warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
 
 
 class Holdings(Struct):
@@ -73,12 +92,12 @@ class Holdings(Struct):
     Attributes:
         names: Of the namespace.
         modules: Of local modules, by module and name.
-        classes: Attributes of the user's classes, by class and name.
+        classes: Attributes of the user's classes, with class and name: a class may have no hash.
     """
 
     names: dict[str, Any] = {}
     modules: dict[tuple[str, str], Any] = {}
-    classes: dict[tuple[type, str], Any] = {}
+    classes: list[tuple[type, str, Any]] = []
 
     def copy(self) -> tuple[Holdings, Copier]:
         """Copy all of it, each object once."""
@@ -87,10 +106,10 @@ class Holdings(Struct):
         modules = {
             place: copier.named(".".join(place), value) for place, value in self.modules.items()
         }
-        classes = {
-            (holder, name): copier.named(f"{holder.__name__}.{name}", value)
-            for (holder, name), value in self.classes.items()
-        }
+        classes = [
+            (holder, name, copier.named(f"{_class_name(holder)}.{name}", value))
+            for holder, name, value in self.classes
+        ]
         return Holdings(names, modules, classes), copier
 
 
@@ -115,7 +134,7 @@ class World:
         places: Iterable[tuple[str, str]] = (),
     ) -> None:
         self._namespace = namespace
-        self._bindings = dict(namespace)
+        self._bindings = _named(namespace)
         self._process = Process.now()
         held = Holdings({name: namespace[name] for name in names if name in namespace})
         for module, name in places:
@@ -123,9 +142,9 @@ class World:
             if name in values:
                 held.modules[module, name] = values[name]
         for holder in _classes(namespace):
-            for name, value in list(vars(holder).items()):
+            for name, value in list(own(holder).items()):
                 if name not in _OWN and _is_data(value):
-                    held.classes[holder, name] = value
+                    held.classes.append((holder, name, value))
         self._held, copier = held.copy()
         self.names = {*self._held.names}
         self._include_aliases(copier)
@@ -136,7 +155,7 @@ class World:
 
     def _include_aliases(self, copier: Copier) -> None:
         """Copy the namespace's other names for what was copied: a model behind its optimizer."""
-        for name, value in list(self._namespace.items()):
+        for name, value in _named(self._namespace).items():
             if name not in self.names and not name.startswith("_") and copier.knows(value):
                 self._held.names[name] = copier.named(name, value)
                 self.names.add(name)
@@ -153,10 +172,12 @@ class World:
         """
         held = Holdings(
             modules={place: _value_at(place) for place in self._held.modules},
-            classes={(holder, name): vars(holder).get(name) for holder, name in self._held.classes},
+            classes=[
+                (holder, name, own(holder).get(name)) for holder, name, _ in self._held.classes
+            ],
         )
         process = Process.now()
-        self._after = dict(self._namespace), held, process
+        self._after = _named(self._namespace), held, process
         found, left = self._process.sources, process.sources
         self.brought = tuple(name for name in left.states if name not in found.states)
         self._process.sources = replace(found, states={**left.states, **found.states})
@@ -182,8 +203,8 @@ class World:
         for (module, name), value in held.modules.items():
             if module in sys.modules:
                 vars(sys.modules[module])[name] = value
-        for (holder, name), value in held.classes.items():
-            setattr(holder, name, value)
+        for holder, name, value in held.classes:
+            type.__setattr__(holder, name, value)
 
 
 def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
@@ -191,9 +212,14 @@ def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
     return vars(sys.modules[module]).get(name)
 
 
+def _named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return what names are bound to; keys of ``globals()`` that are no names are left alone."""
+    return {name: value for name, value in list(namespace.items()) if type(name) is str}
+
+
 def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """Bind names as wanted; the dictionary stays, as functions look into it."""
-    for name in [name for name in namespace if name not in wanted]:
+    for name in _named(namespace).keys() - wanted.keys():
         del namespace[name]
     for name, value in wanted.items():
         if name not in namespace or namespace[name] is not value:
@@ -205,12 +231,20 @@ def _classes(namespace: Mapping[str, Any]) -> list[type]:
     return [
         value
         for value in list(namespace.values())
-        if isinstance(value, type)
-        and (value.__module__ == "__main__" or is_local_module(value.__module__))
+        if issubclass(type(value), type) and _is_users(own(value).get("__module__"))
     ]
+
+
+def _is_users(module: object) -> bool:
+    return type(module) is str and (module == "__main__" or is_local_module(module))
+
+
+def _class_name(kind: type) -> str:
+    return str(type.__dict__["__name__"].__get__(kind))
 
 
 def _is_data(value: object) -> bool:
     """Tell whether an attribute of a class holds data, rather than code."""
     code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
-    return not isinstance(value, code) and not hasattr(type(value), "__get__")
+    kind = type(value)
+    return not issubclass(kind, code) and not any("__get__" in own(base) for base in mro(kind))

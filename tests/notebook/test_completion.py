@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
+
+from ipytorchseed.notebook.extension import MAGICS
 
 WORDS = {
     "%seed e": ["each"],
@@ -59,3 +63,11 @@ def test_completing_a_line_that_cannot_be_read_offers_nothing_and_breaks_nothing
     for typed in ("%seed '4 --g", "%seed nope --", "%seed each -1 --", "%seed $ --", "%seed 4 4 "):
         assert isinstance(kernel.complete(typed), list)
     assert kernel.complete("%seed e") == ["each"]
+
+
+def test_every_word_of_a_group_can_be_typed():
+    """Before 8.2, click gives a command whose name is empty that of its function."""
+    groups = [import_module(module).command(kind) for kind, _, module, _ in MAGICS]
+    words = [word for group in groups for word in getattr(group, "commands", {})]
+    assert "each" in words
+    assert all(words)

@@ -345,3 +345,85 @@ def alive(pid):
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:
         return False
+
+
+COUNTING = """
+calls = []
+class Key:
+    def __hash__(self):
+        calls.append('hash')
+        return 7
+    def __eq__(self, other):
+        calls.append('eq')
+        return self is other
+    def __repr__(self):
+        calls.append('repr')
+        return 'key'
+class Meta(type):
+    def __hash__(cls):
+        calls.append('hash of a class')
+        raise RuntimeError('unhashable')
+    def __eq__(cls, other):
+        calls.append('eq of a class')
+        raise RuntimeError('incomparable')
+    def __instancecheck__(cls, value):
+        calls.append('isinstance')
+        return False
+class Odd(metaclass=Meta):
+    pass
+class Error(Exception):
+    def __str__(self):
+        calls.append('str')
+        return 'mine' + chr(10) + 'more'
+    def __len__(self):
+        calls.append('len')
+        return 0
+globals()[Key()] = Odd()
+odd, key = Odd(), Key()
+"""
+
+COUNTED = {
+    "made": "odd = Odd(); kept = [odd, Odd]",
+    "read": "odd, Odd, key;",
+    "held": "table = {'a': odd}; globals()['other'] = odd",
+    "an error": "odd = Odd()\nraise Error('x')",
+}
+
+
+@pytest.mark.parametrize("options", ["", "%%deterministic\n", "%%deterministic --check\n"])
+def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, options):
+    """Keys that are no strings, classes that cannot be hashed or compared, errors' texts."""
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+    with Kernel(tmp_path / "without") as bare, Kernel(tmp_path / "with") as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        for each in (bare, kernel):
+            assert each.run(COUNTING).status == "ok"
+        for cell in COUNTED.values():
+            counts = []
+            for each, head in ((bare, ""), (kernel, options)):
+                each.run("calls.clear()")
+                counts.append((each.run(f"{head}{cell}"), each.value("list(calls)")))
+            (without, called), (reply, with_us) = counts
+            if "check" not in options:  # which runs the cell again
+                assert with_us == called, cell
+            assert (reply.status, reply.stderr) == (without.status, without.stderr)
+        assert kernel.value(GUARD) == {}
+        runs = kernel.runs()
+        assert runs[-1].status == "error"
+        assert runs[-1].error == "Error: mine"
+        assert {"odd", "kept"} <= {*next(run for run in runs if "kept =" in run.source).writes}
+
+
+def test_a_check_is_told_of_where_recording_fails(tmp_path):
+    """What it found does not wait for the next cell."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(
+            "import ipytorchseed\n"
+            "session = ipytorchseed.notebook.extension._loaded[get_ipython()].tracking.session"
+        )
+        kernel.run("session.end_cell = lambda *_, **__: 1 / 0")
+        reply = kernel.run("%%deterministic --check\nx = 1")
+        assert reply.displays[-1]["text/plain"].startswith("The cell repeats")
+        assert kernel.run("y = 1").displays == []

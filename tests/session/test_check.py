@@ -6,13 +6,20 @@ import itertools
 import os
 import random
 import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.session import files
+from ipytorchseed.session.tracing import Tracing
+from ipytorchseed.session.world import Process
 from tests.conftest import everything
 from tests.session.checking import check
 from tests.trace.recorded import drift
@@ -311,3 +318,35 @@ def test_progress_names_the_runs():
     assert told[0] == "run 2 of 2"
     assert told[1] == "a traced run"
     assert told[-1] == "with deterministic algorithms, run 2 of 2"
+
+
+def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch):
+    """An error while sources are put back: folder, environment and filters are back all the same."""
+    process = Process.now()
+    failing = StateError("a state does not fit")
+
+    def fail(_: object) -> None:
+        raise failing
+
+    monkeypatch.setattr("ipytorchseed.session.world.restore", fail)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOMETHING_NEW", "1")
+    filters = [*warnings.filters]
+    warnings.filters.insert(0, warnings.filters[-1])
+    with pytest.raises(StateError, match="does not fit"):
+        process.put_back()
+    assert "SOMETHING_NEW" not in os.environ
+    assert str(Path.cwd()) == process.folder
+    assert warnings.filters == filters
+
+
+def test_files_are_not_watched_after_an_interrupt():
+    """A traced run that is interrupted ends like any other."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    tracing = Tracing(SimpleNamespace(again=interrupted), None)
+    with pytest.raises(KeyboardInterrupt):
+        tracing._watched(None)
+    assert files._watching is None

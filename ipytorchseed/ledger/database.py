@@ -38,9 +38,6 @@ _PRAGMAS = (
     "temp_store = MEMORY",
 )
 
-_INDEX, _FRAMES = 32_768, 4_062
-"""Bytes of a block of the log's index, and the pages in the log that the first one tells of."""
-
 _SECONDS_TO_MAKE = 10
 """A file may be empty for so long, while another process makes the tables."""
 
@@ -71,6 +68,7 @@ class Database:
         self._patience = patience
         self._waits = patience
         self._files = place.Files(None, None, None)
+        self._shm = 0
         self._filled = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -110,7 +108,7 @@ class Database:
         with self._lock:
             self._closed = True
             if self._connection is not None and self.path is not None:
-                self._mend_shm(place.look(self.path)[1])
+                self._mend_shm(self.path, place.look(self.path)[1])
             self._disconnect()
 
     # ----------------------------------------------------------------------------------------------
@@ -236,7 +234,7 @@ class Database:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
         refuse_unsafe(path)  # also what SQLite and others made meanwhile
         self._files, sizes = place.look(path)
-        self._filled = sizes.ledger > 0
+        self._filled, self._shm = sizes.ledger > 0, sizes.shm
         return connection
 
     def _attach(self, mode: str) -> sqlite3.Connection:
@@ -275,7 +273,7 @@ class Database:
     def _check_files(self, path: Path) -> None:
         """Notice what was done to the files since they were opened."""
         files, sizes = place.look(path)
-        self._mend_shm(sizes)
+        self._mend_shm(path, sizes)
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:
@@ -291,17 +289,14 @@ class Database:
                 place.shm_of(path).unlink(missing_ok=True)
         self._disconnect()
 
-    def _mend_shm(self, sizes: place.Sizes) -> None:
-        """Give the log's index the size back that it had when this process mapped it.
+    def _mend_shm(self, path: Path, sizes: place.Sizes) -> None:
+        """Give the log's index back what was cut from it: no process that uses it makes it smaller.
 
-        Reading mapped memory behind the end of its file kills a process. What is zero, its header
-        too, SQLite makes anew from the log. No descriptor is opened: closing it would drop locks.
+        Reading mapped memory behind the end of its file would kill this process.
         """
-        needed = _INDEX * (1 + sizes.wal // (_FRAMES * _PAGE))
-        if self._files.shm is not None and sizes.shm < needed:
-            with suppress(OSError):
-                os.truncate(f"{self.path}-shm", 0)
-                os.truncate(f"{self.path}-shm", needed)
+        if sizes.shm < self._shm and self._files.shm is not None:
+            place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
+        self._shm = max(self._shm, sizes.shm)
 
     def _mend(self, error: BaseException) -> bool:
         """Set the file aside if its content is at fault; return whether to try again."""

@@ -13,6 +13,10 @@ ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 
 NAME = "ledger.sqlite"
 
+_BLOCK, _PAGES = 32_768, 4_062
+"""Bytes of a block of the log's index, and how many pages of the log the first one tells of
+(https://www.sqlite.org/walformat.html)."""
+
 
 def ledger_path() -> Path:
     """Return where the ledger lies, whether it exists or not: an absolute path."""
@@ -131,3 +135,19 @@ def wal_of(path: Path) -> Path:
 def shm_of(path: Path) -> Path:
     """Return where SQLite's index of that log lies, which processes share as memory."""
     return path.with_name(path.name + "-shm")
+
+
+def shm_size(pages: int) -> int:
+    """Return the bytes of an index of a log of so many pages, or somewhat more."""
+    return _BLOCK * (1 + pages // _PAGES)
+
+
+def renew_shm(path: Path, size: int) -> None:
+    """Fill the index of a log with zeros: SQLite then makes it anew.
+
+    Its descriptors and those of other processes stay valid, and so does memory mapped from it. None
+    is opened here: closing it would drop the locks of this process.
+    """
+    with suppress(OSError):
+        os.truncate(shm_of(path), 0)  # its header too
+        os.truncate(shm_of(path), size)

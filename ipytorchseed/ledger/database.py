@@ -69,7 +69,7 @@ class Database:
         self._waits = patience
         self._files = place.Files(None, None, None)
         self._shm = 0
-        self._filled = self._child = self._held = self._busy = self._closed = False
+        self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -201,6 +201,8 @@ class Database:
                     time.sleep(0.02)
                 elif not self._mend(error):
                     self._disconnect()
+                    if self.path is not None and self._made:
+                        place.remove_empty(self.path)
                     raise faults.explain(error, self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
@@ -213,7 +215,7 @@ class Database:
         reading = self._read_only or self._child
         if not reading:
             self._check_remains(path)
-            place.prepare(path)
+            self._made = place.prepare(path) or self._made
         elif not path.exists():
             msg = f"there is no ledger at {path} yet"
             raise LedgerError(msg)
@@ -222,7 +224,10 @@ class Database:
         # ledger that turns out to be a newer one's is left as it is.
         careful = self._child or sizes.wal > 0
         connection = self._attach("ro" if careful else "rw")
-        migrations.version_of(connection, path)
+        version = migrations.version_of(connection, path)
+        if reading and version < len(migrations.MIGRATIONS):
+            msg = f"the ledger {path} was not made to its end: the next notebook that runs does so"
+            raise LedgerError(msg)
         if careful and not reading:
             connection = self._attach("rw")
         if reading:
@@ -234,7 +239,7 @@ class Database:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
         refuse_unsafe(path)  # also what SQLite and others made meanwhile
         self._files, sizes = place.look(path)
-        self._filled, self._shm = sizes.ledger > 0, sizes.shm
+        self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
 
     def _attach(self, mode: str) -> sqlite3.Connection:

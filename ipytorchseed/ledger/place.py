@@ -30,13 +30,16 @@ def ledger_path() -> Path:
     return Path(os.path.abspath(folder / NAME))  # noqa: PTH100 -- resolve() follows links
 
 
-def prepare(path: Path) -> None:
+def prepare(path: Path) -> bool:
     """Make sure that there is a file at ``path`` that the user alone can read.
 
     A folder that was there keeps its rights: it may be shared for other reasons.
 
     Args:
         path: Where ``refuse_unsafe`` found nothing wrong.
+
+    Returns:
+        Whether it was made now, empty.
 
     Raises:
         OSError: The folder or the file cannot be made.
@@ -47,10 +50,20 @@ def prepare(path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # another process was first
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        return
+            return True
+        return False
     if mode & 0o077:
         with suppress(OSError):  # somebody else's, or a file system without rights
             path.chmod(0o600)
+    return False
+
+
+def remove_empty(path: Path) -> None:
+    """Remove a file that nothing could be written to, and SQLite's beside it."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            for each in (path, wal_of(path), shm_of(path)):
+                each.unlink(missing_ok=True)
 
 
 class Files(NamedTuple):

@@ -14,11 +14,13 @@ from ipytorchseed.ledger import faults, forks, migrations, place
 from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-T = TypeVar("T")
+    Do = Callable[[sqlite3.Connection], T]
 
 PATIENCE = 2.0
 """Seconds to wait for another process, before giving up the first time."""
@@ -67,8 +69,7 @@ class Database:
         self._read_only = read_only
         self._patience = patience
         self._waits = patience
-        self._files = place.Files(None, None, None)
-        self._shm = 0
+        self._files, self._shm = place.Files(None, None, None), 0
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -76,7 +77,7 @@ class Database:
         self._connection = self._open()
         forks.register(self)
 
-    def write(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def write(self, do: Do[T], otherwise: T) -> T:
         """Run ``do`` in a transaction of its own; returning means that it outlives this process.
 
         Args:
@@ -89,7 +90,7 @@ class Database:
         """
         return otherwise if self._is_child() else self._run(self._transact, do)
 
-    def read(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def read(self, do: Do[T]) -> T:
         """Run ``do``, which only reads, on the content of one moment.
 
         Raises:
@@ -98,7 +99,7 @@ class Database:
         self._is_child()
         return self._run(self._look, do)
 
-    def outside(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def outside(self, do: Do[T], otherwise: T) -> T:
         """Run ``do`` outside a transaction, for statements that demand it; else as ``write``."""
         return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
@@ -114,10 +115,7 @@ class Database:
     # ----------------------------------------------------------------------------------------------
     # Transactions
 
-    def _run(
-        self, attempt: Callable[[Callable[[sqlite3.Connection], T]], T],
-        do: Callable[[sqlite3.Connection], T],
-    ) -> T:  # fmt: skip
+    def _run(self, attempt: Callable[[Do[T]], T], do: Do[T]) -> T:
         with self._lock:
             if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
                 how = "is closed" if self._closed else "is being used by this thread"
@@ -136,7 +134,7 @@ class Database:
             finally:
                 self._busy = False
 
-    def _transact(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(self, do: Do[T]) -> T:
         connection = self._ready()
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -154,7 +152,7 @@ class Database:
             self._wait(connection, self._patience)
         return result
 
-    def _look(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def _look(self, do: Do[T]) -> T:
         connection = self._ready()
         connection.execute("BEGIN")
         try:

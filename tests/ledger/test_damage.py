@@ -58,7 +58,7 @@ wal, shm = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
 @pytest.fixture
 def killed(path):
     """A ledger of five runs whose kernel was killed: its log and the log's index are there."""
-    python("samples.add(Ledger.open(path), 5); os._exit(0)", path)
+    python("ledger = Ledger.open(path); samples.add(ledger, 5); os._exit(0)", path)
     assert beside(path, "-wal").stat().st_size > 0
     assert beside(path, "-shm").stat().st_size > 0
     return path
@@ -326,7 +326,7 @@ def test_a_disk_that_is_full_from_the_start(full_disk, free):
     assert "disk is full" in str(caught.value)
     assert "\n" not in str(caught.value)
     if path.exists():
-        with pytest.raises(LedgerError, match="not made to its end|disk is full"):
+        with pytest.raises(LedgerError, match=r"not made to its end|disk is full"):
             Ledger.open(path, read_only=True)
         os.utime(path, (1e9, 1e9))
     with Ledger.open_or_set_aside(full_disk) as ledger:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.ledger.encoding import compress, decompress
+from ipytorchseed.ledger.compression import compress, decompress
 
 if TYPE_CHECKING:
     import sqlite3

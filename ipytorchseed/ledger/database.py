@@ -14,11 +14,13 @@ from ipytorchseed.ledger import faults, forks, migrations, place
 from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-T = TypeVar("T")
+    Do = Callable[[sqlite3.Connection], T]
 
 PATIENCE = 2.0
 """Seconds to wait for another process, before giving up the first time."""
@@ -37,9 +39,6 @@ _PRAGMAS = (
     "journal_size_limit = 8388608",  # what the log shrinks to after a large transaction
     "temp_store = MEMORY",
 )
-
-_INDEX, _FRAMES = 32_768, 4_062
-"""Bytes of a block of the log's index, and the pages in the log that the first one tells of."""
 
 _SECONDS_TO_MAKE = 10
 """A file may be empty for so long, while another process makes the tables."""
@@ -70,15 +69,15 @@ class Database:
         self._read_only = read_only
         self._patience = patience
         self._waits = patience
-        self._files = place.Files(None, None, None)
-        self._filled = self._child = self._held = self._busy = self._closed = False
+        self._files, self._shm = place.Files(None, None, None), 0
+        self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._connection = self._open()
         forks.register(self)
 
-    def write(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def write(self, do: Do[T], otherwise: T) -> T:
         """Run ``do`` in a transaction of its own; returning means that it outlives this process.
 
         Args:
@@ -91,7 +90,7 @@ class Database:
         """
         return otherwise if self._is_child() else self._run(self._transact, do)
 
-    def read(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def read(self, do: Do[T]) -> T:
         """Run ``do``, which only reads, on the content of one moment.
 
         Raises:
@@ -100,7 +99,7 @@ class Database:
         self._is_child()
         return self._run(self._look, do)
 
-    def outside(self, do: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def outside(self, do: Do[T], otherwise: T) -> T:
         """Run ``do`` outside a transaction, for statements that demand it; else as ``write``."""
         return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
@@ -110,16 +109,13 @@ class Database:
         with self._lock:
             self._closed = True
             if self._connection is not None and self.path is not None:
-                self._mend_shm(place.look(self.path)[1])
+                self._mend_shm(self.path, place.look(self.path)[1])
             self._disconnect()
 
     # ----------------------------------------------------------------------------------------------
     # Transactions
 
-    def _run(
-        self, attempt: Callable[[Callable[[sqlite3.Connection], T]], T],
-        do: Callable[[sqlite3.Connection], T],
-    ) -> T:  # fmt: skip
+    def _run(self, attempt: Callable[[Do[T]], T], do: Do[T]) -> T:
         with self._lock:
             if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
                 how = "is closed" if self._closed else "is being used by this thread"
@@ -138,7 +134,7 @@ class Database:
             finally:
                 self._busy = False
 
-    def _transact(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(self, do: Do[T]) -> T:
         connection = self._ready()
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -156,7 +152,7 @@ class Database:
             self._wait(connection, self._patience)
         return result
 
-    def _look(self, do: Callable[[sqlite3.Connection], T]) -> T:
+    def _look(self, do: Do[T]) -> T:
         connection = self._ready()
         connection.execute("BEGIN")
         try:
@@ -203,6 +199,8 @@ class Database:
                     time.sleep(0.02)
                 elif not self._mend(error):
                     self._disconnect()
+                    if self.path is not None and self._made:
+                        place.remove_empty(self.path)
                     raise faults.explain(error, self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
@@ -215,7 +213,7 @@ class Database:
         reading = self._read_only or self._child
         if not reading:
             self._check_remains(path)
-            place.prepare(path)
+            self._made = place.prepare(path) or self._made
         elif not path.exists():
             msg = f"there is no ledger at {path} yet"
             raise LedgerError(msg)
@@ -224,7 +222,10 @@ class Database:
         # ledger that turns out to be a newer one's is left as it is.
         careful = self._child or sizes.wal > 0
         connection = self._attach("ro" if careful else "rw")
-        migrations.version_of(connection, path)
+        version = migrations.version_of(connection, path)
+        if reading and version < len(migrations.MIGRATIONS):
+            msg = f"the ledger {path} was not made to its end: the next notebook that runs does so"
+            raise LedgerError(msg)
         if careful and not reading:
             connection = self._attach("rw")
         if reading:
@@ -236,7 +237,7 @@ class Database:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
         refuse_unsafe(path)  # also what SQLite and others made meanwhile
         self._files, sizes = place.look(path)
-        self._filled = sizes.ledger > 0
+        self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
 
     def _attach(self, mode: str) -> sqlite3.Connection:
@@ -275,7 +276,7 @@ class Database:
     def _check_files(self, path: Path) -> None:
         """Notice what was done to the files since they were opened."""
         files, sizes = place.look(path)
-        self._mend_shm(sizes)
+        self._mend_shm(path, sizes)
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:
@@ -291,17 +292,14 @@ class Database:
                 place.shm_of(path).unlink(missing_ok=True)
         self._disconnect()
 
-    def _mend_shm(self, sizes: place.Sizes) -> None:
-        """Give the log's index the size back that it had when this process mapped it.
+    def _mend_shm(self, path: Path, sizes: place.Sizes) -> None:
+        """Give the log's index back what was cut from it: no process that uses it makes it smaller.
 
-        Reading mapped memory behind the end of its file kills a process. What is zero, its header
-        too, SQLite makes anew from the log. No descriptor is opened: closing it would drop locks.
+        Reading mapped memory behind the end of its file would kill this process.
         """
-        needed = _INDEX * (1 + sizes.wal // (_FRAMES * _PAGE))
-        if self._files.shm is not None and sizes.shm < needed:
-            with suppress(OSError):
-                os.truncate(f"{self.path}-shm", 0)
-                os.truncate(f"{self.path}-shm", needed)
+        if sizes.shm < self._shm and self._files.shm is not None:
+            place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
+        self._shm = max(self._shm, sizes.shm)
 
     def _mend(self, error: BaseException) -> bool:
         """Set the file aside if its content is at fault; return whether to try again."""

@@ -1,4 +1,4 @@
-"""Records as bytes and back: MessagePack by msgspec, compressed where that helps.
+"""Records as bytes and back: MessagePack by msgspec.
 
 Parts of a record may be kept apart, once for all records that have them. A reference to such a part
 is an extension of MessagePack with the part's key.
@@ -6,7 +6,6 @@ is an extension of MessagePack with the part's key.
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -17,6 +16,7 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.records import Run
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=Tr
 """Stands for a value that a damaged ledger refers to and does not hold."""
 
 _SMALL = 256
-"""Bytes up to which a part stays in its record, and nothing is gained by compressing."""
+"""Bytes up to which a part stays in its record."""
 
 _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
 """What an extension stands for: one of three kinds of parts, or content with odd texts."""
@@ -207,62 +207,3 @@ def _unescape(content: Any) -> Any:  # noqa: ANN401
     if isinstance(content, list):
         return [_unescape(each) for each in content]
     return content
-
-
-# --------------------------------------------------------------------------------------------------
-# Compression
-
-
-_PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
-
-_SAMPLE, _RANDOM = 128, 85
-"""Bytes that are looked at, and how many different ones mean random: 101 are expected then."""
-
-_WORD = 8
-"""Bytes of a word. torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state
-of ``at::CPUGeneratorImpl``): with the first bytes of all together, then the second ones, and so on,
-such a state shrinks to half, as three of them have to for a page.
-"""
-
-
-def compress(content: bytes) -> bytes:
-    """Make bytes smaller where that helps; ``decompress`` gives them back."""
-    if len(content) > _SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:  # random does not shrink
-        sparse = content[_WORD - 1 :: _WORD].count(0) * _WORD > len(content) * 0.9
-        small = zlib.compress(_shuffle(content) if sparse else content, 1)  # somebody waits
-        if len(small) < len(content):
-            return (_SHUFFLED if sparse else _ZLIB) + small
-    return _PLAIN + content
-
-
-def decompress(data: bytes) -> bytes:
-    """Give back what ``compress`` was given.
-
-    Raises:
-        ValueError: These bytes are not from there.
-    """
-    kind, rest = data[:1], data[1:]
-    if kind == _PLAIN:
-        return rest
-    if kind not in (_ZLIB, _SHUFFLED):
-        msg = f"its bytes are of an unknown kind {kind!r}"
-        raise ValueError(msg)
-    try:
-        content = zlib.decompress(rest)
-    except zlib.error as error:
-        msg = f"its bytes cannot be decompressed: {error}"
-        raise ValueError(msg) from error
-    return _unshuffle(content) if kind == _SHUFFLED else content
-
-
-def _shuffle(content: bytes) -> bytes:
-    return b"".join(content[at::_WORD] for at in range(_WORD))
-
-
-def _unshuffle(content: bytes) -> bytes:
-    words, begin = bytearray(len(content)), 0
-    for at in range(_WORD):
-        end = begin + len(range(at, len(content), _WORD))
-        words[at::_WORD] = content[begin:end]
-        begin = end
-    return bytes(words)

@@ -7,6 +7,7 @@ error number. Never is it searched for in a message that may hold a path.
 from __future__ import annotations
 
 import errno
+import shutil
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,11 @@ _OF_SQLITE = {
     26: Fault.DAMAGED,  # SQLITE_NOTADB
 }
 
+_IOERR = 10
+
+_LITTLE = 100_000
+"""Bytes with which a disk counts as full: a ledger begins with less than that."""
+
 _OF_SYSTEM = {
     errno.EACCES: Fault.DENIED,
     errno.EPERM: Fault.DENIED,
@@ -65,6 +71,7 @@ _TEXTS = {
     "access permission denied": 3,
     "database is locked": 5,
     "database table is locked": 6,
+    "disk I/O error": 10,
     "attempt to write a readonly database": 8,
     "database disk image is malformed": 11,
     "database or disk is full": 13,
@@ -79,15 +86,27 @@ def kind_of(error: BaseException) -> Fault:
     """Return the kind of an error of SQLite or of the system."""
     if isinstance(error, OSError):
         return _OF_SYSTEM.get(error.errno or 0, Fault.OTHER)
+    return _OF_SQLITE.get(_code(error), Fault.OTHER)
+
+
+def _code(error: BaseException) -> int:
     code = getattr(error, "sqlite_errorcode", None)  # from Python 3.11 on
-    if code is None:
-        code = _TEXTS.get(str(error), 0)
-    return _OF_SQLITE.get(code & 0xFF, Fault.OTHER)
+    return _TEXTS.get(str(error), 0) if code is None else int(code) & 0xFF
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
     """Return what to raise for an error of SQLite or of the system."""
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    what, remedy = kind_of(error).value
+    kind = kind_of(error)
+    if path is not None and _code(error) == _IOERR and _is_full(path.parent):
+        kind = Fault.FULL  # SQLite does not say so of the memory that processes share
+    what, remedy = kind.value
     return LedgerError(f"{which} {what} ({said}): {remedy}")
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LITTLE
+    except OSError:
+        return False

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LedgerError
+from ipytorchseed.ledger.place import ENVIRONMENT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SIBLINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for its own files."""
 
-_AWAY = "move it away, or name another folder in IPYTORCHSEED_DATA_DIR"
+_AWAY = f"move it away, or name another folder in {ENVIRONMENT}"
 
 
 def refuse_unsafe(path: Path) -> None:
@@ -66,7 +67,7 @@ def _check_folder(folder: Path) -> None:
     if _others_write(found) and not found.st_mode & stat.S_ISVTX:
         _refuse(
             f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
-            " or name another folder in IPYTORCHSEED_DATA_DIR"
+            f" or name another folder in {ENVIRONMENT}"
         )
 
 

@@ -13,6 +13,10 @@ ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 
 NAME = "ledger.sqlite"
 
+_BLOCK, _PAGES = 32_768, 4_062
+"""Bytes of a block of the log's index, and how many pages of the log the first one tells of
+(https://www.sqlite.org/walformat.html)."""
+
 
 def ledger_path() -> Path:
     """Return where the ledger lies, whether it exists or not: an absolute path."""
@@ -26,13 +30,16 @@ def ledger_path() -> Path:
     return Path(os.path.abspath(folder / NAME))  # noqa: PTH100 -- resolve() follows links
 
 
-def prepare(path: Path) -> None:
+def prepare(path: Path) -> bool:
     """Make sure that there is a file at ``path`` that the user alone can read.
 
     A folder that was there keeps its rights: it may be shared for other reasons.
 
     Args:
         path: Where ``refuse_unsafe`` found nothing wrong.
+
+    Returns:
+        Whether it was made now, empty.
 
     Raises:
         OSError: The folder or the file cannot be made.
@@ -43,10 +50,20 @@ def prepare(path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # another process was first
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        return
+            return True
+        return False
     if mode & 0o077:
         with suppress(OSError):  # somebody else's, or a file system without rights
             path.chmod(0o600)
+    return False
+
+
+def remove_empty(path: Path) -> None:
+    """Remove a file that nothing could be written to, and SQLite's beside it."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            for each in (path, wal_of(path), shm_of(path)):
+                each.unlink(missing_ok=True)
 
 
 class Files(NamedTuple):
@@ -131,3 +148,19 @@ def wal_of(path: Path) -> Path:
 def shm_of(path: Path) -> Path:
     """Return where SQLite's index of that log lies, which processes share as memory."""
     return path.with_name(path.name + "-shm")
+
+
+def shm_size(pages: int) -> int:
+    """Return the bytes of an index of a log of so many pages, or somewhat more."""
+    return _BLOCK * (1 + pages // _PAGES)
+
+
+def renew_shm(path: Path, size: int) -> None:
+    """Fill the index of a log with zeros: SQLite then makes it anew.
+
+    Its descriptors and those of other processes stay valid, and so does memory mapped from it. None
+    is opened here: closing it would drop the locks of this process.
+    """
+    with suppress(OSError):
+        os.truncate(shm_of(path), 0)  # its header too
+        os.truncate(shm_of(path), size)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.ledger import blobs
+from ipytorchseed.ledger.compression import compress, decompress
 from ipytorchseed.ledger.encoding import (
-    compress,
     decode,
     decode_run,
-    decompress,
     encode_run,
     key_of_digest,
     key_of_name,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ipytorchseed.ledger import blobs
-from ipytorchseed.ledger.encoding import compress, encode, key_of, key_of_name, readable
+from ipytorchseed.ledger.compression import compress
+from ipytorchseed.ledger.encoding import encode, key_of, key_of_name, readable
 
 if TYPE_CHECKING:
     import sqlite3

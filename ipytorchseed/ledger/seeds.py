@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.encoding import compress, encode, key_of_name, readable
+from ipytorchseed.ledger.compression import compress
+from ipytorchseed.ledger.encoding import encode, key_of_name, readable
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.encoding import compress, encode, readable
+from ipytorchseed.ledger.compression import compress
+from ipytorchseed.ledger.encoding import encode, readable
 from ipytorchseed.ledger.records import Trace
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from ipytorchseed.ledger.blobs import batches, marks
-from ipytorchseed.ledger.encoding import decode, decode_run, decompress, key_of, parts_of_run
+from ipytorchseed.ledger.compression import decompress
+from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
 from ipytorchseed.ledger.records import Trace
 from ipytorchseed.ledger.saves import Save
 from ipytorchseed.ledger.seeds import SeedEntry

@@ -58,7 +58,7 @@ wal, shm = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
 @pytest.fixture
 def killed(path):
     """A ledger of five runs whose kernel was killed: its log and the log's index are there."""
-    python("samples.add(Ledger.open(path), 5); os._exit(0)", path)
+    python("ledger = Ledger.open(path); samples.add(ledger, 5); os._exit(0)", path)
     assert beside(path, "-wal").stat().st_size > 0
     assert beside(path, "-shm").stat().st_size > 0
     return path
@@ -316,22 +316,36 @@ def mount(*arguments):
     subprocess.run(["mount", *arguments], check=True, capture_output=True)  # noqa: S607
 
 
-def test_a_disk_that_is_full_from_the_start(full_disk):
-    """One line says so; with room again the ledger is begun."""
-    path = full_disk / "ledger.sqlite"
+@pytest.mark.parametrize("free", range(0, 52, 4))
+def test_a_disk_that_is_full_from_the_start(full_disk, free):
+    """One line says so, to one who only looks as well; with room again the ledger is begun."""
+    path, filling = full_disk / "ledger.sqlite", full_disk / "filling"
+    os.truncate(filling, (60 - free) * 1024)
     with pytest.raises(LedgerError) as caught:
         Ledger.open(path)
     assert "disk is full" in str(caught.value)
     assert "\n" not in str(caught.value)
+    if path.exists():
+        with pytest.raises(LedgerError, match=r"not made to its end|disk is full"):
+            Ledger.open(path, read_only=True)
+        os.utime(path, (1e9, 1e9))
     with Ledger.open_or_set_aside(full_disk) as ledger:
         assert ledger.path is None
         assert "disk is full" in ledger.notices[0]
         assert samples.add(ledger, 1) == [1]
-    (full_disk / "filling").unlink()
+    filling.unlink()
     mount("-o", "remount,size=4m", full_disk)
     with Ledger.open(path) as ledger:
         assert samples.add(ledger, 1) == [1]
         assert ledger.notices == []
+
+
+def test_looking_at_a_ledger_without_tables_says_so(path):
+    """As where its kernel was killed while making them."""
+    path.touch(mode=0o600)
+    with pytest.raises(LedgerError, match="was not made to its end"):
+        Ledger.open(path, read_only=True)
+    assert path.stat().st_size == 0
 
 
 def test_a_disk_that_becomes_full(full_disk):

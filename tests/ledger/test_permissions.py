@@ -231,6 +231,16 @@ def test_a_file_planted_while_the_ledger_is_being_made_is_found(path, monkeypatc
     assert looks == [False, True]
 
 
+def test_where_files_have_no_owners_they_are_not_asked_for(path, monkeypatch):
+    """As on Windows, where the bits of others mean nothing."""
+    path.chmod(0o666)
+    path.parent.chmod(0o777)
+    with monkeypatch.context() as patched:
+        patched.delattr(os, "geteuid")
+        with Ledger.open(path) as ledger:
+            assert ledger.counts().runs == 3
+
+
 @root
 def test_a_notebook_goes_on_without_a_planted_ledger(tmp_path):
     """The user hears of it once, in one line, and runs are found until the kernel ends."""

@@ -82,6 +82,21 @@ def test_eight_writers_at_once(path):
         assert ledger.verify() == []
 
 
+def test_every_process_sees_a_run_as_soon_as_it_is_acknowledged(path):
+    """Also one that only looks, and one that had the ledger open before."""
+    writer = start(path, "k", 60)
+    numbers = [int(writer.stdout.readline())]
+    with Ledger.open(path) as one, Ledger.open(path, read_only=True) as other:
+        for line in writer.stdout:
+            numbers.append(int(line))
+            for ledger in (one, other):
+                run = ledger.run(numbers[-1])
+                assert len(ledger.states_of_run(run)) == 3
+        assert writer.wait() == 0
+        assert numbers == [*range(1, 61)]
+        assert other.verify() == []
+
+
 def test_two_kernels_on_one_notebook(path):
     """Each finds its own `In[N]` first, and both see one history."""
     with Ledger.open(path) as one, Ledger.open(path) as two:

@@ -1,0 +1,62 @@
+"""Bytes made smaller where that helps, and as they were again."""
+
+from __future__ import annotations
+
+import zlib
+
+_PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
+
+SMALL = 256
+"""Bytes up to which nothing is gained."""
+
+_SAMPLE, _RANDOM = 128, 85
+"""Bytes that are looked at, and how many different ones mean random: 101 are expected then."""
+
+_WORD = 8
+"""Bytes of a word. torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state
+of ``at::CPUGeneratorImpl``): with the first bytes of all together, then the second ones, and so on,
+such a state shrinks to half, as three of them have to for a page.
+"""
+
+
+def compress(content: bytes) -> bytes:
+    """Make bytes smaller where that helps; ``decompress`` gives them back."""
+    if len(content) > SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:  # random does not shrink
+        sparse = content[_WORD - 1 :: _WORD].count(0) * _WORD > len(content) * 0.9
+        small = zlib.compress(_shuffle(content) if sparse else content, 1)  # somebody waits
+        if len(small) < len(content):
+            return (_SHUFFLED if sparse else _ZLIB) + small
+    return _PLAIN + content
+
+
+def decompress(data: bytes) -> bytes:
+    """Give back what ``compress`` was given.
+
+    Raises:
+        ValueError: These bytes are not from there.
+    """
+    kind, rest = data[:1], data[1:]
+    if kind == _PLAIN:
+        return rest
+    if kind not in (_ZLIB, _SHUFFLED):
+        msg = f"its bytes are of an unknown kind {kind!r}"
+        raise ValueError(msg)
+    try:
+        content = zlib.decompress(rest)
+    except zlib.error as error:
+        msg = f"its bytes cannot be decompressed: {error}"
+        raise ValueError(msg) from error
+    return _unshuffle(content) if kind == _SHUFFLED else content
+
+
+def _shuffle(content: bytes) -> bytes:
+    return b"".join(content[at::_WORD] for at in range(_WORD))
+
+
+def _unshuffle(content: bytes) -> bytes:
+    words, begin = bytearray(len(content)), 0
+    for at in range(_WORD):
+        end = begin + len(range(at, len(content), _WORD))
+        words[at::_WORD] = content[begin:end]
+        begin = end
+    return bytes(words)

@@ -88,7 +88,8 @@ def find_dependencies(
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
-        seconds: How long this may take. What is found by then is returned, as incomplete.
+        seconds: Of this thread's own time, that this may take. What is found by then is returned,
+            as incomplete.
     """
     if effects.leads_nowhere:
         return Dependencies(
@@ -97,7 +98,7 @@ def find_dependencies(
             files={*effects.files},
             complete=effects.complete,
         )
-    walker = _Walker(namespace, frozenset(hidden), time.perf_counter() + seconds)
+    walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
     return walker.walk(effects, frozenset(timed))
 
 

@@ -119,7 +119,7 @@ class Checks:
             extension.tracking.note_seed(seed, "scope")
         hidden = frozenset(shell.user_ns_hidden)
         progress = Progress(shell, silent=as_json)
-        reached = find_dependencies(flow, shell.user_ns, hidden)
+        reached = find_dependencies(flow, shell.user_ns, hidden, seconds=1.0)
         check = Check(
             shell.user_ns,
             reached,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LARGEST = 200_000
-"""Characters of a text that is parsed, in some 40 ms; and of all that are kept so, in some 25 MB."""
+"""Characters of a text that is parsed, in some 40 ms; and of all that are kept, in some 25 MB."""
 
 _WHOLE = -1
 _MOST_BODIES = 16

@@ -39,7 +39,7 @@ _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "byte
 _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
 
-_TOO_MUCH = "too much code of yours to follow it all"
+_TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 
 
 class Pending(Struct):

@@ -103,7 +103,7 @@ def find_dependencies(
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Return the value at a place that ``reach`` named.
+    """Return the value at a place that ``find_dependencies`` named.
 
     Raises:
         KeyError: It is gone.
@@ -154,9 +154,8 @@ class _Walker(Values):
         """Follow a cell, then all that it leads to."""
         namespace = self._notebook.names
         self._defined = effects.defined
-        for (
-            name
-        ) in effects.reads:  # what the text itself tells is told, however little time there is
+        # What the text itself names is told, however little time there is.
+        for name in effects.reads:
             if name in namespace and not effects.stars:
                 self._noted[id(namespace), name] = self._note(name, namespace[name], self._notebook)
         try:

@@ -51,7 +51,6 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
     scope.block(tree.body)
     scope.settle()
     effects = scope.effects
-    effects.must_assign = {name for name in scope.assigned if name in effects.writes}
     for name, abstract in scope.bound.items():
         if abstract.bodies:
             inner = Scope(set(), State(set(), {}), reader)

@@ -116,7 +116,7 @@ class Checks:
             )
         import_ahead(cell.source, lambda _: cell.text)
         hidden = frozenset(shell.user_ns_hidden)
-        reached = find_dependencies(flow, shell.user_ns, hidden)
+        reached = find_dependencies(flow, shell.user_ns, hidden, seconds=1.0)
         import_sources(reached.packages)
         before = snapshot() if isolate else None
         if seed is not None:

@@ -6,7 +6,7 @@ import re
 from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.rng.attributes import mro, own
+from ipytorchseed.introspection.anatomy import mro, own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,7 +54,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
-        local |= _bound_by(node)
+        local |= bound_by(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
         elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
@@ -66,7 +66,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return local - outer
 
 
-def _bound_by(node: ast.AST) -> set[str]:
+def bound_by(node: ast.AST) -> set[str]:
     """Return the names that a node binds itself, apart from those inside it."""
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Load) else {node.id}

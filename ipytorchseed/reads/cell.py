@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.reads.bindings import captures_of
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _MOST = 512
+_MOST_NODES = 20_000
+"""Nodes of a cell that is followed; of a longer one, the names are collected."""
+
 
 _CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
@@ -91,33 +94,27 @@ def _hash(words: Iterable[str]) -> str:
 def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effects:
     if tree is None:
         return Effects()
+    nodes = [*ast.walk(tree)]
+    if len(nodes) > _MOST_NODES:
+        return _every_name(nodes)
     try:
         effects = follow(tree, Reader(partial(parse_cell, transform=transform)))
     except (RecursionError, TooMuchError):
-        return _every_name(tree)
+        return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
-    effects.attributes.update(
-        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-    )
+    effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     return effects
 
 
-def _every_name(tree: ast.Module) -> Effects:
+def _every_name(nodes: list[ast.AST]) -> Effects:
     """Collect the names of code too deep or too long to be followed."""
     effects = Effects(complete=False)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                effects.paths.add(node.id)
-                effects.read(node.id)
-            else:
-                effects.writes.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            effects.writes.add(node.name)
-        elif isinstance(node, ast.alias):
-            effects.writes.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.pattern):
-            effects.writes |= captures_of(node)
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            effects.paths.add(node.id)
+            effects.read(node.id)
+        else:
+            effects.writes |= bound_by(node)
     return effects
 
 

@@ -88,7 +88,8 @@ def find_dependencies(
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
-        seconds: How long this may take. What is found by then is returned, as incomplete.
+        seconds: Of this thread's own time, that this may take. What is found by then is returned,
+            as incomplete.
     """
     if effects.leads_nowhere:
         return Dependencies(
@@ -97,12 +98,12 @@ def find_dependencies(
             files={*effects.files},
             complete=effects.complete,
         )
-    walker = _Walker(namespace, frozenset(hidden), time.perf_counter() + seconds)
+    walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
     return walker.walk(effects, frozenset(timed))
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Return the value at a place that ``reach`` named.
+    """Return the value at a place that ``find_dependencies`` named.
 
     Raises:
         KeyError: It is gone.
@@ -153,9 +154,8 @@ class _Walker(Values):
         """Follow a cell, then all that it leads to."""
         namespace = self._notebook.names
         self._defined = effects.defined
-        for (
-            name
-        ) in effects.reads:  # what the text itself tells is told, however little time there is
+        # What the text itself names is told, however little time there is.
+        for name in effects.reads:
             if name in namespace and not effects.stars:
                 self._noted[id(namespace), name] = self._note(name, namespace[name], self._notebook)
         try:

@@ -14,7 +14,7 @@ class Effects(Struct):
         reads: Names looked up before they are certain to be set, each with the names that are
             certain to be set whenever it is looked up.
         writes: Names that may be set or deleted.
-        must_assign: Those that are certain to be.
+        must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.

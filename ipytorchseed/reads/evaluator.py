@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.reads import blocks, calling
 from ipytorchseed.reads.abstract import Body
-from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Scope, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ipytorchseed.reads.effects import Effects
     from ipytorchseed.reads.scope import Reader
 
 __all__ = ["blocks", "calling", "follow", "follow_function"]  # the two register their evaluators
@@ -47,15 +47,13 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
         tree: The cell, parsed.
         reader: What reads the texts inside.
     """
-    walker = Scope(set(), State(set(), {}), reader)
-    walker.block(tree.body)
-    walker.settle()
-    effects = walker.effects
-    effects.must_assign = {name for name in walker.assigned if name in effects.writes}
-    for name, abstract in walker.bound.items():
+    scope = Scope(set(), State(set(), {}), reader)
+    scope.block(tree.body)
+    scope.settle()
+    effects = scope.effects
+    for name, abstract in scope.bound.items():
         if abstract.bodies:
-            effects.defined[name] = merged = Effects()
-            walker_of_bodies = Scope(set(), State(set(), {}), reader)
-            walker_of_bodies.run_all(abstract.bodies)
-            merged.add(walker_of_bodies.effects)
+            inner = Scope(set(), State(set(), {}), reader)
+            inner.run_all(abstract.bodies)
+            effects.defined[name] = inner.effects
     return effects

@@ -39,7 +39,7 @@ class State(Struct, frozen=True):
     Attributes:
         assigned: Names certain to be set, or deleted: their values of before are out of sight.
         bound: What may be told of the values of those names, and of others that may be set.
-        dead: Whether this place is never found.
+        dead: Whether this place is never reached.
     """
 
     assigned: set[str]
@@ -85,6 +85,7 @@ class Scope:
         is_generator: Whether it yields.
         tries: How many ``try`` are around.
         latest: What held before the last statement inside one.
+        has_dotted: Whether an attribute of a name was set, as in ``a.b = 1``.
     """
 
     def __init__(
@@ -102,9 +103,9 @@ class Scope:
         self.is_generator = False
         self.tries = 0
         self.latest: State | None = None
+        self.has_dotted = False
         self._surroundings = set(self.assigned) if in_class else set()
         self._not_timed: set[str] = set()
-        self.has_dotted = False
 
     def visit(self, node: ast.AST) -> AbstractValue:
         """Evaluate a node and return what is known of its value.
@@ -228,8 +229,8 @@ class Scope:
         before = self.bound.get(name, UNKNOWN)
         if abstract.taint or before.taint:
             if abstract.only_taint and (before.only_taint or before.neutral):
-                clocks = before.taint | abstract.taint
-                self.store(name, replace(before, taint=clocks, only_taint=True, neutral=False))
+                taint = before.taint | abstract.taint
+                self.store(name, replace(before, taint=taint, only_taint=True, neutral=False))
             else:
                 escape(self.effects, abstract, before)
                 self._mix(name)

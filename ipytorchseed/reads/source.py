@@ -11,7 +11,7 @@ import ast
 import linecache
 import stat
 from bisect import bisect_right
-from collections import OrderedDict, deque
+from collections import deque
 from contextlib import suppress
 from operator import le
 from pathlib import Path
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LARGEST = 200_000
-"""Characters of a text that is parsed: some 40 ms."""
+"""Characters of a text that is parsed, in some 40 ms; and of all that are kept, in some 25 MB."""
 
-_MOST_FILES = 64
-_MOST_BODIES = 32
+_WHOLE = -1
+_MOST_BODIES = 16
 
 _FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -60,7 +60,8 @@ class Text:
         while at >= 0 and (self._tree.body[at].end_lineno or 0) >= code.co_firstlineno:
             nodes = self._functions(at).get((code.co_firstlineno, code.co_name), [])
             # A cell is compiled statement by statement; a module as a whole, where imports count.
-            for codes in (self._compiled(code, at), self._compiled(code)) if nodes else ():
+            for part in (at, _WHOLE) if nodes else ():
+                codes = self._compiled(code, part)
                 if code in codes:
                     return [nodes[codes.index(code)]] if _are_alike(nodes, codes) else nodes
             at -= 1
@@ -77,20 +78,20 @@ class Text:
                     found.setdefault((_first_line(node), name), []).append(node)
         return found
 
-    def _compiled(self, code: CodeType, at: int = -1) -> list[CodeType]:
+    def _compiled(self, code: CodeType, at: int) -> list[CodeType]:
         """Return what one statement, or the whole, has of functions in the line of ``code``."""
         flags = code.co_flags & _FLAGS | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         found = self._codes.get((at, flags))
         if found is None:
-            tree = self._tree if at < 0 else ast.Module([self._tree.body[at]], [])
+            tree = self._tree if at == _WHOLE else ast.Module([self._tree.body[at]], [])
             found = self._codes[at, flags] = {}
             for each in _compile(tree, flags):
                 found.setdefault((each.co_firstlineno, each.co_name), []).append(each)
         return found.get((code.co_firstlineno, code.co_name), [])
 
 
-_files: OrderedDict[str, tuple[list[str], Text]] = OrderedDict()
-"""By file name: the lines as ``linecache`` holds them, and what they say."""
+_files: dict[str, tuple[list[str], int, Text]] = {}
+"""By file name, the latest last: lines as ``linecache`` holds them, their size, what they say."""
 
 _bodies: deque[Text] = deque(maxlen=_MOST_BODIES)
 """Texts that run under a made-up name, such as the bodies of ``%%time``; the latest first."""
@@ -146,15 +147,15 @@ def _is_readable(name: str) -> bool:
 
 def _of_file(name: str) -> Text:
     lines = linecache.getlines(name)
-    known = _files.get(name)
+    known = _files.pop(name, None)
     if known is None or known[0] is not lines:
-        tree = parse_text("".join(lines)) if sum(map(len, lines)) <= _LARGEST else None
-        known = lines, Text(tree or ast.Module([], []))
-        _files[name] = known
-        if len(_files) > _MOST_FILES:
-            _files.popitem(last=False)
-    _files.move_to_end(name)
-    return known[1]
+        text = "".join(lines)
+        tree = parse_text(text) if len(text) <= _LARGEST else None
+        known = lines, len(text), Text(tree or ast.Module([], []))
+    while _files and known[1] + sum(size for _, size, _ in _files.values()) > _LARGEST:
+        _files.pop(next(iter(_files)))
+    _files[name] = known
+    return known[2]
 
 
 def _first_line(node: ast.AST) -> int:

@@ -43,7 +43,7 @@ _MENTIONS = frozenset(
 )
 _NOT_HANDED = _MENTIONS | _ASKS_NO_ORDER
 _TOUCHES_ORDER = _MAKES_SETS | _ITERATES | {"pop", "join"}
-_NO_CLOCKS: frozenset[str] = frozenset()
+_NO_TAINT: frozenset[str] = frozenset()
 _EMPTY = frozenset({"list", "dict", "tuple", "float", "int", "str"})
 
 
@@ -78,17 +78,17 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
     if handed and plain not in _NOT_HANDED and method not in _SET_METHODS:
         effects.handed.update(handed)
     last = method or (paths[0].rpartition(".")[2].lstrip(":") if paths else tail)
-    clocks, pure, order = _NO_CLOCKS, False, ""
+    taint, only_taint, order = _NO_TAINT, False, ""
     if special or last in CLOCK_TAILS:
-        clocks, pure = _readings(effects, plain, last, func, args)
+        taint, only_taint = _readings(effects, plain, last, func, args)
     if special or last in _TOUCHES_ORDER:
         order = _order(effects, plain, method, func, args)
     neutral = plain in _EMPTY and not args and not more
-    if not last and not order and not clocks:
+    if not last and not order and not taint:
         return UNKNOWN
     is_set = bool(order) and plain not in _KEEPS_ORDER
     results = tuple([f"{path}()" for path in paths])
-    return AbstractValue(results, f"{last}()", (), order, is_set, clocks, pure, neutral)
+    return AbstractValue(results, f"{last}()", (), order, is_set, taint, only_taint, neutral)
 
 
 def _readings(
@@ -101,8 +101,8 @@ def _readings(
     if not used and not func.taint:
         return frozenset(), False
     if plain in _RESHAPES or last in _RESHAPES_METHOD:
-        clocks = func.taint.union(*(arg.taint for arg in args))
-        return clocks, all(arg.only_taint or arg.neutral for arg in args)
+        taint = func.taint.union(*(arg.taint for arg in args))
+        return taint, all(arg.only_taint or arg.neutral for arg in args)
     if plain not in _SHOWS and last not in _SHOWS:
         escape(effects, func, *args)
     return frozenset(), False
@@ -166,8 +166,8 @@ def combine(
         of_sets: Whether the operator is one that sets have too.
         of_text: Whether it formats a text.
     """
-    clocks = left.taint | right.taint
-    if not clocks:
+    taint = left.taint | right.taint
+    if not taint:
         order = ""
         if of_sets:
             sets = [side.order for side in (left, right) if side.is_set]
@@ -176,10 +176,10 @@ def combine(
             return AbstractValue(order=order, is_set=True)
         return AbstractValue(neutral=True) if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
-    pure = all(side.only_taint or side.neutral for side in sides)
-    if not pure and not of_text:  # a text may tell the time beside other things
+    only_taint = all(side.only_taint or side.neutral for side in sides)
+    if not only_taint and not of_text:  # a text may tell the time beside other things
         escape(effects, left, right)
-    return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=pure)
+    return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=only_taint)
 
 
 def _as_reading(side: AbstractValue) -> AbstractValue:

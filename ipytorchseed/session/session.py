@@ -47,7 +47,7 @@ _SHARE, _REST = 0.1, 0.25
 _MOST_NAMES = 5_000
 """Variables on record of one run, those that its text names first."""
 
-_TOO_MUCH = "too much code of yours to follow it all"
+_TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
 

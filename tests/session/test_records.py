@@ -234,6 +234,52 @@ def test_without_tracking_nothing_is_recorded_and_cells_are_still_prepared(put_b
     assert (prepared, notebook.session.ledger.counts().runs) == ([1], 0)
 
 
+class Key(str):
+    """A key of a namespace that nobody may hash or compare once it lies there."""
+
+    __slots__ = ()
+    awake = False
+
+    def __hash__(self):
+        assert not Key.awake
+        return 1
+
+    def __eq__(self, other):
+        raise AssertionError
+
+
+def test_names_that_are_no_plain_text_are_passed_over(put_back, monkeypatch):
+    """Code of the user's is not asked whether one name is another."""
+    notebook = Notebook()
+    notebook.run("x = [1]")
+    notebook.names[Key("odd")] = [3]
+    monkeypatch.setattr(Key, "awake", True)
+    assert {*notebook.run("y = x").writes} == {"y"}
+    assert {*notebook.run("import random\nr = random.Random(3)\nr.random()").writes} == {"r"}
+    assert {*notebook.run("r.random(), x").reads} == {"r", "x"}
+
+
+META = """
+class Meta(type):
+    __hash__ = None
+    def __eq__(self, other): raise RuntimeError("compared")
+class A(metaclass=Meta):
+    __slots__ = ("x", "__dict__")
+    def f(self): return limit
+limit, a = 3, A()
+"""
+
+
+def test_classes_that_cannot_be_hashed_or_compared(put_back):
+    """Cells that make, read and change them are recorded as any others."""
+    notebook = Notebook()
+    assert {*notebook.run(META).writes} == {"Meta", "A", "limit", "a"}
+    assert {*notebook.run("a.f(), A").reads} == {"a", "A", "Meta", "limit"}
+    assert "a" in notebook.run("a.x = [2]").writes
+    assert notebook.run("1 / 0\na = A()").status == "error"
+    assert {*notebook.run("a.f()").reads} >= {"a", "limit"}
+
+
 def test_where_the_budget_is_spent_the_record_says_so(put_back):
     """Of a large value a sample is read; the cell is not said to have changed what it read."""
     notebook = Notebook(budget=0.0)

@@ -1,0 +1,52 @@
+"""Whose code a module is: the user's, or a library's of some version."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+import torch
+
+from ipytorchseed.introspection.ownership import is_local_module, library_version
+
+PYTHON = sys.version.partition(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "version"),
+    [
+        ("json.decoder", PYTHON),
+        ("builtins", PYTHON),
+        ("_thread", PYTHON),
+        ("numpy.random", np.__version__),
+        ("torch.nn.functional", str(torch.__version__)),
+        ("no.such.module", None),
+        ("__main__", None),
+        ("", None),
+    ],
+)
+def test_versions(module, version):
+    """A library tells its version; the notebook and what is unknown have none."""
+    assert library_version(module) == version
+    assert is_local_module(module) is (module == "__main__")
+
+
+def test_a_module_beside_the_notebook(monkeypatch):
+    """Its name may be that of a module of the standard library."""
+    for name in ("helpers_of_mine", "calendar"):
+        module = types.ModuleType(name)
+        module.__file__ = f"/home/me/{name}.py"
+        monkeypatch.setitem(sys.modules, name, module)
+        assert is_local_module(name)
+        assert library_version(name) is None
+
+
+def test_a_package_that_tells_no_version(monkeypatch):
+    """Where it was installed, it is a library all the same."""
+    module = types.ModuleType("quiet")
+    module.__file__ = "/opt/lib/dist-packages/quiet/__init__.py"
+    monkeypatch.setitem(sys.modules, "quiet", module)
+    assert library_version("quiet.inner") == ""
+    assert not is_local_module("quiet")

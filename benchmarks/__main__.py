@@ -13,6 +13,7 @@ ALL = [
     "ledger",
     "why",
     "kernel",
+    "streams",
     "trace",
     "checking",
     "check",

@@ -128,7 +128,7 @@ def test_more_displays_than_are_kept_are_compared(kernel):
 HOSTILE = """
 class Text(str):
     def refuse(self, *_): raise AssertionError('the text was asked')
-    __len__ = __getitem__ = __iter__ = __hash__ = __eq__ = encode = isprintable = refuse
+    __getitem__ = encode = isprintable = refuse
 class Words(dict):
     items = keys = __iter__ = None
 class Named:

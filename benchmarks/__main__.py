@@ -15,6 +15,7 @@ ALL = [
     "kernel",
     "namespace",
     "endurance",
+    "streams",
     "trace",
     "checking",
     "check",

@@ -38,7 +38,9 @@ def kernel(*cells: str, data: str | None = None) -> Iterator[Callable[[str], flo
 
     def run(code: str) -> float:
         begin = time.perf_counter()
-        reply = client.execute_interactive(code, timeout=300, allow_stdin=False)
+        reply = client.execute_interactive(
+            code, timeout=300, allow_stdin=False, output_hook=lambda _: None
+        )
         if reply["content"]["status"] != "ok":
             raise RuntimeError(reply["content"])
         return time.perf_counter() - begin

@@ -40,6 +40,13 @@ class Overhearing:
 
     def start(self) -> None:
         """Begin to listen."""
+
+        def with_care(note: Callable[[Any], None], shown: object) -> None:
+            try:
+                note(shown)
+            except Exception:  # noqa: BLE001 -- the user's cell shows it, whatever we make of it
+                self._round = object()
+
         self.stop()
         write, publish = self._stream.write, self._publisher.publish
         mine = self._round
@@ -47,13 +54,13 @@ class Overhearing:
         def overheard_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             if args and self._round is mine and isinstance(args[0], str):
-                self._printed(args[0])
+                with_care(self._printed, str.__str__(args[0]))  # without what a subclass does
             return write(*args, **kwargs)
 
         def overheard_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine and not kwargs.get("update"):
-                self._displayed(args[0] if args else kwargs.get("data", {}))
+                with_care(self._displayed, args[0] if args else kwargs.get("data", {}))
             return publish(*args, **kwargs)
 
         self._put(self._stream, "write", overheard_write)

@@ -66,7 +66,7 @@ _TIMES = (
     ),
     # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
     re.compile(
-        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b"
+        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b(?=[^\d\n,;|]{0,24}\d)"
         rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
         re.IGNORECASE,
     ),

@@ -90,7 +90,7 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
 def _as_json(data: object) -> str:
     try:
         return json.dumps(data, sort_keys=True, default=_plain)
-    except (TypeError, ValueError, RecursionError):  # what no front end could show either
+    except Exception:  # noqa: BLE001 -- what no front end could show either
         return ""
 
 

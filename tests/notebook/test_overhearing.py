@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.kernel import Kernel
@@ -88,3 +90,60 @@ def test_widgets_are_shown_as_ever(kernel):
     assert shown[0][1][0].displays == shown[1][1][0].displays
     out = "out = ipywidgets.Output()\nwith out:\n    print('inside')\nlen(out.outputs)"
     assert kernel.run(out).status == "ok"
+
+
+def why(kernel, run, against):
+    """Return what ``%why`` says of a run."""
+    line = f"%why {run.execution_count} --against {against.execution_count} --json"
+    return json.loads(kernel.run(line).stdout)
+
+
+def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
+    """Megabytes are digested as they pass: equal is equal; another end may be times and addresses."""
+    cell = "for n in range(9): print('x' * 1_000_000)\nprint({})"
+    first, again, other = (kernel.record(cell.format(end))[1][0] for end in ("1", "1", "2"))
+    assert first.stdout == again.stdout != other.stdout
+    assert first.stdout.summary == "9,000,011 characters"
+    told = [why(kernel, run, first) for run in (again, other)]
+    assert [each["verdict"] for each in told] == ["same", "same"]
+    assert "bitwise the same result" in told[0]["message"]
+    assert "not looked at whole: what was printed" in told[1]["message"]
+    begins = kernel.record("print(7)\n" + cell.format("1"))[1][0]
+    told = why(kernel, begins, first)
+    assert [change["what"] for change in told["changed"]] == ["stdout"]
+
+
+def test_more_displays_than_are_kept_are_compared(kernel):
+    """Of thousands, that one of the last is another one is seen."""
+    cell = (
+        "from IPython.display import display\n"
+        "for n in range(1500): display({{'text/plain': str(n)}}, raw=True)\n"
+        "display({{'text/plain': '{}'}}, raw=True)"
+    )
+    first, again, other = (kernel.record(cell.format(end))[1][0] for end in "aab")
+    assert first.displays == again.displays != other.displays
+    assert len(first.displays) == 1001
+
+
+HOSTILE = """
+class Text(str):
+    def refuse(self, *_): raise AssertionError('the text was asked')
+    __getitem__ = encode = isprintable = refuse
+class Words(dict):
+    items = keys = __iter__ = None
+class Named:
+    def __str__(self): return Text('named')
+print(Named())
+from IPython.display import display
+try:
+    display({'text/html': '<b>', 'application/json': Words(a=1)}, raw=True)
+except Exception as error:
+    told = type(error)
+"""
+
+
+def test_what_is_shown_is_not_asked_and_not_broken(kernel):
+    """A text or a bundle of a class of its own: the cell goes as without us."""
+    reply, (run,) = kernel.record(HOSTILE)
+    assert (reply.status, reply.stdout) == ("ok", "named\n")
+    assert run.stdout.summary == "1 line"

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.rng.position import Position
+from ipytorchseed.why.changes import BEGINNING
 from ipytorchseed.why.explain import explain
 
 START, TRAINED, SHUFFLED, AGAIN = (
@@ -198,6 +199,19 @@ def _unlike(**more):
     return explain(later, _PLAIN, [_PLAIN], States([_PLAIN, later]))
 
 
+def _not_whole():
+    earlier, later = (
+        replace(
+            _PLAIN,
+            id=number,
+            execution_count=number,
+            stdout=value(rest, "text", "5,000,000 characters", opaque=True, parts={BEGINNING: "a"}),
+        )
+        for number, rest in ((2, "01"), (6, "02"))
+    )
+    return explain(later, earlier, [earlier], States([earlier, later]))
+
+
 EXPLANATIONS = {
     "trained": _trained(),
     "between": _between(),
@@ -205,6 +219,7 @@ EXPLANATIONS = {
     "outside": _outside(),
     "restarted": _restarted(),
     "same": _unlike(source="total = sum(values)  # checked"),
+    "not-whole": _not_whole(),
     "unexplained": _unlike(writes={"total": number(11.5)}, error="ValueError: no"),
     "first": explain(_PLAIN, None, [], States()),
 }

@@ -13,6 +13,10 @@ import signal
 import warnings
 from typing import TYPE_CHECKING, Any
 
+# Read as torch is loaded, here and in all that is started: threads with nothing to do leave the
+# cores to other processes. No number depends on it; where processes share few cores, time does.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import hypothesis
 import numpy as np
 import pytest
@@ -25,13 +29,39 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng import generators, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 pytest_plugins = ["pytester", "tests.golden.plugin"]
 
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+# --------------------------------------------------------------------------------------------------
+# Which tests run in one process, and in how many
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Take one process more than there are cores: those that drive a kernel wait half their time."""
+    return (yield) + 1
+
+
+SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
+"""Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Under ``--dist loadfile``, keep the tests of a file together, but for those of ``SPREAD``."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(SPREAD) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 # --------------------------------------------------------------------------------------------------

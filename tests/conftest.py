@@ -31,7 +31,7 @@ from ipytorchseed.rng import generators, table
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-pytest_plugins = ["pytester", "tests.golden.plugin"]
+pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
 from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.store import Ledger
+from tests.forking import CAN_FORK, ForkProvisioner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from typing_extensions import Self
 
@@ -110,13 +112,15 @@ class Kernel:
     Args:
         folder: Where it works and keeps what it keeps.
         *arguments: Further words on its command line.
+        cold: Start it from nothing. Else it is a fork of a process that has done its imports,
+            where the system can: the same to a user, and a second or two sooner.
         **env: Further environment variables.
 
     Attributes:
         ledger: The file in which it records its runs.
     """
 
-    def __init__(self, folder: Path, *arguments: str, **env: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, cold: bool = False, **env: str) -> None:
         start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         spec = KernelSpec(
             argv=[*start, *arguments],
@@ -134,6 +138,9 @@ class Kernel:
         self.ledger = Path(self._env["IPYTORCHSEED_DATA_DIR"]) / NAME
         self._manager = KernelManager()
         self._manager._kernel_spec = spec
+        if CAN_FORK and not cold:
+            provisioner = ForkProvisioner(parent=self._manager, kernel_spec=spec)
+            self._manager.provisioner = provisioner
         self._sockets: tempfile.TemporaryDirectory[str] | None = None
         if (
             os.name == "posix"
@@ -263,3 +270,11 @@ class Kernel:
             reply = self._client.get_shell_msg(timeout=PATIENCE)
             if reply["parent_header"].get("msg_id") == ident:
                 return reply
+
+
+@pytest.fixture
+def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
+    """A kernel for one test, which keeps its files in the test's folder; the extension is loaded."""
+    with Kernel(tmp_path) as kernel:
+        assert kernel.run("%load_ext ipytorchseed").status == "ok"
+        yield kernel

@@ -8,6 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.checking.books import look
+from tests.forking import forking
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "quickstart.ipynb"
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e-?\d+)?")
@@ -17,7 +18,8 @@ def execute():
     """Run the notebook in a fresh kernel; return the printed text of each of its cells."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(notebook, timeout=250, resources=folder).execute()
+    with forking():
+        NotebookClient(notebook, timeout=250, resources=folder).execute()
     return {cell.source: text_of(cell) for cell in notebook.cells if cell.cell_type == "code"}
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ipytorchseed.cli import main
+from tests.forking import forking
 from tests.kernel import Kernel
 
 README = Path(__file__).parents[1] / "README.md"
@@ -113,7 +114,9 @@ def test_what_a_check_shows_is_what_is_printed(blocks, monkeypatch):
     ]
     assert len(followed) == 2
     for words, expected in followed:
-        printed = CliRunner().invoke(main, [*words, "-j", "2"], env={"GITHUB_ACTIONS": None}).stdout
+        with forking():
+            done = CliRunner().invoke(main, [*words, "-j", "2"], env={"GITHUB_ACTIONS": None})
+        printed = done.stdout
         here = iter(map(without_numbers, printed.splitlines()))
         missing = [line for line in expected.splitlines() if without_numbers(line) not in here]
         assert not missing, printed

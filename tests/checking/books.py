@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -13,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from ipytorchseed.checking.choices import Choices
 from ipytorchseed.checking.progress import Silence
 from ipytorchseed.checking.running import check
+from tests.forking import forking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +51,16 @@ def book(
     return path
 
 
-def look(*paths: Path, **choices: object) -> list[Verdict]:
-    """Check notebooks in this process, two kernels at a time."""
-    return check(paths, Choices(**{"jobs": 2, **choices}), Silence())
+def look(*paths: Path, cold: bool = False, **choices: object) -> list[Verdict]:
+    """Check notebooks in this process, two kernels at a time.
+
+    Args:
+        *paths: The notebooks.
+        cold: With kernels that are started from nothing, and not forked.
+        **choices: As for the command.
+    """
+    with nullcontext() if cold else forking():
+        return check(paths, Choices(**{"jobs": 2, **choices}), Silence())
 
 
 def causes(verdict: Verdict) -> list[tuple[str, str]]:

@@ -82,7 +82,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         "3",
     )
     case(None, "sound", "1")
-    verdicts = look(*said, timeout=3)
+    verdicts = look(*said, cold=True, timeout=3)
     assert [verdict.path for verdict in verdicts] == [*said]
     for verdict in verdicts:
         words = said[verdict.path]

@@ -71,8 +71,8 @@ def test_in_it_nothing_is_too_late(kernels, tmp_path):
     assert "Every setting" in report or "Runs repeat on this machine" in report
     assert "too late" not in report
     assert node.cells[1].outputs[-1]["data"]["text/plain"] == "1"
-    assert look(path)[0].reproducible is True
-    assert look(path, kernel="python3")[0].first.causes[0].name == "PYTHONHASHSEED"
+    assert look(path, cold=True)[0].reproducible is True
+    assert look(path, cold=True, kernel="python3")[0].first.causes[0].name == "PYTHONHASHSEED"
 
 
 def test_list_and_remove(kernels):

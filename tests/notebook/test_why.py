@@ -19,10 +19,9 @@ def begin(kernel):
 
 
 @pytest.fixture
-def kernel(tmp_path):
+def kernel(new_kernel):
     """A notebook in which nothing ran."""
-    with Kernel(tmp_path) as kernel:
-        yield begin(kernel)
+    return new_kernel
 
 
 @pytest.fixture(scope="module")
@@ -160,13 +159,13 @@ def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
     cell = "words = {'red', 'green', 'blue', 'white', 'black'}\n''.join(words)"
     shown = []
     for seed in ("1", "2"):
-        with Kernel(tmp_path, PYTHONHASHSEED=seed) as kernel:
+        with Kernel(tmp_path, cold=True, PYTHONHASHSEED=seed) as kernel:
             shown.append(begin(kernel).run(cell, "join").shown)
             told = answer(kernel)
     (cause,) = told["causes"]
     assert (cause["kind"], cause["name"]) == ("environment", "PYTHONHASHSEED")
     name, value = re.fullmatch(r"restart the kernel with (\w+)=(\w+)", cause["fix"]).groups()
-    with Kernel(tmp_path, **{name: value}) as kernel:
+    with Kernel(tmp_path, cold=True, **{name: value}) as kernel:
         assert begin(kernel).run(cell, "join").shown == shown[0] != shown[1]
         assert answer(kernel, "%why --against #1 --json")["verdict"] == "same"
 

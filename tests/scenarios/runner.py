@@ -14,6 +14,8 @@ A scenario is a file of ``cases``: a docstring, then cells.
     innocent: rng numpy          a suspect that had no part in it, to say what the case is about
     verdict: explained           where it does not follow from the lines above
     needs: ipytorchseed          a package without which it cannot be played
+    kernel: cold                 each kernel is started from nothing, not forked: hashes, addresses
+                                 or the loading of libraries are what the case is about
     '''
     # %% setup
     ...
@@ -54,7 +56,7 @@ AT_ONCE = 3
 
 _CELL = re.compile(r"^# %% (\S+)[ \t]*\n", re.MULTILINE)
 _FIELD = re.compile(
-    r"^(run|ask|probe|changed|expect|allow|innocent|verdict|needs):[ \t]*(.*?)[ \t]*$"
+    r"^(run|ask|probe|changed|expect|allow|innocent|verdict|needs|kernel):[ \t]*(.*?)[ \t]*$"
 )
 _ANY_PART = frozenset({"file", "flag", "environment", "entropy", "operation"})
 
@@ -96,6 +98,7 @@ class Scenario:
         innocent: Kind and name of suspects that had no part in it.
         verdict: The right verdict.
         needs: Packages to be there.
+        cold: Whether its kernels are started from nothing.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Scenario:
     innocent: tuple[tuple[str, str], ...]
     verdict: str
     needs: tuple[str, ...]
+    cold: bool
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,7 @@ def read(path: Path) -> Scenario:
         innocent=_pairs(fields.get("innocent", [])),
         verdict=fields.get("verdict", [usual])[0],
         needs=tuple(" ".join(fields.get("needs", [])).split()),
+        cold=fields.get("kernel", ["warm"])[0] == "cold",
     )
 
 
@@ -198,12 +203,13 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
     results: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         environment = {"JPY_SESSION_NAME": str(Path(folder, "scenario.ipynb"))}
-        kernel = _start(folder, environment, dry=dry)
+        start = partial(_start, folder, environment, cold=scenario.cold, dry=dry)
+        kernel = start()
         try:
             for step in scenario.steps:
                 if step == "!restart":
                     kernel.stop()
-                    kernel = _start(folder, environment, dry=dry)
+                    kernel = start()
                 elif step.startswith("!env:"):
                     name, _, value = step.removeprefix("!env:").partition("=")
                     environment[name] = value
@@ -258,9 +264,9 @@ def _mended(
     return [f"{commands} does not mend it: {result}, not {results[-2]}"]
 
 
-def _start(folder: str, environment: dict[str, str], *, dry: bool) -> Kernel:
+def _start(folder: str, environment: dict[str, str], *, cold: bool, dry: bool) -> Kernel:
     """Start a kernel with the extension, before any cell of the user's runs."""
-    kernel = Kernel(Path(folder), **environment)
+    kernel = Kernel(Path(folder), cold=cold, **environment)
     kernel.start()
     for line in ("%load_ext ipytorchseed", f"%config IPyTorchSeed.tracking = {not dry}"):
         reply = kernel.run(line, "load", store_history=False)

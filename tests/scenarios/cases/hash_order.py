@@ -5,6 +5,7 @@ ask: order
 probe: first
 changed: yes
 expect: environment PYTHONHASHSEED
+kernel: cold
 """
 # %% setup
 words = "one two three four five six seven eight nine ten eleven twelve".split()

@@ -4,6 +4,7 @@ run: setup add !env PYTHONHASHSEED=7 !restart setup add
 ask: add
 probe: total
 changed: no
+kernel: cold
 """
 # %% setup
 numbers = {"a": 1, "b": 2}

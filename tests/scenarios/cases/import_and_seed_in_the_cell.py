@@ -6,6 +6,7 @@ probe: out
 changed: yes
 expect: input n 3
 innocent: rng torch.cpu
+kernel: cold
 """
 # %% setup
 n = 3

@@ -6,6 +6,7 @@ probe: out
 changed: yes
 expect: input factor
 innocent: rng torch.cpu
+kernel: cold
 """
 # %% value
 factor = 2.0

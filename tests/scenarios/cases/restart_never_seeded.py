@@ -7,6 +7,7 @@ changed: yes
 expect: rng torch.cpu
 expect: rng numpy
 innocent: rng python
+kernel: cold
 """
 # %% draw
 import torch

@@ -5,6 +5,7 @@ ask: add
 probe: total
 changed: yes
 expect: flag torch.num_threads or environment OMP_NUM_THREADS
+kernel: cold
 """
 # %% setup
 import os, torch

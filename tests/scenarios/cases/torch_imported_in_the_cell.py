@@ -5,6 +5,7 @@ ask: draw
 probe: out
 changed: yes
 expect: rng torch.cpu 1
+kernel: cold
 """
 # %% draw
 import torch

@@ -6,6 +6,7 @@ probe: out
 changed: yes
 expect: input words 4
 allow: environment PYTHONHASHSEED
+kernel: cold
 """
 # %% setup
 words = ["b", "a", "c"]

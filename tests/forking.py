@@ -1,0 +1,303 @@
+"""Kernels forked from a process that has done the slow imports: the same kernels, sooner.
+
+A kernel started from nothing spends a second or two on importing IPython, numpy and torch. A fork
+server imports them once, and each kernel is a fork of it. What users import is then put out of
+sight: a forked kernel has neither numpy nor torch in ``sys.modules`` before a cell imports it, and
+at once all the modules that the import brings.
+
+A fork differs where it cannot be otherwise: all forks of a server share its seed of string hashes
+and its addresses, and libraries read the environment as they were loaded, so each environment has
+a server of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import importlib.util
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from importlib.abc import Loader, MetaPathFinder
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.machinery import ModuleSpec
+
+CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
+"""Whether kernels can be forked here: libraries of other systems do not bear it."""
+
+LATE = ("IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_")
+"""Beginnings of environment variables that nothing reads before the kernel starts."""
+
+EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
+"""What a kernel imports as it starts."""
+
+USERS = ("numpy", "torch")
+"""What users import; the later bring the earlier."""
+
+HIDDEN = {"numpy", "torch", "torchgen", "functorch"}
+"""The packages that are put out of sight."""
+
+
+# --------------------------------------------------------------------------------------------------
+# In the process of the tests
+
+
+class ForkProvisioner(LocalProvisioner):
+    """Starts Python's kernels as forks; other kernels, and all else, are as they always are."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
+        """Start a kernel, as a fork if it is one of this Python's."""
+        if cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
+            return await super().launch_kernel(cmd, **kwargs)
+        env, folder = dict(kwargs.get("env") or os.environ), str(kwargs.get("cwd") or Path.cwd())
+        outputs = kwargs.get("stdout") or 1, kwargs.get("stderr") or 2
+        self.process = server_for(env).fork(cmd[3:], folder, env, outputs)
+        self.pid = self.pgid = self.process.pid
+        self.cwd = folder
+        return self.connection_info
+
+
+@contextlib.contextmanager
+def forking() -> Iterator[None]:
+    """Have kernels forked that nbclient and the package start in this process meanwhile."""
+    factory = KernelProvisionerFactory.instance()
+    entry = EntryPoint("fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME)
+    factory.provisioners[entry.name] = entry
+    usual = factory.default_provisioner_name
+    factory.default_provisioner_name = entry.name if CAN_FORK else usual
+    try:
+        yield
+    finally:
+        factory.default_provisioner_name = usual
+
+
+_servers: dict[frozenset[tuple[str, str]], ForkServer] = {}
+_starting = threading.Lock()
+
+
+def server_for(env: dict[str, str]) -> ForkServer:
+    """Return the fork server of kernels with such an environment; start it where there is none."""
+    early = {name: value for name, value in env.items() if not name.startswith(LATE)}
+    key = frozenset(early.items())
+    with _starting:
+        if key not in _servers:
+            _servers[key] = ForkServer(early)
+        return _servers[key]
+
+
+class ForkServer:
+    """A process that is forked. When this one ends, it does so too, and its kernels after it.
+
+    Args:
+        env: Its environment variables.
+    """
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(theirs.fileno())],
+                env=env,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def fork(
+        self, words: list[str], folder: str, env: dict[str, str], outputs: Iterable[Any]
+    ) -> Forked:
+        """Fork a kernel.
+
+        Args:
+            words: Those of its command line.
+            folder: Where it works.
+            env: Its environment variables.
+            outputs: Files, or their numbers, for its standard output and standard error.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        files = [file if isinstance(file, int) else file.fileno() for file in outputs]
+        with theirs:
+            request = json.dumps([words, folder, env]).encode()
+            socket.send_fds(self._requests, [request], [theirs.fileno(), *files])
+        return Forked(ours)
+
+
+class Forked:
+    """A forked process: of ``subprocess.Popen``, what a provisioner uses.
+
+    Args:
+        told: Where the fork tells its process id, and the server, at its end, its exit code.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, told: socket.socket) -> None:
+        self._told = told
+        pid = told.recv(20)
+        if not pid:
+            raise RuntimeError("the fork server has ended: what it wrote says why")
+        self.pid = int(pid)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        with contextlib.suppress(BlockingIOError):
+            self._receive(socket.MSG_DONTWAIT)
+        return self.returncode
+
+    def wait(self) -> int | None:
+        """Return its exit code as soon as there is one."""
+        self._receive(0)
+        return self.returncode
+
+    def _receive(self, flags: int) -> None:
+        if self.returncode is None:
+            self.returncode = int(self._told.recv(20, flags) or -signal.SIGKILL)
+            self._told.close()
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+
+# --------------------------------------------------------------------------------------------------
+# In the fork server, and in the kernels
+
+
+class Shelf(MetaPathFinder, Loader):
+    """Imported modules that are out of sight until somebody imports them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[str, Any]] = {}
+        for name in USERS:
+            before = {*sys.modules}
+            importlib.import_module(name)
+            brought = {each for each in sys.modules if each.partition(".")[0] in HIDDEN} - before
+            self._kept[name] = {each: sys.modules[each] for each in brought}
+        for modules in self._kept.values():
+            for each in modules:
+                del sys.modules[each]
+
+    def renew(self) -> None:
+        """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
+        kept = {name: module for each in self._kept.values() for name, module in each.items()}
+        if random := kept.get("numpy.random"):  # some versions import it on first use
+            random.get_bit_generator().state = random.MT19937().state
+        kept["torch"].default_generator.seed()
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        """Find what is out of sight; leave all else to others."""
+        if fullname not in self._kept:
+            return None
+        spec = copy.copy(self._kept[fullname][fullname].__spec__)
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Bring a module back, and with it all that its import brought."""
+        found = self._kept[spec.name][spec.name]
+        self._spec = found.__spec__
+        for name in USERS[: USERS.index(spec.name) + 1]:
+            for each, module in self._kept.pop(name, {}).items():
+                sys.modules.setdefault(each, module)
+        return found
+
+    def exec_module(self, module: Any) -> None:
+        """Leave it as it was, but for the mark that an import has left on it."""
+        module.__spec__ = self._spec
+
+
+def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
+    """Fork for each request, and tell the exit code of each fork.
+
+    Returns in every fork, with what was requested of it: words of the command line, the folder, the
+    environment. The server itself ends here, once nobody is left to request.
+    """
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(requests, selectors.EVENT_READ)
+        while True:
+            for key, _ in waiting.select():
+                if key.fileobj is not requests:
+                    _tell_end(waiting, key)
+                    continue
+                request, handles, _, _ = socket.recv_fds(requests, 1 << 20, 3)
+                if not request:
+                    os._exit(0)
+                with socket.socket(fileno=handles.pop(0)) as told:
+                    pid = os.fork()
+                    if not pid:
+                        os.setsid()
+                        told.send(str(os.getpid()).encode())
+                        _let_go(waiting, handles)
+                        return json.loads(request)
+                    waiting.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, told.dup()))
+                for handle in handles:
+                    os.close(handle)
+
+
+def _tell_end(waiting: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    """Tell the exit code of a fork that has ended."""
+    pid, told = key.data
+    waiting.unregister(key.fileobj)
+    os.close(key.fd)
+    _, status = os.waitpid(pid, 0)
+    with told, contextlib.suppress(OSError):  # nobody may be left to be told
+        told.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _let_go(waiting: selectors.BaseSelector, outputs: list[int]) -> None:
+    """In a fork, take its own outputs and close what is the server's."""
+    for ours, theirs in enumerate(outputs, start=1):
+        os.dup2(theirs, ours)
+        os.close(theirs)
+    for key in waiting.get_map().values():
+        os.close(key.fd)
+        if key.data is not None:
+            key.data[1].close()
+
+
+def main() -> None:
+    """Import what kernels import, and become each of the kernels that are requested."""
+    del sys.path[0]  # this file's folder
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
+    for name in EVERY_KERNEL:
+        importlib.import_module(name)
+    shelf = Shelf()
+    with warnings.catch_warnings():  # of numpy's threads, which bear a fork
+        warnings.simplefilter("ignore", DeprecationWarning)
+        words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
+    sys.argv = [importlib.util.find_spec("ipykernel_launcher").origin, *words]
+    os.chdir(folder)
+    parent = os.environ["JPY_PARENT_PID"]
+    os.environ.clear()
+    os.environ.update(env, JPY_PARENT_PID=parent)
+    shelf.renew()
+    sys.meta_path.insert(0, shelf)
+    importlib.import_module("ipykernel.kernelapp").launch_new_instance()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""A forked kernel is to a cell what one started from nothing is."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from tests.forking import CAN_FORK
+from tests.kernel import Kernel
+
+pytestmark = pytest.mark.skipif(not CAN_FORK, reason="kernels are not forked on this system")
+
+MODULES = (
+    "' '.join(sorted(name for name in __import__('sys').modules"
+    " if name.split('.')[0] in {'numpy', 'torch', 'torchgen', 'functorch'}))"
+)
+
+LOADERS = "[type(module.__spec__.loader).__name__ for module in (numpy, torch, torch.nn)]"
+
+PROCESS = "[__import__('sys').argv[0], __import__('sys').path, __import__('os').getcwd()]"
+
+SEEDS = (
+    "[random.getstate()[1][:3], np.random.get_state()[1][:3].tolist(), torch.initial_seed(),"
+    " torch.get_rng_state()[:64].tolist()]"
+)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A kernel started from nothing, and a forked one."""
+    folder = tmp_path_factory.mktemp("kernels")
+    with Kernel(folder, cold=True) as cold, Kernel(folder) as forked:
+        yield cold, forked
+
+
+def test_what_a_cell_imports_is_imported_by_that_cell(pair):
+    """Before, it is nowhere; after it, all modules are there that a first import brings."""
+    counts = []
+    for cell in ("1", "import numpy", "import torch"):
+        for kernel in pair:
+            assert kernel.run(cell).status == "ok"
+        cold, forked = (kernel.value(MODULES).split() for kernel in pair)
+        assert forked == cold
+        counts.append(len(forked))
+    assert counts[0] == 0 < counts[1] < counts[2]
+    cold, forked = (kernel.value(LOADERS) for kernel in pair)
+    assert forked == cold
+
+
+def test_it_has_the_command_line_the_path_and_the_folder(pair):
+    """And is the child of the process that it takes for its parent."""
+    cold, forked = (kernel.value(PROCESS) for kernel in pair)
+    assert cold == forked
+    told = "__import__('os').environ['JPY_PARENT_PID'] == str(__import__('os').getppid())"
+    assert pair[1].value(told) is True
+
+
+def test_generators_begin_anew_in_each(tmp_path):
+    """Two kernels in which nobody seeded draw other numbers."""
+    drawn = []
+    for _ in range(2):
+        with Kernel(tmp_path) as kernel:
+            kernel.run("import random, torch\nimport numpy as np")
+            drawn.append(kernel.value(SEEDS))
+    assert all(one != other for one, other in zip(*drawn, strict=True))
+
+
+def test_it_has_its_own_environment(tmp_path):
+    """Also what a library reads as it is loaded."""
+    for threads in ("1", "2"):
+        with Kernel(tmp_path, OMP_NUM_THREADS=threads) as kernel:
+            kernel.run("import os, torch")
+            assert kernel.value("torch.get_num_threads()") == int(threads)
+            assert kernel.value("os.environ['OMP_NUM_THREADS']") == threads
+            assert kernel.value("os.environ['IPYTHONDIR']") == str(tmp_path / ".ipython")
+
+
+def test_it_is_interrupted_restarted_and_ended(tmp_path):
+    """As its front end asks."""
+    with Kernel(tmp_path) as kernel:
+        reply = kernel.run("import time\nprint('now')\ntime.sleep(600)", interrupt_at="now")
+        assert reply.error.ename == "KeyboardInterrupt"
+        first = kernel.value("__import__('os').getpid()")
+        kernel.restart()
+        second = kernel.value("__import__('os').getpid()")
+        assert not psutil.pid_exists(first)
+        assert kernel.value("'time' in globals()") is False
+    assert first != second
+    assert not psutil.pid_exists(second)
+
+
+@pytest.mark.parametrize(("end", "code"), [("os._exit(3)", 3), ("os.kill(os.getpid(), 9)", -9)])
+def test_its_end_is_told(tmp_path, end, code):
+    """With its exit code, as that of any process."""
+    with Kernel(tmp_path) as kernel:
+        kernel.post(f"import os; {end}")
+        assert kernel._manager.provisioner.process.wait() == code
+        assert not kernel._manager.is_alive()

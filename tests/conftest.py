@@ -48,15 +48,20 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 1
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
-def pytest_collection_modifyitems(items) -> None:
-    """Keep the tests of a file together, as they share what its fixtures start.
+SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
+"""Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
 
-    Those that are marked ``spread`` go, one by one, to whichever process is free.
-    """
-    for item in items:
-        if item.get_closest_marker("spread") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Under ``--dist loadfile``, keep the tests of a file together, but for those of ``SPREAD``."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(SPREAD) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 # --------------------------------------------------------------------------------------------------

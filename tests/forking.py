@@ -246,9 +246,7 @@ def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
                 if not request:
                     os._exit(0)
                 with socket.socket(fileno=handles.pop(0)) as told:
-                    with warnings.catch_warnings():  # of numpy's threads, which bear a fork
-                        warnings.simplefilter("ignore", DeprecationWarning)
-                        pid = os.fork()
+                    pid = os.fork()
                     if not pid:
                         os.setsid()
                         told.send(str(os.getpid()).encode())
@@ -288,7 +286,9 @@ def main() -> None:
     for name in EVERY_KERNEL:
         importlib.import_module(name)
     shelf = Shelf()
-    words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
+    with warnings.catch_warnings():  # of numpy's threads, which bear a fork
+        warnings.simplefilter("ignore", DeprecationWarning)
+        words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
     sys.argv = [importlib.util.find_spec("ipykernel_launcher").origin, *words]
     os.chdir(folder)
     parent = os.environ["JPY_PARENT_PID"]

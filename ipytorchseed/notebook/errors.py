@@ -7,6 +7,7 @@ from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import mro, own
+from ipytorchseed.introspection.values import is_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_PLAIN = frozenset(map(id, (type(None), bool, int, float, str, bytes)))
 
 
 def shown_traceback(shell: InteractiveShell) -> list[str]:
@@ -50,4 +50,4 @@ def _tells_plainly(error: BaseException) -> bool:
         (own(base)["__str__"] for base in mro(type(error)) if "__str__" in own(base)), None
     )
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
-    return type(tells) is WrapperDescriptorType and all(id(type(each)) in _PLAIN for each in given)
+    return type(tells) is WrapperDescriptorType and all(map(is_scalar, given))

@@ -15,6 +15,7 @@ ALL = [
     "kernel",
     "namespace",
     "endurance",
+    "share",
     "streams",
     "trace",
     "checking",

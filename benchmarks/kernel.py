@@ -23,16 +23,20 @@ MANY = 10_000
 
 
 @contextmanager
-def kernel(*cells: str, data: str | None = None) -> Iterator[Callable[[str], float]]:
+def kernel(
+    *cells: str, data: str | None = None, cwd: str | None = None
+) -> Iterator[Callable[[str], float]]:
     """Start a kernel, run some cells, and give what runs one more and returns its round trip.
 
     Args:
         cells: What to run first.
         data: The folder of the ledger.
+        cwd: The folder that it works in.
     """
     folder = data or tempfile.mkdtemp()
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "IPYTORCHSEED_DATA_DIR": folder, "IPYTHONDIR": folder})
+    env = {**os.environ, "IPYTORCHSEED_DATA_DIR": folder, "IPYTHONDIR": folder}
+    manager.start_kernel(env=env, cwd=cwd)
     client = manager.client()
     client.start_channels()
 

@@ -29,7 +29,7 @@ get_ipython().input_transformers_post.append(broken)
 """
 
 STATES = {
-    "the working folder is removed": "import os, torch  # torch cannot be loaded without one\nos.mkdir('gone'); os.chdir('gone')\n"
+    "the working folder is removed": "import os, torch._inductor.config  # torch cannot be loaded without one\nos.mkdir('gone'); os.chdir('gone')\n"
     "os.rmdir('../gone')",
     "builtins and modules are shadowed": SHADOW,
     "builtins are patched": PATCHED,

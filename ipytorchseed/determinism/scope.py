@@ -115,7 +115,8 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         if self._before is not None:
             msg = "this deterministic block has begun already; make another one to nest it"
             raise ScopeError(msg)
-        with suppress(ImportError):  # its flags are only there, to be kept, once it is imported
+        # Its flags are only there, to be kept, once it is imported; it asks for the working folder.
+        with suppress(ImportError, OSError):
             importlib.import_module("torch._inductor.config")
         try:
             with held_interrupts():

@@ -110,3 +110,18 @@ def test_after_unload_ext_nothing_of_ours_is_left(tmp_path):
         kernel.run("%unload_ext ipytorchseed")
         assert kernel.run("x = 1\nx").shown == "1"
         assert "not found" in kernel.run("%seed 42").stderr
+
+
+@pytest.mark.timeout(100)
+def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_path):
+    """Torch asks where it is; a line says what to do instead, and it works once that is done."""
+    with Kernel(tmp_path, cold=True) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("import os\nos.mkdir('gone'); os.chdir('gone')\nos.rmdir('../gone')")
+        for cell in ("%seed 42", "%%deterministic 42\nx = 1", "%deterministic on"):
+            reply = kernel.run(cell)
+            told = reply.stderr + (reply.error.evalue if reply.error else "")
+            assert "the working folder was removed" in told, cell
+        assert kernel.run("%cd -q ..").status == "ok"
+        for cell in ("%cd -q /", "%seed 42 -q", "%%deterministic 42\nx = 1"):
+            assert kernel.run(cell).error is None, cell

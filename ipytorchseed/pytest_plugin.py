@@ -28,12 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ipytorchseed",
         action="store_true",
-        help="Run each notebook in two fresh kernels, and fail where a cell differs.",
+        help="Run each notebook in two fresh kernels, and fail where an output differs.",
     )
     group.addoption(
         "--ipytorchseed-rerun",
         action="store_true",
         help="One kernel, every cell a second time: is each safe to run again?",
+    )
+    group.addoption(
+        "--ipytorchseed-strict",
+        action="store_true",
+        help="Fail also where a cell shows the same and leaves other values behind.",
     )
     group.addoption(
         "--ipytorchseed-seed",
@@ -83,6 +88,8 @@ class NotebookItem(pytest.Item):
             raise KeyboardInterrupt
         if verdict.exit_code:
             raise NotRepeatingError(self._explain(verdict))
+        if said := self._explain(verdict):
+            self.add_report_section("call", "ipytorchseed", said)  # pytest -rP shows it
 
     def repr_failure(
         self,
@@ -104,6 +111,7 @@ class NotebookItem(pytest.Item):
         ask = self.config.getoption
         return Choices(
             rerun=ask("--ipytorchseed-rerun"),
+            strict=ask("--ipytorchseed-strict"),
             seed=ask("--ipytorchseed-seed"),
             timeout=ask("--ipytorchseed-timeout"),
             kernel=ask("--ipytorchseed-kernel"),

@@ -27,12 +27,14 @@ class Pass(Struct):
     Attributes:
         outputs: What each cell showed, by its place, of those that ran.
         ledger: The file in which the runs are recorded.
+        begun: The places of the cells that it came to, also of one that ended it.
         failed: The cell that raised without being tagged for it, and its error in a line.
         fault: Why it did not come to its end, in a line.
     """
 
     ledger: Path
     outputs: dict[int, Outputs] = {}
+    begun: set[int] = set()
     failed: tuple[Cell, str] | None = None
     fault: str | None = None
 
@@ -61,6 +63,7 @@ async def run_through(notebook: Notebook, choices: Choices, folder: Path, step: 
     try:
         await kernel.start(node)
         for cell in _run(notebook):
+            first.begun.add(cell.place)
             error = await kernel.run(cell, node)
             first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
             step()
@@ -71,6 +74,7 @@ async def run_through(notebook: Notebook, choices: Choices, folder: Path, step: 
             passes.append(again := Pass(kernel.ledger))
             for cell in reversed(_run(notebook)):
                 if cell.place in first.outputs:
+                    again.begun.add(cell.place)
                     await kernel.run(cell, node)
                     again.outputs[cell.place] = node.cells[cell.place].outputs
                 step()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
-from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ async def _run(
         place = f": {error.filename}" if error.filename else ""
         verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
     seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
-    return replace(verdict, seconds=seconds, rerun=choices.rerun)
+    return replace(verdict, seconds=seconds)
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
@@ -183,14 +183,29 @@ async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> li
 
 
 def _judge(notebook: Notebook, passes: Sequence[Pass], choices: Choices) -> Verdict:
-    verdict = Verdict(notebook.path, compare(notebook, passes) if len(passes) > 1 else ())
+    cells = compare(notebook, passes) if len(passes) > 1 else ()
+    verdict = Verdict(notebook.path, cells, rerun=choices.rerun, strict=choices.strict)
     fault = next((each.fault for each in passes if each.fault is not None), None)
-    if fault is not None:
-        return replace(verdict, fault=fault)
     firsts = passes[:1] if choices.rerun else passes
     failed = [each.failed for each in firsts if each.failed is not None]
-    if failed and verdict.first is None:
-        cell, error = failed[0]
-        fault = f"{cell.name} raises {error}; the tag {RAISES} says that it may"
-        return replace(verdict, fault=fault, line=notebook.line(cell))
-    return verdict
+    if fault is None and not failed:
+        return verdict
+    if fault is not None:
+        return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
+    cell, error = min(failed, key=lambda each: each[0].place)
+    reason = f"{cell.name} raises {error}"
+    if len(failed) < len(firsts):
+        reason += ", not in every run"
+    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason))
+    if verdict.first is not None:
+        return verdict
+    fault = f"{reason}; the tag {RAISES} says that it may"
+    return replace(verdict, fault=fault, line=notebook.line(cell))
+
+
+def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
+    """Count the cells that not every pass came to; None where no pass came to any."""
+    wanted = {cell.place for cell in notebook.cells if cell.count is not None}
+    reached = set.intersection(*(each.begun for each in passes))
+    left = wanted - reached
+    return Unreached(len(left), len(wanted), reason) if reached and left else None

@@ -64,9 +64,9 @@ def look(*paths: Path, cold: bool = False, **choices: object) -> list[Verdict]:
 
 
 def causes(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return kind and name of each cause of the first divergence."""
-    assert verdict.first is not None, verdict
-    return [(cause.kind, cause.name) for cause in verdict.first.causes]
+    """Return kind and name of each cause that is told of the cell in which it begins."""
+    assert verdict.origin is not None, verdict
+    return [(cause.kind, cause.name) for cause in verdict.origin.causes]
 
 
 def found(verdict: Verdict) -> list[tuple[str, str]]:

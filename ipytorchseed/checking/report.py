@@ -140,7 +140,7 @@ def _parts(verdict: Verdict) -> Iterator[str]:
     yield f"✗ {path}: {first.cell.name} is the first to differ"
     yield from _cell(first)
     if origin is not first:
-        yield f"  It begins in {origin.cell.name}:"
+        yield "  It begins in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
 

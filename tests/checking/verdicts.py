@@ -56,7 +56,7 @@ HIDDEN = Verdict(
     seconds=4,
     unreached=Unreached(43, 80, "In[4] raises ValueError: no"),
 )
-UNSAFE = Verdict(Path("again.ipynb"), (SOUND, LATER, SHOWN), rerun=True, seconds=3)
+UNSAFE = Verdict(Path("again.ipynb"), (SOUND, LATER, SHOWN, HELD), rerun=True, seconds=3)
 SAFE = Verdict(Path("again, safely.ipynb"), (SOUND,), rerun=True, seconds=3)
 BROKEN = Verdict(Path("torn.ipynb"), fault="not a notebook: invalid JSON, Expecting value: line 1")
 DIED = Verdict(

@@ -83,7 +83,7 @@ class NotebookItem(pytest.Item):
         from ipytorchseed.checking.progress import Silence
         from ipytorchseed.checking.running import INTERRUPTED, check
 
-        (verdict,) = check([self.path], self._choices(), Silence())
+        (verdict,) = check([self.path], self._options(), Silence())
         if verdict.fault == INTERRUPTED:
             raise KeyboardInterrupt
         if verdict.exit_code:
@@ -105,11 +105,11 @@ class NotebookItem(pytest.Item):
         """Say where the test is."""
         return self.path, 0, f"{self.path.name} repeats"
 
-    def _choices(self) -> Any:  # noqa: ANN401 -- Choices, which is not imported yet
-        from ipytorchseed.checking.choices import Choices
+    def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
+        from ipytorchseed.checking.options import Options
 
         ask = self.config.getoption
-        return Choices(
+        return Options(
             rerun=ask("--ipytorchseed-rerun"),
             strict=ask("--ipytorchseed-strict"),
             seed=ask("--ipytorchseed-seed"),

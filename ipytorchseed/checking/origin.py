@@ -1,4 +1,4 @@
-"""In which cell a difference begins that a later one shows."""
+"""Finds the cell in which a difference begins that a later cell shows."""
 
 from __future__ import annotations
 

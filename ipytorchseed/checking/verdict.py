@@ -1,4 +1,4 @@
-"""What a check found: of each cell, and of the notebook."""
+"""The result of a check, for each cell and for the notebook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Found(enum.Enum):
-    """What came of one comparison; the words stand in the JSON."""
+    """The result of one comparison, in the words of the JSON."""
 
     SAME = "same"
     DIFFERENT = "different"

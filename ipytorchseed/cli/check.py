@@ -106,10 +106,10 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     one differs, 2 where one could not be checked.
     """
     from ipytorchseed.checking import report
-    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.running import check as run
 
-    choices = Choices(
+    options = Options(
         runs=runs,
         seed=seed,
         rerun=rerun,
@@ -121,7 +121,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     )
     _writable(junit)
     with _progress() as watcher:
-        verdicts = run(_found(notebooks), choices, watcher)
+        verdicts = run(_found(notebooks), options, watcher)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))

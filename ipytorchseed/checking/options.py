@@ -1,4 +1,4 @@
-"""What is asked of a check."""
+"""The options of a check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Choices(Struct, frozen=True):
+class Options(Struct, frozen=True):
     """How to run notebooks.
 
     Attributes:

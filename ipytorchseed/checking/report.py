@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -102,8 +103,7 @@ def _left_behind(verdict: CellVerdict) -> str:
 
 
 def _short(cause: Cause) -> str:
-    never = cause.kind == "rng" and not cause.blame
-    return f"{cause.name}, never seeded" if never else cause.name
+    return f"{cause.name}, never seeded" if is_unseeded(cause) else cause.name
 
 
 def explanation(verdict: Verdict) -> str:

@@ -117,11 +117,6 @@ class Verdict(Struct, frozen=True):
     unreached: Unreached | None = None
 
     @property
-    def shows_other(self) -> bool:
-        """Whether any output differs."""
-        return any(each.differs and not each.only_state for each in self.cells)
-
-    @property
     def differing(self) -> list[CellVerdict]:
         """The cells that count as different, in the order of the notebook."""
         states = self.strict or self.rerun

@@ -17,9 +17,9 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks.table import Row
-from ipytorchseed.checking.choices import Choices
 from ipytorchseed.checking.kernel import FreshKernel
 from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.options import Options
 from ipytorchseed.checking.progress import Silence
 from ipytorchseed.checking.running import check
 
@@ -68,7 +68,7 @@ def once(path: Path, kind: type[FreshKernel]) -> None:
     node = copy.deepcopy(notebook.node)
 
     async def run(folder: Path) -> None:
-        kernel = kind(notebook, Choices(), folder)
+        kernel = kind(notebook, Options(), folder)
         try:
             await kernel.start(node)
             for cell in notebook.cells:
@@ -99,8 +99,8 @@ def rows() -> list[Row]:
         long = in_turns(
             ROUNDS,
             plain=lambda: plain(path),
-            two=lambda: check([path], Choices(jobs=2), Silence()),
-            one=lambda: check([path], Choices(), Silence()),
+            two=lambda: check([path], Options(jobs=2), Silence()),
+            one=lambda: check([path], Options(), Silence()),
         )
         path = write(folder, TRIVIAL)
         short = in_turns(

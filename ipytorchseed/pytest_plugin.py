@@ -28,12 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ipytorchseed",
         action="store_true",
-        help="Run each notebook in two fresh kernels, and fail where a cell differs.",
+        help="Run each notebook in two fresh kernels, and fail where an output differs.",
     )
     group.addoption(
         "--ipytorchseed-rerun",
         action="store_true",
         help="One kernel, every cell a second time: is each safe to run again?",
+    )
+    group.addoption(
+        "--ipytorchseed-strict",
+        action="store_true",
+        help="Fail also where a cell shows the same and leaves other values behind.",
     )
     group.addoption(
         "--ipytorchseed-seed",
@@ -78,11 +83,13 @@ class NotebookItem(pytest.Item):
         from ipytorchseed.checking.progress import Silence
         from ipytorchseed.checking.running import INTERRUPTED, check
 
-        (verdict,) = check([self.path], self._choices(), Silence())
+        (verdict,) = check([self.path], self._options(), Silence())
         if verdict.fault == INTERRUPTED:
             raise KeyboardInterrupt
         if verdict.exit_code:
             raise NotRepeatingError(self._explain(verdict))
+        if said := self._explain(verdict):
+            self.add_report_section("call", "ipytorchseed", said)  # pytest -rP shows it
 
     def repr_failure(
         self,
@@ -98,12 +105,13 @@ class NotebookItem(pytest.Item):
         """Say where the test is."""
         return self.path, 0, f"{self.path.name} repeats"
 
-    def _choices(self) -> Any:  # noqa: ANN401 -- Choices, which is not imported yet
-        from ipytorchseed.checking.choices import Choices
+    def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
+        from ipytorchseed.checking.options import Options
 
         ask = self.config.getoption
-        return Choices(
+        return Options(
             rerun=ask("--ipytorchseed-rerun"),
+            strict=ask("--ipytorchseed-strict"),
             seed=ask("--ipytorchseed-seed"),
             timeout=ask("--ipytorchseed-timeout"),
             kernel=ask("--ipytorchseed-kernel"),

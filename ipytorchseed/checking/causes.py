@@ -1,4 +1,4 @@
-"""The causes of ``%why`` as a check tells them: what mends the notebook, not the kernel."""
+"""Rewords the causes of ``%why`` for a check, so that each fix mends the notebook."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ if TYPE_CHECKING:
 
 _SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
 _OURS = "%seed 42"
+_UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%rerun", "%recall")
 _SEEDED = ("made", "moved", "reseeded", "seeded")
-"""How the blame begins of a run that put a source where no draws from its beginning lead."""
+"""First words of a blame for a run that seeded a source, or set its state."""
 
 
-def told_again(cause: Cause) -> Cause:
-    """Return a cause as it is told of a cell that is not safe to run again.
+def is_unseeded(cause: Cause) -> bool:
+    """Tell whether a cause, as reworded here, is a source that nothing has seeded."""
+    return cause.kind == "rng" and cause.message.startswith(f"{cause.name} {_UNSEEDED}")
+
+
+def for_rerun(cause: Cause) -> Cause:
+    """Reword a cause for a cell that is not safe to run again.
 
     Args:
         cause: As ``%why`` tells it.
@@ -29,8 +35,8 @@ def told_again(cause: Cause) -> Cause:
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
 
 
-def told(cause: Cause, unseeded: Container[str]) -> Cause:
-    """Return a cause as it is told of two kernels.
+def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
+    """Reword a cause for a difference between two fresh kernels.
 
     Args:
         cause: As ``%why`` tells it.
@@ -45,10 +51,7 @@ def told(cause: Cause, unseeded: Container[str]) -> Cause:
     if cause.kind == "rng" and (cause.prevents or cause.name in unseeded):
         seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
         if not seeded:
-            message = (
-                f"{cause.name} is not seeded before this cell: each kernel begins it in another"
-                " state"
-            )
+            message = f"{cause.name} {_UNSEEDED}: each kernel begins it in another state"
             fix = "torch.manual_seed(42)" if cause.name.startswith("torch.") else _OURS
             return replace(cause, message=message, fix=_SEED.get(cause.name, fix), blame=())
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause

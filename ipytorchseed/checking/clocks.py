@@ -1,4 +1,4 @@
-"""Times of day kept in variables: another one in each run, and no difference by themselves."""
+"""Tells times that a cell read off a clock and keeps in variables: no difference by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two passes in, what is to be said of each cell out."""
+"""Compares passes through a notebook, cell by cell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.checking.causes import told, told_again
+from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
 from ipytorchseed.checking.clocks import Clocks
 from ipytorchseed.checking.differences import moved_apart, variables_apart
 from ipytorchseed.checking.notebook import VARIES
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
-    """Hold every pass against the first.
+    """Compare every pass with the first.
 
     Args:
-        notebook: Whose.
+        notebook: The notebook that was run.
         passes: Two or more. Those with one ledger happened in one kernel.
 
     Returns:
@@ -137,8 +137,8 @@ class _Pair:
         )
         said = explain(run, against, history, states)
         if self._one_kernel:
-            return tuple(map(told_again, said.causes))
-        return tuple(told(cause, self._unseeded) for cause in said.causes)
+            return tuple(map(for_rerun, said.causes))
+        return tuple(for_fresh_kernels(cause, self._unseeded) for cause in said.causes)
 
     def _numbered(self, run: Run) -> Run:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))

@@ -1,4 +1,4 @@
-"""In what two runs of a cell left the kernel apart, though they may have shown the same."""
+"""Finds variables and random sources that two runs of a cell left in different states."""
 
 from __future__ import annotations
 

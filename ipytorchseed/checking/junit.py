@@ -45,6 +45,8 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
             kind = "failure" if verdict.fault is None else "error"
             told = ET.SubElement(case, kind, message=summary(verdict))
             told.text = explanation(verdict)
+        elif said := explanation(verdict):
+            ET.SubElement(case, "system-out").text = said
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nbclient import NotebookClient
     from nbformat import NotebookNode
 
-    from ipytorchseed.checking.choices import Choices
     from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.options import Options
 
 _START = 120
 """Seconds for a kernel to answer; a machine's first one reads its libraries from a cold disk."""
@@ -42,7 +42,7 @@ class FreshKernel:
 
     Args:
         notebook: Whose cells it will run.
-        choices: How.
+        options: How.
         folder: Where it keeps its records and sockets: of its own, and empty.
 
     Attributes:
@@ -58,13 +58,13 @@ class FreshKernel:
     )
     """Further words on its command line, which go before a configuration of the user's."""
 
-    def __init__(self, notebook: Notebook, choices: Choices, folder: Path) -> None:
+    def __init__(self, notebook: Notebook, options: Options, folder: Path) -> None:
         from jupyter_client.manager import AsyncKernelManager
 
         self._notebook = notebook
-        self._choices = choices
+        self._options = options
         self._folder = folder
-        self._name = choices.kernel or notebook.kernel
+        self._name = options.kernel or notebook.kernel
         self._errors = folder / "stderr"
         self._cell = ""
         self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
@@ -96,7 +96,7 @@ class FreshKernel:
         if spec.language.lower() != "python":
             msg = f"its kernel {self._name!r} runs {spec.language}, not Python"
             raise UncheckableError(msg)
-        timeout = self._choices.timeout
+        timeout = self._options.timeout
         client = nbclient.NotebookClient(
             node,
             km=manager,
@@ -138,7 +138,7 @@ class FreshKernel:
         try:
             await self._client.async_execute_cell(node.cells[cell.place], cell.place)
         except CellTimeoutError:
-            msg = f"{cell.name} took longer than {self._choices.timeout:g} s (--timeout)"
+            msg = f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
             raise UncheckableError(msg) from None
         except DeadKernelError:
             msg = f"the kernel died in {cell.name}{self._last_words()}"
@@ -202,7 +202,7 @@ class FreshKernel:
 
     async def prepare(self) -> None:
         """Make sure that the extension is there; seed. No event of a cell is fired for it."""
-        seed = self._choices.seed
+        seed = self._options.seed
         code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"
         ident = self._send(code, {}, silent=True, expressions={"loaded": _ASK})
         try:

@@ -1,4 +1,4 @@
-"""Whether a cell showed the same twice, and if not, in what."""
+"""Compares the outputs of two runs of a cell, without what varies by nature."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STREAMS = ("stdout", "stderr")
 
 
 def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> tuple[Change, ...]:
-    """Hold the outputs of two runs of a cell against each other.
+    """Compare the outputs of two runs of a cell.
 
     Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
     of ``%time`` make no difference; nor does how printed text was cut into pieces.

@@ -1,4 +1,4 @@
-"""How far a check is: a bar for each notebook, or nothing."""
+"""Shows the progress of a check: a bar for each notebook, or nothing."""
 
 from __future__ import annotations
 

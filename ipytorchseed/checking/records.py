@@ -1,4 +1,4 @@
-"""The recorded runs of two passes, and where their states stand."""
+"""Reads the recorded runs and generator states of one or two kernels."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ipytorchseed.checking.verdict import CellVerdict, Verdict
-    from ipytorchseed.why.explanation import Change
+    from ipytorchseed.why.explanation import Cause, Change
 
 _MOST_CHANGES = 4
 _LABEL = 68
+
+_PERHAPS = (
+    "It may be an address, a handle or a counter in an object; if results hang on it,"
+    " %%deterministic --check on top of the cell tells more"
+)
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
@@ -43,9 +49,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
         [
             str(each.path),
             headline(each),
-            str(sum(cell.outputs is not Found.SKIPPED for cell in each.cells))
-            if each.cells
-            else "",
+            _count(each),
             f"{each.seconds:.1f} s" if each.seconds else "",
         ]
         for each in verdicts
@@ -53,10 +57,20 @@ def table(verdicts: Sequence[Verdict]) -> str:
     return draw_table("", columns, rows)
 
 
+def _count(verdict: Verdict) -> str:
+    """Say how many cells were compared, and of how many."""
+    if not verdict.cells:
+        return ""
+    count = sum(cell.outputs is not Found.SKIPPED for cell in verdict.cells)
+    return str(count) if verdict.unreached is None else f"{count} of {verdict.unreached.of}"
+
+
 def headline(verdict: Verdict) -> str:
     """Say in a word or two what was found."""
+    if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
+        return "differs, not checked to its end"
     if verdict.fault is not None:
-        return "not checked" if verdict.first is None else "differs, not checked to its end"
+        return "not checked"
     if verdict.first is None:
         return "safe to run again" if verdict.rerun else "repeats"
     return "not safe to run again" if verdict.rerun else "differs"
@@ -64,16 +78,32 @@ def headline(verdict: Verdict) -> str:
 
 def summary(verdict: Verdict) -> str:
     """Say in one line what was found, and why."""
-    if verdict.fault is not None and verdict.first is None:
+    first, origin = verdict.first, verdict.origin
+    if verdict.fault is not None and first is None:
         return visible(verdict.fault)
-    first = verdict.first
-    if first is None:
+    if origin is None:
         return visible(verdict.note) or headline(verdict)
-    causes = ", ".join(f"{cause.kind} {cause.name}" for cause in first.causes)
-    if not causes:
-        does = say_programs(first.programs) if first.programs else "itself does not repeat"
-        causes = f"the cell {does}"
-    return visible(f"{first.cell.name} {headline(verdict)}: {causes}")
+    if first is None:
+        return visible(f"{headline(verdict)}; {_left_behind(origin)}")
+    if not origin.causes:
+        who = "the cell" if origin is first else origin.cell.name
+        does = say_programs(origin.programs) if origin.programs else "itself does not repeat"
+        why = f"{who} {does}"
+    else:
+        why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
+        why += "" if origin is first else f" in {origin.cell.name}"
+    return visible(f"{first.cell.name} {headline(verdict)}: {why}")
+
+
+def _left_behind(verdict: CellVerdict) -> str:
+    """Say what a cell leaves that no output shows, and why in a word or two."""
+    left = ", ".join(sorted(verdict.left)) or "other digits than it shows"
+    causes = ", ".join(map(_short, verdict.causes))
+    return f"{verdict.cell.name} leaves other values behind: {causes or left}"
+
+
+def _short(cause: Cause) -> str:
+    return f"{cause.name}, never seeded" if is_unseeded(cause) else cause.name
 
 
 def explanation(verdict: Verdict) -> str:
@@ -91,23 +121,50 @@ def _parts(verdict: Verdict) -> Iterator[str]:
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
         yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
-    if verdict.first is None:
+    first, origin = verdict.first, verdict.origin
+    if verdict.unreached is not None:
+        why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
+        yield f"{path}: {verdict.unreached}{why}"
+    if origin is None:
+        return
+    if first is None:
+        repeats = "repeats; " if verdict.reproducible else ""
+        yield f"{path}: {repeats}{visible(_left_behind(origin))}"
+        yield from _silent(verdict)
         return
     if verdict.rerun:
         yield f"✗ {path}: not every cell is safe to run again"
         for each in verdict.differing:
             yield from _cell(each)
         return
-    yield f"✗ {path}: {verdict.first.cell.name} is the first to differ"
-    yield from _cell(verdict.first)
+    yield f"✗ {path}: {first.cell.name} is the first to differ"
+    yield from _cell(first)
+    if origin is not first:
+        yield "  It begins in an earlier cell:"
+        yield from _cell(origin, shown=True)
     yield from _others(verdict)
 
 
-def _cell(verdict: CellVerdict) -> Iterator[str]:
-    """Say of a cell in what it differs, why, and what mends it."""
+def _silent(verdict: Verdict) -> Iterator[str]:
+    """Say what is to be known of cells that leave other values where no output differs."""
+    more = [each.cell.name for each in verdict.silent[1:]]
+    if more:
+        yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
+    unexplained = [each.cell.name for each in verdict.silent if not each.causes]
+    if unexplained:
+        yield wrap(f"nothing recorded says why: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
+
+
+def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
+    """Say of a cell in what it differs, why, and what mends it.
+
+    Args:
+        verdict: What was found of it.
+        shown: Whether a later cell shows what it left.
+    """
     yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, _LABEL)}"
-    if verdict.later:
-        yield "    shows the same, and will differ later"
+    if verdict.only_state:
+        yield "    shows the same, leaves other values behind"
     for change in verdict.changes[:_MOST_CHANGES]:
         yield wrap(_change(change), first="    ")
     more = len(verdict.changes) - _MOST_CHANGES
@@ -116,7 +173,9 @@ def _cell(verdict: CellVerdict) -> Iterator[str]:
     for cause in verdict.causes:
         yield wrap(cause.message, first="  ▲ ")
         yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
-    if verdict.does_not_repeat:
+    if verdict.does_not_repeat and verdict.only_state and not shown:
+        yield wrap(f"nothing recorded says why. {_PERHAPS}", first="  ▲ ")
+    elif verdict.does_not_repeat:
         yield wrap(_next_step(verdict), first="  ▲ ")
 
 
@@ -139,15 +198,17 @@ def _change(change: Change) -> str:
 
 
 def _others(verdict: Verdict) -> Iterator[str]:
-    others = verdict.differing[1:]
-    shown = [each.cell.name for each in others if not each.later]
-    later = [each.cell.name for each in others if each.later]
-    if shown or later:
+    told = (verdict.first, verdict.origin)
+    others = [each for each in verdict.cells if each.differs and each not in told]
+    shown = [each.cell.name for each in others if not each.only_state]
+    silent = [each.cell.name for each in others if each.only_state]
+    if shown or silent:
         yield ""
     if shown:
         yield wrap(f"differ too: {', '.join(shown)}", first="  ")
-    if later:
-        yield wrap(f"show the same, and will differ later: {', '.join(later)}", first="  ")
+    if silent:
+        words = f"show the same, leave other values behind: {', '.join(silent)}"
+        yield wrap(words, first="  ")
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
@@ -156,18 +217,12 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def _notebook(verdict: Verdict) -> dict[str, object]:
-    first = verdict.first
+    first, origin = verdict.first, verdict.origin
     told: dict[str, object] = {
         "path": str(verdict.path),
         "reproducible": verdict.reproducible,
-        "first_divergence": None
-        if first is None
-        else {
-            "index": first.cell.index,
-            "id": first.cell.id,
-            "message": summary(verdict),
-            "causes": [cause_json(cause) for cause in first.causes],
-        },
+        "first_divergence": first and _divergence(first, summary(verdict)),
+        "origin": origin and _divergence(origin, _message(verdict, origin)),
         "cells": [
             {
                 "index": each.cell.index,
@@ -179,6 +234,26 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
             for each in verdict.cells
         ],
     }
+    if verdict.unreached is not None:
+        unreached = verdict.unreached
+        told["unreached"] = {
+            "cells": unreached.count,
+            "of": unreached.of,
+            "reason": unreached.reason,
+        }
     if verdict.fault is not None:
         told["error"] = verdict.fault
     return told
+
+
+def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:
+    return {
+        "index": cell.cell.index,
+        "id": cell.cell.id,
+        "message": message,
+        "causes": [cause_json(cause) for cause in cell.causes],
+    }
+
+
+def _message(verdict: Verdict, origin: CellVerdict) -> str:
+    return summary(verdict) if origin is verdict.first else visible(_left_behind(origin))

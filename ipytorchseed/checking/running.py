@@ -1,4 +1,4 @@
-"""Several notebooks in several kernels, so many at a time, each told as soon as it is known."""
+"""Checks several notebooks, with a limit on the kernels at the same time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from msgspec.structs import replace
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
-from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
     from typing import Any
 
-    from ipytorchseed.checking.choices import Choices
     from ipytorchseed.checking.notebook import Notebook
+    from ipytorchseed.checking.options import Options
 
 INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""
 
 
 class Watcher(Protocol):
-    """Is told how far the checks are."""
+    """Receives the progress of checks."""
 
     def begin(self, path: Path, steps: int) -> None:
         """Learn that a notebook will take so many runs of cells."""
@@ -43,20 +43,20 @@ class Watcher(Protocol):
         """Learn what was found."""
 
 
-def check(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Verdict]:
+def check(paths: Sequence[Path], options: Options, watcher: Watcher) -> list[Verdict]:
     """Check notebooks. Their files are not written; no kernel outlives this call.
 
     An interrupt ends all of them; those that are not done are then told as interrupted.
 
     Args:
         paths: The notebooks.
-        choices: How.
+        options: How.
         watcher: Is told how far it is.
 
     Returns:
         A verdict for each, in the order of ``paths``.
     """
-    work = _check_all(paths, choices, watcher)
+    work = _check_all(paths, options, watcher)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -83,9 +83,9 @@ def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
             raise
 
 
-async def _check_all(paths: Sequence[Path], choices: Choices, watcher: Watcher) -> list[Verdict]:
-    places = asyncio.Semaphore(choices.jobs)
-    tasks = [asyncio.ensure_future(_check(path, choices, places, watcher)) for path in paths]
+async def _check_all(paths: Sequence[Path], options: Options, watcher: Watcher) -> list[Verdict]:
+    places = asyncio.Semaphore(options.jobs)
+    tasks = [asyncio.ensure_future(_check(path, options, places, watcher)) for path in paths]
     with _interrupts_end(tasks):
         done = await asyncio.gather(*tasks, return_exceptions=True)
     verdicts = []
@@ -121,12 +121,12 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
 
 
 async def _check(
-    path: Path, choices: Choices, places: asyncio.Semaphore, watcher: Watcher
+    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
 ) -> Verdict:
     try:
-        notebook = read(path, choices.parameters)
+        notebook = read(path, options.parameters)
         if any(cell.count is not None for cell in notebook.cells):
-            verdict = await _run(notebook, choices, places, watcher)
+            verdict = await _run(notebook, options, places, watcher)
         else:
             verdict = Verdict(path, note="no code cells: there is nothing to run")
     except UncheckableError as error:
@@ -138,10 +138,10 @@ async def _check(
 
 
 async def _run(
-    notebook: Notebook, choices: Choices, places: asyncio.Semaphore, watcher: Watcher
+    notebook: Notebook, options: Options, places: asyncio.Semaphore, watcher: Watcher
 ) -> Verdict:
-    times = 1 if choices.rerun else choices.runs
-    passes_each = 2 if choices.rerun else 1
+    times = 1 if options.rerun else options.runs
+    passes_each = 2 if options.rerun else 1
     cells = sum(cell.count is not None for cell in notebook.cells)
     watcher.begin(notebook.path, cells * times * passes_each)
     spans: list[tuple[float, float]] = []
@@ -154,7 +154,7 @@ async def _run(
             begin = time.monotonic()
             (folder / str(number)).mkdir()
             passes = await run_through(
-                notebook, choices, folder / str(number), lambda: watcher.step(notebook.path)
+                notebook, options, folder / str(number), lambda: watcher.step(notebook.path)
             )
             spans.append((begin, time.monotonic()))
             broken.extend(each for each in passes if each.fault is not None)
@@ -163,12 +163,12 @@ async def _run(
     try:
         with tempfile.TemporaryDirectory(prefix="its-") as folder:
             results = await _together([one(number, Path(folder)) for number in range(times)])
-            verdict = _judge(notebook, [each for passes in results for each in passes], choices)
+            verdict = _judge(notebook, [each for passes in results for each in passes], options)
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
     seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
-    return replace(verdict, seconds=seconds, rerun=choices.rerun)
+    return replace(verdict, seconds=seconds)
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
@@ -182,15 +182,30 @@ async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> li
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _judge(notebook: Notebook, passes: Sequence[Pass], choices: Choices) -> Verdict:
-    verdict = Verdict(notebook.path, compare(notebook, passes) if len(passes) > 1 else ())
+def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verdict:
+    cells = compare(notebook, passes) if len(passes) > 1 else ()
+    verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     fault = next((each.fault for each in passes if each.fault is not None), None)
-    if fault is not None:
-        return replace(verdict, fault=fault)
-    firsts = passes[:1] if choices.rerun else passes
+    firsts = passes[:1] if options.rerun else passes
     failed = [each.failed for each in firsts if each.failed is not None]
-    if failed and verdict.first is None:
-        cell, error = failed[0]
-        fault = f"{cell.name} raises {error}; the tag {RAISES} says that it may"
-        return replace(verdict, fault=fault, line=notebook.line(cell))
-    return verdict
+    if fault is None and not failed:
+        return verdict
+    if fault is not None:
+        return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
+    cell, error = min(failed, key=lambda each: each[0].place)
+    reason = f"{cell.name} raises {error}"
+    if len(failed) < len(firsts):
+        reason += ", not in every run"
+    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason))
+    if verdict.first is not None:
+        return verdict
+    fault = f"{reason}; the tag {RAISES} says that it may"
+    return replace(verdict, fault=fault, line=notebook.line(cell))
+
+
+def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
+    """Count the cells that not every pass came to; None where no pass came to any."""
+    wanted = {cell.place for cell in notebook.cells if cell.count is not None}
+    reached = set.intersection(*(each.begun for each in passes))
+    left = wanted - reached
+    return Unreached(len(left), len(wanted), reason) if reached and left else None

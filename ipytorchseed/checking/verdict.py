@@ -1,4 +1,4 @@
-"""What a check found: of each cell, and of the notebook."""
+"""The result of a check, for each cell and for the notebook."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import enum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+from ipytorchseed.checking.origin import find_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Found(enum.Enum):
-    """What came of one comparison; the words stand in the JSON."""
+    """The result of one comparison, in the words of the JSON."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -53,9 +55,14 @@ class CellVerdict(Struct, frozen=True):
         return not self.expected and Found.DIFFERENT in (self.outputs, self.state)
 
     @property
-    def later(self) -> bool:
-        """Whether it shows the same, and leaves something else to the cells after it."""
+    def only_state(self) -> bool:
+        """Whether it shows the same, and leaves other values or states to the cells after it."""
         return self.differs and self.outputs is not Found.DIFFERENT
+
+    @property
+    def left(self) -> set[str]:
+        """The names of the variables and sources that it left in other states."""
+        return {each.name for each in self.changes if each.what in ("variable", "source")}
 
     @property
     def does_not_repeat(self) -> bool:
@@ -63,8 +70,29 @@ class CellVerdict(Struct, frozen=True):
         return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 
+class Unreached(Struct, frozen=True):
+    """Cells that some run did not come to.
+
+    Attributes:
+        count: How many.
+        of: How many cells were to be run.
+        reason: What ended the run, in a line.
+    """
+
+    count: int
+    of: int
+    reason: str
+
+    def __str__(self) -> str:
+        were = "was" if self.count == 1 else "were"
+        return f"{self.count} of {self.of} cells {were} not reached"
+
+
 class Verdict(Struct, frozen=True):
     """What a check found of a notebook.
+
+    What a notebook shows decides. What cells leave behind counts with ``strict``, and with
+    ``rerun``, where it is the question.
 
     Attributes:
         path: The notebook, as the user named it.
@@ -73,7 +101,9 @@ class Verdict(Struct, frozen=True):
         note: What else is to be said, in a line.
         line: The line of the file that the fault is about.
         rerun: Whether the second runs happened in the same kernel.
+        strict: Whether a cell that shows the same and leaves other values counts as a difference.
         seconds: How long all of it took.
+        unreached: The cells that were not reached; None where all were.
     """
 
     path: Path
@@ -82,12 +112,20 @@ class Verdict(Struct, frozen=True):
     note: str = ""
     line: int = 1
     rerun: bool = False
+    strict: bool = False
     seconds: float = 0.0
+    unreached: Unreached | None = None
 
     @property
     def differing(self) -> list[CellVerdict]:
-        """The cells that differ, in the order of the notebook."""
-        return [each for each in self.cells if each.differs]
+        """The cells that count as different, in the order of the notebook."""
+        states = self.strict or self.rerun
+        return [each for each in self.cells if each.differs and (states or not each.only_state)]
+
+    @property
+    def silent(self) -> list[CellVerdict]:
+        """The cells that show the same and leave other values or states behind."""
+        return [each for each in self.cells if each.only_state]
 
     @property
     def unrecorded(self) -> list[CellVerdict]:
@@ -96,8 +134,26 @@ class Verdict(Struct, frozen=True):
 
     @property
     def first(self) -> CellVerdict | None:
-        """The first cell that differs, or None."""
-        return next(iter(self.differing), None)
+        """The first cell whose output differs; where none does, the first that counts, or None."""
+        differing = self.differing
+        if self.rerun:
+            return next(iter(differing), None)
+        shown = (each for each in differing if not each.only_state)
+        return next(shown, next(iter(differing), None))
+
+    @property
+    def origin(self) -> CellVerdict | None:
+        """The first cell that left what ``first`` shows, or ``first`` itself.
+
+        Where no output differs, it is the first cell that left something else, or None.
+        """
+        first = self.first
+        if first is None:
+            return next(iter(self.silent), None)
+        if self.rerun or first.only_state:
+            return first
+        earlier = self.cells[: self.cells.index(first)]
+        return find_origin(first, [each for each in earlier if each.differs])
 
     @property
     def reproducible(self) -> bool | None:

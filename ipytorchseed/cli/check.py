@@ -44,6 +44,11 @@ _HIDDEN = ".ipynb_checkpoints"
     is_flag=True,
     help="One kernel, every cell a second time, from the last one back: is each safe to run again?",
 )
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Cells that show the same and leave other values behind are a difference, too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
 @click.option(
     "--junit",
@@ -86,6 +91,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     runs: int,
     seed: int | None,
     rerun: bool,
+    strict: bool,
     as_json: bool,
     junit: Path | None,
     timeout: float | None,
@@ -95,17 +101,19 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 ) -> None:
     """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
 
-    A folder stands for the notebooks in it. The files are not written. Exits 0 where every notebook
-    repeats, 1 where one differs, 2 where one could not be checked.
+    A folder stands for the notebooks in it. The files are not written. What cells show decides:
+    where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
+    one differs, 2 where one could not be checked.
     """
     from ipytorchseed.checking import report
-    from ipytorchseed.checking.choices import Choices
+    from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.running import check as run
 
-    choices = Choices(
+    options = Options(
         runs=runs,
         seed=seed,
         rerun=rerun,
+        strict=strict,
         timeout=timeout,
         kernel=kernel,
         jobs=jobs,
@@ -113,7 +121,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     )
     _writable(junit)
     with _progress() as watcher:
-        verdicts = run(_found(notebooks), choices, watcher)
+        verdicts = run(_found(notebooks), options, watcher)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))

@@ -11,7 +11,7 @@ import papermill.parameterize  # noqa: F401 -- its first import adds to the warn
 import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ipytorchseed.checking.choices import Choices
+from ipytorchseed.checking.options import Options
 from ipytorchseed.checking.progress import Silence
 from ipytorchseed.checking.running import check
 from tests.forking import forking
@@ -51,22 +51,22 @@ def book(
     return path
 
 
-def look(*paths: Path, cold: bool = False, **choices: object) -> list[Verdict]:
+def look(*paths: Path, cold: bool = False, **options: object) -> list[Verdict]:
     """Check notebooks in this process, two kernels at a time.
 
     Args:
         *paths: The notebooks.
         cold: With kernels that are started from nothing, and not forked.
-        **choices: As for the command.
+        **options: As for the command.
     """
     with nullcontext() if cold else forking():
-        return check(paths, Choices(**{"jobs": 2, **choices}), Silence())
+        return check(paths, Options(**{"jobs": 2, **options}), Silence())
 
 
 def causes(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return kind and name of each cause of the first divergence."""
-    assert verdict.first is not None, verdict
-    return [(cause.kind, cause.name) for cause in verdict.first.causes]
+    """Return kind and name of each cause that is told of the cell in which it begins."""
+    assert verdict.origin is not None, verdict
+    return [(cause.kind, cause.name) for cause in verdict.origin.causes]
 
 
 def found(verdict: Verdict) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import json
 
 import nbformat
 import pytest
+from msgspec.structs import replace
 
 from ipytorchseed.checking.report import explanation
 from tests.checking.books import book, causes, found, look
@@ -49,6 +50,33 @@ def books(tmp_path_factory):
             "x = np.random.rand(rows)",
         ),
         book(
+            folder / "handles",
+            "import os\nclass Figure:\n    def __init__(self): self._handle = os.getpid()\n"
+            "figure = Figure()",
+            "1 + 1",
+        ),
+        book(
+            folder / "beside",
+            "import os\nclass Figure:\n    def __init__(self): self._handle = os.getpid()\n"
+            "figure = Figure()",
+            "import random\nx = random.random()",
+            "print(x if figure else 0)",
+        ),
+        book(
+            folder / "handed_on",
+            "import random\nx = [random.random()]",
+            "y = [2 * each for each in x]",
+            "class Box:\n    def __init__(self, held): self.held = held\nbox = Box(y)",
+            "print(box.held)",
+        ),
+        book(
+            folder / "hidden",
+            "import random\nrandom.random()",
+            "1 / 0",
+            "2",
+            "3",
+        ),
+        book(
             folder / "fetches",
             "%%bash\npip install --no-index a-package-that-is-not-$$ 2>&1 || true",
             "!date +%s%N",
@@ -69,6 +97,7 @@ def books(tmp_path_factory):
             "index, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)",
             "count = torch.zeros(40)\n"
             "for _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)",
+            "print(count.tolist())",
         ),
         book(
             folder / "tagged",
@@ -105,15 +134,15 @@ def test_a_notebook_that_repeats(books):
 
 
 def test_a_cell_that_shows_the_same_and_differs_later(books):
-    """The draw is named, not the cell that prints it; its message says what is missing."""
+    """The cell that shows it is the first to differ; it begins in the draw, which is not seeded."""
     verdict = books["unseeded"]
     assert found(verdict) == [SAME, LATER, SHOWN, SAME]
-    assert verdict.first.cell.id == "cell-1"
-    assert verdict.first.later
+    assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-2", "cell-1")
+    assert verdict.origin.only_state
     assert causes(verdict) == [("rng", "torch.cpu")]
-    assert "not seeded" in verdict.first.causes[0].message
-    assert verdict.first.causes[0].fix == "torch.manual_seed(42)"
-    assert [(cause.kind, cause.name) for cause in verdict.cells[2].causes] == [("input", "x")]
+    assert "not seeded" in verdict.origin.causes[0].message
+    assert verdict.origin.causes[0].fix == "torch.manual_seed(42)"
+    assert [(cause.kind, cause.name) for cause in verdict.first.causes] == [("input", "x")]
     assert (verdict.reproducible, verdict.exit_code) == (False, 1)
 
 
@@ -121,9 +150,51 @@ def test_a_library_that_a_cell_imports_is_not_seeded_by_that(books):
     """Also where that cell sets variables; what is missing is a seed."""
     verdict = books["imported"]
     assert found(verdict) == [SAME, LATER]
-    (cause,) = verdict.first.causes
+    (cause,) = verdict.origin.causes
     assert (cause.name, cause.fix) == ("numpy", "numpy.random.seed(42)")
     assert "not seeded" in cause.message
+
+
+def test_a_notebook_that_shows_the_same_repeats(books):
+    """What it leaves behind is told in a line, and is no difference but for who asks for it."""
+    verdict = books["imported"]
+    assert (verdict.reproducible, verdict.first, verdict.exit_code) == (True, None, 0)
+    said = "repeats; In[2] leaves other values behind: numpy, never seeded"
+    assert said in explanation(verdict)
+    strict = replace(verdict, strict=True)
+    assert (strict.reproducible, strict.exit_code) == (False, 1)
+    assert strict.first == strict.origin == verdict.origin
+    assert "In[2] is the first to differ" in explanation(strict)
+
+
+def test_an_object_that_no_result_hangs_on(books):
+    """A handle kept in it is no reason to say that a cell does not repeat, nor the origin of all."""
+    verdict = books["handles"]
+    assert found(verdict) == [LATER, SAME]
+    assert verdict.reproducible is True
+    assert "does not repeat" not in explanation(verdict)
+    assert "does not repeat" not in explanation(replace(verdict, strict=True))
+    beside = books["beside"]
+    assert found(beside) == [LATER, LATER, SHOWN]
+    assert (beside.first.cell.id, beside.origin.cell.id) == ("cell-2", "cell-1")
+    assert causes(beside) == [("rng", "python")]
+    assert {cause.name for cause in beside.first.causes} == {"figure", "x"}
+
+
+def test_a_difference_that_goes_through_several_cells(books):
+    """It begins in the cell with the unseeded draw, however many hand it on."""
+    verdict = books["handed_on"]
+    assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-3", "cell-0")
+    assert causes(verdict) == [("rng", "python")]
+
+
+def test_cells_that_were_not_reached(books):
+    """A cell that raises hides those after it, also where an earlier one differs."""
+    verdict = books["hidden"]
+    assert (verdict.first.cell.id, verdict.exit_code) == ("cell-0", 1)
+    said = "2 of 4 cells were not reached: In[2] raises ZeroDivisionError: division by zero"
+    assert said in explanation(verdict)
+    assert "cell-2" not in [cell.cell.id for cell in verdict.cells]
 
 
 def test_programs_of_the_shell(books):
@@ -157,9 +228,10 @@ def test_a_seed_taken_from_the_clock(books):
 def test_a_cell_that_does_not_repeat_by_itself(books):
     """Nothing recorded differs: no cause is named, and the next step is."""
     verdict = books["alone"]
-    assert verdict.first.cell.id == "cell-1"
+    assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-2", "cell-1")
     assert causes(verdict) == []
-    assert verdict.first.does_not_repeat
+    assert verdict.origin.does_not_repeat
+    assert "the cell itself does not repeat" in explanation(verdict)
 
 
 def test_tags(books):
@@ -259,6 +331,15 @@ def test_rerun_tells_which_cells_are_not_safe_to_run_again(tmp_path):
     }
     assert verdict.cells[1].causes[0].blame[0].run.execution_count == 2
     assert verdict.cells[3].causes[0].blame[0].run.execution_count == 5
+
+
+def test_rerun_counts_what_cells_leave(tmp_path):
+    """A cell that shows nothing and adds to a list is not safe to run again: that is the question."""
+    path = book(tmp_path / "again", "items = [1]", "items.append(2)")
+    verdict = look(path, rerun=True)[0]
+    assert found(verdict) == [SAME, LATER]
+    assert (verdict.reproducible, verdict.exit_code) == (False, 1)
+    assert causes(verdict) == [("input", "items")]
 
 
 def test_more_runs_than_two(tmp_path):

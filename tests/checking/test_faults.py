@@ -73,7 +73,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         "1",
         spec="nowhere",
     )
-    case("the kernel died in In[2]", "dies", "1", "import os; os._exit(1)")
+    case("the kernel died in In[2]", "dies", "1", "import os; os._exit(1)", "3")
     case(
         "In[1] took longer than 3 s (--timeout)",
         "hangs",
@@ -90,6 +90,11 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
     case(None, "sound", "1")
     verdicts = look(*said, cold=True, timeout=3)
     assert [verdict.path for verdict in verdicts] == [*said]
+    hidden = {each.path.stem: str(each.unreached) for each in verdicts if each.unreached}
+    assert hidden == {
+        "dies": "1 of 3 cells was not reached",
+        "raises": "1 of 3 cells was not reached",
+    }
     for verdict in verdicts:
         words = said[verdict.path]
         if words is None:

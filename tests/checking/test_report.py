@@ -21,9 +21,12 @@ from tests.checking.verdicts import (
     DIFFERS,
     DOES_NOT_REPEAT,
     EACH,
+    HIDDEN,
     PROSE,
     REPEATS,
     SAFE,
+    SILENT,
+    STRICT,
     UNSAFE,
 )
 from tests.render.hostile import HOSTILE, poisoned, unseen
@@ -41,6 +44,9 @@ def test_each_exit_code():
         "sound": 0,
         "train": 1,
         "atomics": 1,
+        "silent": 0,
+        "strict": 1,
+        "hidden": 1,
         "again": 1,
         "again, safely": 0,
         "torn": 2,
@@ -60,10 +66,13 @@ def test_the_json_has_the_shape_that_other_programs_rely_on():
         {"index": 1, "id": "a0", "outputs": "same", "state": "same", "causes": []},
         {"index": 6, "id": "a4", "outputs": "skipped", "state": "skipped", "causes": []},
     ]
-    first = train["first_divergence"]
-    assert (train["reproducible"], first["index"], first["id"]) == (False, 2, "a1")
-    assert first["causes"] == train["cells"][1]["causes"]
-    assert [(cause["kind"], cause["name"]) for cause in first["causes"]] == [("rng", "torch.cpu")]
+    first, origin = train["first_divergence"], train["origin"]
+    assert (train["reproducible"], first["index"], first["id"]) == (False, 4, "a2")
+    assert first["causes"] == train["cells"][2]["causes"]
+    assert (origin["index"], origin["id"]) == (2, "a1")
+    assert origin.keys() == first.keys()
+    assert origin["causes"] == train["cells"][1]["causes"]
+    assert [(cause["kind"], cause["name"]) for cause in origin["causes"]] == [("rng", "torch.cpu")]
     assert [(cell["outputs"], cell["state"]) for cell in train["cells"]] == [
         ("same", "same"),
         ("same", "different"),
@@ -72,12 +81,36 @@ def test_the_json_has_the_shape_that_other_programs_rely_on():
     ]
 
 
+def test_what_no_output_shows_is_told_in_json():
+    """The notebook repeats, and its origin is named; with ``--strict`` it is the divergence."""
+    silent, strict = json.loads(report.as_json([SILENT, STRICT]))["notebooks"]
+    assert (silent["reproducible"], silent["first_divergence"]) == (True, None)
+    assert (silent["origin"]["index"], silent["origin"]["id"]) == (2, "a1")
+    assert silent["origin"]["message"] == (
+        "In[2] leaves other values behind: torch.cpu, never seeded"
+    )
+    assert strict["reproducible"] is False
+    assert strict["first_divergence"]["id"] == strict["origin"]["id"] == "a3"
+
+
+def test_cells_that_were_not_reached_are_told_everywhere():
+    """How many and why, beside what else was found."""
+    reason = "In[4] raises ValueError: no"
+    (hidden,) = json.loads(report.as_json([HIDDEN]))["notebooks"]
+    assert hidden["unreached"] == {"cells": 43, "of": 80, "reason": reason}
+    assert hidden["first_divergence"]["id"] == "a3"
+    said = f"43 of 80 cells were not reached: {reason}"
+    assert said in report.text([HIDDEN])
+    assert said in ET.fromstring(as_junit([HIDDEN])).find(".//failure").text
+    assert said in next(annotate([HIDDEN]))
+
+
 def test_a_fault_in_json():
     """Whether it repeats is unknown, and the error says why; what was found before it stays."""
     broken, died = json.loads(report.as_json([BROKEN, DIED]))["notebooks"]
     assert (broken["reproducible"], broken["error"]) == (None, BROKEN.fault)
     assert (died["reproducible"], died["error"]) == (False, DIED.fault)
-    assert died["first_divergence"]["id"] == "a1"
+    assert (died["first_divergence"]["id"], died["origin"]["id"]) == ("a2", "a1")
 
 
 def test_the_json_is_one_line():
@@ -90,17 +123,19 @@ def test_junit_has_a_test_case_for_each_notebook():
     root = ET.fromstring(as_junit(EACH))
     suite = root.find("testsuite")
     assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
-        "tests": "8",
-        "failures": "3",
+        "tests": "11",
+        "failures": "5",
         "errors": "2",
     }
     cases = {case.get("name"): case for case in suite}
     assert cases["sound.ipynb"].get("classname") == "notebooks"
     assert len(cases["sound.ipynb"]) == 0
     failure = cases["train.ipynb"].find("failure")
-    assert failure.get("message") == "In[2] differs: rng torch.cpu"
+    assert failure.get("message") == "In[3] differs: rng torch.cpu in In[2]"
     assert "not seeded before this cell" in failure.text
     assert cases["atomics.ipynb"].find("failure").get("message").endswith("does not repeat")
+    assert "torch.cpu, never seeded" in cases["silent.ipynb"].find("system-out").text
+    assert cases["silent.ipynb"].find("failure") is None
     assert cases["torn.ipynb"].find("error").get("message") == BROKEN.fault
 
 
@@ -111,13 +146,15 @@ def test_junit_holds_no_letter_that_xml_forbids():
     assert told.get("message") == r"\x1b[31mno\x1b[0m \x00 <tag> & more"
 
 
-@pytest.mark.parametrize("verdict", [REPEATS, SAFE, PROSE])
+@pytest.mark.parametrize("verdict", [REPEATS, SAFE, SILENT, PROSE])
 def test_no_annotation_where_all_is_well(verdict):
     """A notebook that repeats is not commented on."""
     assert list(annotate([verdict])) == []
 
 
-@pytest.mark.parametrize("verdict", [DIFFERS, UNSAFE, DOES_NOT_REPEAT, BROKEN, DIED])
+@pytest.mark.parametrize(
+    "verdict", [DIFFERS, UNSAFE, DOES_NOT_REPEAT, STRICT, HIDDEN, BROKEN, DIED]
+)
 def test_an_annotation_stands_beside_the_cell(verdict):
     """One line each, with file, line and a title; what it says is escaped as GitHub asks."""
     (line,) = annotate([verdict])

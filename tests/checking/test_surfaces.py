@@ -61,6 +61,17 @@ def test_options_say_how(pytester, run):
     result.stdout.fnmatch_lines(["*not every cell is safe to run again*"])
 
 
+def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run):
+    """The test passes, and its report has what is left behind; strictly it fails."""
+    book(pytester.path / "silent", "import random\nx = random.random()")
+    result = run("--ipytorchseed", "-rP")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*repeats; In?1? leaves other values behind: python, never*"])
+    result = run("--ipytorchseed", "--ipytorchseed-strict")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*In?1? is the first to differ*", "*try: random.seed(42)*"])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_an_interrupt_ends_pytest(tmp_path, monkeypatch):
     """As Ctrl-C does in any test; the kernel ends with it."""
@@ -105,7 +116,9 @@ def test_the_plugin_is_announced_to_pytest():
 def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
     """It is called with the notebooks that changed, and fails where one differs."""
     entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
-    for code, cell in ((0, "1 + 1"), (1, "import random\nrandom.random()")):
-        words = [sys.executable, *shlex.split(entry), str(book(tmp_path / "changed", cell))]
+    draws = "import random\nx = random.random()"
+    for code, cell, *args in ((0, draws), (1, f"{draws}\nx"), (1, draws, "--strict")):
+        path = book(tmp_path / "changed", cell)
+        words = [sys.executable, *shlex.split(entry), *args, str(path)]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (code, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ipytorchseed.checking.notebook import Cell
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Found, Unreached, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 
 IMPORTS = Cell(1, 1, "a0", "import torch", count=1)
@@ -37,17 +37,47 @@ SHOWN = CellVerdict(
     SHOW, Found.DIFFERENT, Found.SAME, (Change("stdout", "", "0.1 → 0.2"),), (INPUT,), line=40
 )
 ALONE = CellVerdict(PUT, Found.DIFFERENT, Found.SAME, (Change("result", "text/plain", "7 → 8"),))
+HELD = CellVerdict(
+    PUT,
+    Found.SAME,
+    Found.DIFFERENT,
+    (Change("variable", "figure", "_handle: 94187 → 95103"),),
+)
 SKIPPED = CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED)
 
 REPEATS = Verdict(Path("notebooks/sound.ipynb"), (SOUND, SKIPPED), seconds=4.2)
 DIFFERS = Verdict(Path("train.ipynb"), (SOUND, LATER, SHOWN, ALONE), seconds=61.04)
 DOES_NOT_REPEAT = Verdict(Path("atomics.ipynb"), (SOUND, ALONE), seconds=5)
-UNSAFE = Verdict(Path("again.ipynb"), (SOUND, LATER, SHOWN), rerun=True, seconds=3)
+SILENT = Verdict(Path("silent.ipynb"), (SOUND, LATER, HELD), seconds=4)
+STRICT = Verdict(Path("strict.ipynb"), (SOUND, HELD), strict=True, seconds=4)
+HIDDEN = Verdict(
+    Path("hidden.ipynb"),
+    (SOUND, ALONE),
+    seconds=4,
+    unreached=Unreached(43, 80, "In[4] raises ValueError: no"),
+)
+UNSAFE = Verdict(Path("again.ipynb"), (SOUND, LATER, SHOWN, HELD), rerun=True, seconds=3)
 SAFE = Verdict(Path("again, safely.ipynb"), (SOUND,), rerun=True, seconds=3)
 BROKEN = Verdict(Path("torn.ipynb"), fault="not a notebook: invalid JSON, Expecting value: line 1")
 DIED = Verdict(
-    Path("dies.ipynb"), (SOUND, LATER), fault="the kernel died in In[3]: Killed", seconds=9
+    Path("dies.ipynb"),
+    (SOUND, LATER, SHOWN),
+    fault="the kernel died in In[4]: Killed",
+    seconds=9,
+    unreached=Unreached(1, 5, "the kernel died in In[4]: Killed"),
 )
 PROSE = Verdict(Path("prose.ipynb"), note="no code cells: there is nothing to run")
 
-EACH = (REPEATS, DIFFERS, DOES_NOT_REPEAT, UNSAFE, SAFE, BROKEN, DIED, PROSE)
+EACH = (
+    REPEATS,
+    DIFFERS,
+    DOES_NOT_REPEAT,
+    SILENT,
+    STRICT,
+    HIDDEN,
+    UNSAFE,
+    SAFE,
+    BROKEN,
+    DIED,
+    PROSE,
+)

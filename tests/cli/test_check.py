@@ -72,6 +72,51 @@ def test_a_seed_makes_it_repeat(folder):
     assert "repeats" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory):
+    """A notebook that shows the same and leaves a number that was never seeded."""
+    cells = "import random", "x = random.random()"
+    return book(tmp_path_factory.mktemp("silent") / "silent", *cells)
+
+
+def test_what_no_output_shows_is_told(silent, tmp_path):
+    """In a line, in JUnit beside a case that passes, and not as an annotation; exit code 0."""
+    junit = tmp_path / "junit.xml"
+    done = run(silent, "--junit", junit, GITHUB_ACTIONS="true")
+    assert done.exit_code == 0
+    said = f"{silent}: repeats; In[2] leaves other values behind: python, never seeded\n"
+    assert said in done.stdout
+    assert "::error" not in done.stdout
+    (case,) = ET.parse(junit).getroot().iter("testcase")
+    assert [each.tag for each in case] == ["system-out"]
+    assert said.strip() in case[0].text
+
+
+def test_strict(silent):
+    """``--strict``: it is a difference, for the same cell and cause."""
+    done = run(silent, "--strict", "--json", GITHUB_ACTIONS="true")
+    assert done.exit_code == 1
+    (told,) = json.loads(done.stdout)["notebooks"]
+    assert told["reproducible"] is False
+    assert told["first_divergence"] == told["origin"]
+    assert (told["origin"]["index"], told["origin"]["causes"][0]["name"]) == (1, "python")
+    assert done.stderr.startswith("::error ")
+
+
+def test_cells_that_were_not_reached(tmp_path):
+    """Text, JSON and JUnit say how many and why, where a cell before them differs, too."""
+    cells = "import random\nrandom.random()", "raise ValueError('no')", "1", "2"
+    path, junit = book(tmp_path / "hidden", *cells), tmp_path / "junit.xml"
+    done = run(path, "--junit", junit)
+    said = "2 of 4 cells were not reached: In[2] raises ValueError: no"
+    assert done.exit_code == 1
+    assert "differs, not checked to its end" in done.stdout
+    assert said in done.stdout
+    assert said in ET.parse(junit).getroot().find(".//failure").text
+    (told,) = json.loads(run(path, "--json").stdout)["notebooks"]
+    assert told["unreached"] == {"cells": 2, "of": 4, "reason": "In[2] raises ValueError: no"}
+
+
 def test_rerun(folder):
     """``--rerun``: the words are about running again."""
     done = run(folder / "deep" / "draws.ipynb", "--rerun")

@@ -1,4 +1,4 @@
-"""What is asked of a check."""
+"""The options of a check."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Choices(Struct, frozen=True):
+class Options(Struct, frozen=True):
     """How to run notebooks.
 
     Attributes:
         runs: Fresh kernels for each notebook, two or more; ignored with ``rerun``.
         seed: What every source is seeded with before the first cell; None to leave them alone.
         rerun: One kernel for each notebook, in which every cell runs a second time.
+        strict: A cell that shows the same and leaves other values behind counts as a difference;
+            with ``rerun`` it always does.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
@@ -26,6 +28,7 @@ class Choices(Struct, frozen=True):
     runs: int = 2
     seed: int | None = None
     rerun: bool = False
+    strict: bool = False
     timeout: float | None = None
     kernel: str | None = None
     jobs: int = 1

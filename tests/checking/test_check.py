@@ -60,7 +60,7 @@ def books(tmp_path_factory):
             "import os\nclass Figure:\n    def __init__(self): self._handle = os.getpid()\n"
             "figure = Figure()",
             "import random\nx = random.random()",
-            "print(x if figure else 0)",
+            "print(x)",
         ),
         book(
             folder / "handed_on",
@@ -81,7 +81,7 @@ def books(tmp_path_factory):
             "%%bash\npip install --no-index a-package-that-is-not-$$ 2>&1 || true",
             "!date +%s%N",
         ),
-        book(folder / "hashes", "names = {'ada', 'bob', 'cleo', 'dan'}\nprint(*names)"),
+        book(folder / "hashes", "names = {f'name {n}' for n in range(12)}\nprint(*names)"),
         book(
             folder / "entropy", "import numpy as np\nrng = np.random.default_rng()", "rng.random()"
         ),
@@ -178,7 +178,6 @@ def test_an_object_that_no_result_hangs_on(books):
     assert found(beside) == [LATER, LATER, SHOWN]
     assert (beside.first.cell.id, beside.origin.cell.id) == ("cell-2", "cell-1")
     assert causes(beside) == [("rng", "python")]
-    assert {cause.name for cause in beside.first.causes} == {"figure", "x"}
 
 
 def test_a_difference_that_goes_through_several_cells(books):

@@ -93,6 +93,17 @@ def test_what_no_output_shows_is_told_in_json():
     assert strict["first_divergence"]["id"] == strict["origin"]["id"] == "a3"
 
 
+def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
+    """The cell that shows the difference reads an object with a handle, and what was drawn."""
+    handle = replace(UNSAFE.cells[3], cell=replace(UNSAFE.cells[3].cell, place=0))
+    draw, shown = DIFFERS.cells[1:3]
+    figure = replace(shown.causes[0], name="figure")
+    shown = replace(shown, causes=(figure, *shown.causes))
+    assert replace(DIFFERS, cells=(handle, draw, shown)).origin == draw
+    only = replace(shown, causes=(figure,))
+    assert replace(DIFFERS, cells=(handle, draw, only)).origin == handle
+
+
 def test_cells_that_were_not_reached_are_told_everywhere():
     """How many and why, beside what else was found."""
     reason = "In[4] raises ValueError: no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.report import headline
-from ipytorchseed.render.text import import_rich, visible
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,6 @@ class Bars:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        import_rich()
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

@@ -89,6 +89,11 @@ def pattern(value: Any) -> object:  # noqa: ANN401
     return value.pattern, value.flags
 
 
+def reduced(value: Any) -> object:  # noqa: ANN401
+    """Return what an object of a class of C, of which there are no subclasses, is made from."""
+    return type(value).__reduce__(value)
+
+
 def bounds(value: Any) -> object:  # noqa: ANN401
     """Return the bounds of a range or a slice."""
     return value.start, value.stop, value.step

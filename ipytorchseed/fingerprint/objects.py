@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
@@ -122,3 +123,13 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
 
 
 write_object = object_writer()
+
+_undated = object_writer("object", frozenset({"data"}))
+_DATE = re.compile(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
+
+
+def write_table_cell(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    """Write a cell of a summary's table: by what is in it, if that is not when it was made."""
+    data = dict(anatomy(type(value)).attributes(value)).get("data")
+    dated = type(data) is str and _DATE.fullmatch(data) is not None
+    return (_undated if dated else write_object)(value, walk)

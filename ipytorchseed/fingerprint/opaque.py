@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
-    "ipykernel", "logging", "matplotlib", "multiprocessing", "selectors", "socket", "sqlite3",
-    "ssl", "subprocess", "threading", "tornado", "zmq",
+    "ipykernel", "logging", "matplotlib", "mpl_toolkits", "multiprocessing", "selectors", "socket",
+    "sqlite3", "ssl", "subprocess", "threading", "tornado", "zmq",
 })  # fmt: skip
 """Their objects are machinery: reading them leads through half the process, and means nothing."""
 

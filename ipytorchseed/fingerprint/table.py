@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 import types
 from collections import deque
@@ -46,12 +47,20 @@ def _kind(write: Writer, *kinds: type | str) -> Kind:
     return Kind(write, kinds)
 
 
+def _object(*skip: str) -> Writer:
+    return objects.object_writer("object", frozenset(skip))
+
+
 _state, _at, _wraps = builtin.state_writer, opaque.positioned, functions.wrapper_writer
 
 _SEARCH_TIMES = frozenset({
     "cv_results_.mean_fit_time", "cv_results_.mean_score_time", "cv_results_.std_fit_time",
     "cv_results_.std_score_time", "refit_time_",
 })  # fmt: skip
+_WIDGET_WIRES = (
+    "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
+    "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
+)  # fmt: skip
 _BAR_TIMES = frozenset({
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
@@ -97,6 +106,8 @@ KINDS: tuple[Kind, ...] = (
           types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
           types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc"),
     _kind(functions.write_partial, "functools:partial"),
+    _kind(_state("getter", builtin.reduced), operator.attrgetter, operator.itemgetter,
+          operator.methodcaller),
     _kind(_wraps("staticmethod", "__func__"), staticmethod),
     _kind(_wraps("classmethod", "__func__"), classmethod),
     _kind(_wraps("property", "fget", "fset", "fdel"), property),
@@ -140,6 +151,12 @@ KINDS: tuple[Kind, ...] = (
     _kind(objects.object_writer("object", frozenset({"_stop_words_id"})),
           "sklearn.feature_extraction.text:_VectorizerMixin"),
     _kind(objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
+    _kind(_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
+    _kind(_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
+    _kind(_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
+    _kind(_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
+    _kind(_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
+    _kind(objects.write_table_cell, "statsmodels.iolib.table:Cell"),
     # What cannot be seen into
     _kind(opaque.write_iterator, *opaque.ITERATORS),
     _kind(opaque.write_referents, *opaque.ITERTOOLS),
@@ -148,6 +165,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(_at("file", opaque.memory_file), "io:BytesIO", "io:StringIO"),
     _kind(_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
           "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
+    _kind(opaque.write_opaque, "torch.utils.tensorboard.writer:SummaryWriter",
+          "tensorboardX.writer:SummaryWriter"),
     _kind(_at("lock", opaque.lock_position), "_thread:LockType"),
 )  # fmt: skip
 """Every kind that is not a plain object. Of the rows that fit, that of the nearest class counts."""

@@ -145,6 +145,12 @@ class Anatomy(Struct, frozen=True):
             return _MISSING
 
 
+_ADDRESSES = frozenset({
+    "__weakref__", "__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__",
+})  # fmt: skip
+"""Members by which a C class tells Python where its pointers are: read, they are addresses."""
+
+
 def _first(item: tuple[str, object]) -> str:
     return item[0]
 
@@ -158,7 +164,7 @@ def _dissect(kind: type) -> Anatomy:
             if name == "__dict__":
                 if _is_descriptor(entry):
                     dictionaries.append(at)
-            elif type(entry) is MemberDescriptorType and name != "__weakref__":
+            elif type(entry) is MemberDescriptorType and name not in _ADDRESSES:
                 slots.append((name, at))
     full, title = full_name(kind), name_of_class(kind).rpartition(".")[2]
     return Anatomy(weakref.ref(kind), full, title, tuple(slots), tuple(dictionaries), _hides(kind))

@@ -19,11 +19,15 @@ _OURS = Path(__file__).parents[1]
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[str, ...]:
-    """Folders of the interpreter and of installed packages, with a slash at the end."""
+    """Folders of the interpreter and of installed packages, with a slash at the end; archives."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages(), str(_OURS)}
-    return tuple(str(Path(folder).resolve()) + os.sep for folder in folders)
+    places = [str(Path(folder).resolve()) for folder in folders]
+    major, minor = sys.version_info[:2]
+    archive = f"python{major}{minor}.zip"  # of the standard library
+    beside = [str(Path(place).with_name(archive)) for place in places]
+    return *(place + os.sep for place in places), *beside
 
 
 def is_installed_file(path: str) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import random
 import sys
 import textwrap
 import unicodedata
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import ModuleType
 
 WIDTH = 80
 
 _STYLE = "rich.style"
+"""The module of rich that draws."""
+
+_rich: dict[str, ModuleType] = {}
+"""Its modules as we imported them."""
 
 _TAB = 4
 
@@ -71,12 +76,32 @@ def wrap(words: str, first: str) -> str:
     )
 
 
-def import_rich() -> None:
-    """Import rich, which draws a number from python's generator, and put that back."""
-    if _STYLE not in sys.modules:
-        state = random.getstate()
-        importlib.import_module(_STYLE)
-        random.setstate(state)
+@contextmanager
+def rich_apart() -> Iterator[None]:
+    """Import rich and use it inside, unseen by the user, who may import it later.
+
+    rich draws a number from python's generator as it is imported. What we import takes none, and
+    is no longer in ``sys.modules`` afterwards: the user's own import then draws as ever.
+    """
+    if _STYLE in sys.modules:  # the user's
+        yield
+        return
+    theirs = _take_rich()
+    state = None if _rich else random.getstate()
+    sys.modules.update(_rich)
+    try:
+        yield
+    finally:
+        _rich.update(_take_rich())
+        sys.modules.update(theirs)
+        if state is not None:
+            random.setstate(state)
+
+
+def _take_rich() -> dict[str, ModuleType]:
+    """Take rich's modules out of those that are imported."""
+    names = [name for name in [*sys.modules] if name.partition(".")[0] == "rich"]
+    return {name: sys.modules.pop(name) for name in names}
 
 
 def draw_table(
@@ -92,7 +117,13 @@ def draw_table(
     Returns:
         Lines of at most 80 columns, without trailing blanks or a final newline.
     """
-    import_rich()
+    with rich_apart():
+        return _draw_table(title, columns, rows)
+
+
+def _draw_table(
+    title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
+) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table

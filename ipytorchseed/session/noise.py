@@ -26,6 +26,9 @@ _CHANGES_EACH_RUN = (
         ),
         "[",
     ),
+    # when a summary of statsmodels was made
+    (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
+    (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
     # %time, %timeit
     (
         ("CPU times:", "Wall time:", "Compiler"),

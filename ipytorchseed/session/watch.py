@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out").fullmatch
+shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
 """Tells the names that IPython keeps cells and their results under."""
 
 _NOWHERE: Final = object()

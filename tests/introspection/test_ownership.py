@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.introspection.ownership import is_local_module, library_version
+from ipytorchseed.introspection.ownership import is_installed_file, is_local_module, library_version
 
 PYTHON = sys.version.partition(" ")[0]
 
@@ -50,3 +51,10 @@ def test_a_package_that_tells_no_version(monkeypatch):
     monkeypatch.setitem(sys.modules, "quiet", module)
     assert library_version("quiet.inner") == ""
     assert not is_local_module("quiet")
+
+
+def test_the_archive_of_the_standard_library_is_the_interpreters():
+    """It is on ``sys.path``, and looked for at imports; one of that name elsewhere is a user's."""
+    archive = next(path for path in sys.path if path.endswith(".zip"))
+    assert is_installed_file(archive)
+    assert not is_installed_file(f"/data/{Path(archive).name}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import is_program
+from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
+    from ipytorchseed.rng.position import Position
     from ipytorchseed.why.case import Case
 
 
@@ -24,6 +27,9 @@ _A_PASS = 2
 
 _TOLD = 20
 """Moves of which it is told what they were, the latest ones."""
+
+_SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
+"""What the text of a cell has that may put a source elsewhere than draws do."""
 
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
@@ -191,6 +197,10 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
         message += f" went on from {_where(now, after)} in {case.name(case.run)}"
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
+    proof = f"state {before[:8]} → {after[:8]}"
+    if not case.same_kernel and name in case.run.before and _nobody_seeded(was, now, blame):
+        message = f"{name} was never seeded: each kernel begins it elsewhere"
+        return Cause("rng", name, message, proof, _SEED, prevents=True)
     message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
     doings = [f"{_who(case, each)} {each.how}" for each in blame]
     if doings:
@@ -201,10 +211,30 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
         kind="rng",
         name=name,
         message=message,
-        proof=f"state {before[:8]} → {after[:8]}",
+        proof=proof,
         fix=f"%seed rewind {case.word(case.against)}",
         blame=tuple(blame),
     )
+
+
+def _nobody_seeded(was: Position | None, now: Position | None, blame: list[Blame]) -> bool:
+    """Tell whether a source is in both kernels where the system's entropy and draws led it.
+
+    Args:
+        was: Where it stood in the earlier kernel.
+        now: Where it stands in the later one.
+        blame: What moved it there since that kernel began.
+    """
+    chosen = any(
+        each is not None and each.seed is not None and each.seed < LIMIT for each in (was, now)
+    )
+    return not chosen and not any(map(_may_seed, blame))
+
+
+def _may_seed(blame: Blame) -> bool:
+    """Tell whether a move may have been a seeding, or the putting back of a state."""
+    asked = blame.run is None or _SETS_STATE.search(blame.run.source) is not None
+    return asked or blame.how.startswith("reseeded")
 
 
 def _where(position: object, digest: str) -> str:
@@ -247,13 +277,16 @@ def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
     """List what moved a source, oldest first: a run or something between runs, from, to."""
     moves: list[tuple[Run | None, str | None, str]] = []
     for run in [*case.history, case.run]:
+        if run.kernel != case.run.kernel:  # what ran there led nowhere here
+            continue
         moved = run.between.get(name)
         if moved is not None and run is not case.against:
             moves.append((None, *moved))
         if run is case.run:
             break
         begin, end = states(run, after=False).get(name), states(run, after=True).get(name)
-        if end is not None and begin != end and (begin is not None or run.writes):
+        brought_in = name in run.after or run.writes
+        if end is not None and begin != end and (begin is not None or brought_in):
             moves.append((run, begin, end))
     return moves
 

@@ -1,0 +1,123 @@
+"""What objects keep of addresses, clocks, caches and scratch memory is no content of theirs."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+import torch
+from ipywidgets import IntSlider
+from scipy.interpolate import UnivariateSpline
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import cross_validate
+
+from ipytorchseed.fingerprint import fingerprint, same
+from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.session.noise import without_noise
+
+X = np.linspace(0, 1, 30)
+
+
+def _loader(seed=0, size=8.0):
+    torch.manual_seed(seed)
+    data = torch.utils.data.TensorDataset(torch.arange(size))
+    return iter(torch.utils.data.DataLoader(data, batch_size=2))
+
+
+def _taken(loader):
+    next(loader)
+    return loader
+
+
+def _spline(power=2, *, scratch=None):
+    made = UnivariateSpline(X, X**power)
+    if scratch is not None:
+        made._data = (*made._data[:10], np.full(7, scratch), *made._data[11:])
+    return made
+
+
+def _scores(times, slope=1.0):
+    found = cross_validate(LinearRegression(), X[:, None], np.cos(slope * X))
+    return {**found, "fit_time": times, "score_time": times}
+
+
+def _dated(when, result="0.97"):
+    cell = type("Cell", (), {"__module__": "statsmodels.iolib.table"})
+    module = sys.modules.setdefault(cell.__module__, types.ModuleType(cell.__module__))
+    cell = vars(module).setdefault("Cell", cell)
+    cells = [cell(), cell()]
+    for each, data in zip(cells, (when, result), strict=True):
+        each.data = data
+    return cells
+
+
+CASES = {
+    "loader": (_loader(1), _loader(2), _taken(_loader(1))),
+    "dataset": (_loader(1), _loader(2), _loader(1, 6.0)),
+    "getter": (operator.attrgetter("a.b"), operator.attrgetter("a.b"), operator.attrgetter("a")),
+    "item": (operator.itemgetter(1), operator.itemgetter(1), operator.itemgetter(2)),
+    "caller": (
+        operator.methodcaller("f", 1, k=2),
+        operator.methodcaller("f", 1, k=2),
+        operator.methodcaller("f", 1, k=3),
+    ),
+    "assumed": (sympy.Symbol("x"), sympy.Symbol("x"), sympy.Symbol("x", positive=True)),
+    "styler": tuple(
+        pd.DataFrame({"a": [1.0, last]}).style.format("{:.1f}") for last in (2.0, 2.0, 3.0)
+    ),
+    "widget": (IntSlider(3), IntSlider(3), IntSlider(4)),
+    "spline": (_spline(scratch=1.0), _spline(scratch=2.0), _spline(3)),
+    "scores": (_scores(1.0), _scores(2.0), _scores(1.0, 2.0)),
+    "times of one's own": ({"fit_time": 1.0}, {"fit_time": 1.0}, {"fit_time": 2.0}),
+    "date": (
+        _dated("Sun, 22 Nov 2026"),
+        _dated("Mon, 23 Nov 2026"),
+        _dated("Sun, 22 Nov 2026", "0.96"),
+    ),
+    "time": (_dated("05:17:58"), _dated(" 06:17:59 "), _dated("05:17:58", "0.96")),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_phantom_is_the_same_and_a_change_beside_it_is_not(name):
+    """The first two differ by what is no content, the third by content."""
+    first, again, other = map(fingerprint, CASES[name])
+    assert same(first, again) is True or (first.opaque and first.digest == again.digest)
+    assert first.digest != other.digest
+
+
+def test_what_an_expression_found_out_about_itself_is_no_content():
+    """Hashes and assumptions are kept by sympy as they are asked for."""
+    x, y = sympy.symbols("fresh_x fresh_y")
+    made = sympy.sin(x) ** 2 + y
+    before = fingerprint(made)
+    hash(made), made.is_positive, made.is_real, made.diff(x).simplify()
+    assert same(before, fingerprint(made)) is True
+    assert same(before, fingerprint(sympy.sin(x) ** 3 + y)) is False
+
+
+def test_members_of_classes_in_c_that_are_addresses_are_not_read():
+    """Functions of Cython have one where Python finds their pointer."""
+    function = pd._libs.lib.infer_dtype
+    names = [name for name, _ in anatomy(type(function)).attributes(function)]
+    assert not {"__vectorcalloffset__", "__dictoffset__", "__weaklistoffset__"} & {*names}
+
+
+SUMMARY = """
+Date:                {date}   Prob (F-statistic):           6.07e-12
+Time:                        {time}   Log-Likelihood:                {found}
+"""
+
+
+def test_when_a_summary_was_made_is_noise_and_what_it_found_is_not():
+    """The lines are those of statsmodels."""
+    first = SUMMARY.format(date="Sun, 22 Nov 2026", time="05:17:58", found="-96.153")
+    again = SUMMARY.format(date="Mon, 23 Nov 2026", time="15:17:59", found="-96.153")
+    other = SUMMARY.format(date="Sun, 22 Nov 2026", time="05:17:58", found="-96.154")
+    assert without_noise(first) == without_noise(again)
+    assert without_noise(first) != without_noise(other)

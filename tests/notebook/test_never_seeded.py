@@ -1,0 +1,50 @@
+"""A source that nobody seeded is called so, and where somebody did, it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kernel import Kernel
+
+MUCH = "much = np.random.rand(6_000_000)[-1]"
+"""More draws than are counted from one state to another."""
+
+NEVER = "numpy was never seeded"
+
+
+def _after_restart(tmp_path, before, after):
+    """Run some cells, then one that draws; again after a restart; return what ``%why`` says."""
+    with Kernel(tmp_path) as kernel:
+        for setup in (before, after):
+            kernel.run("import numpy as np, numpy.random\n%load_ext ipytorchseed")
+            for cell in setup:
+                kernel.run(cell)
+            kernel.run("print(np.random.rand())", "draw")
+            said = kernel.run("%why").displays
+            kernel.restart()
+        return " ".join(said[-1]["text/plain"].split())
+
+
+@pytest.mark.parametrize("setup", [[], [MUCH], ["np.random.rand(3)", MUCH]])
+def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
+    """Whoever drew from it meanwhile, and however much; the mend is a seed."""
+    said = _after_restart(tmp_path, setup, setup)
+    assert NEVER in said
+    assert "mend: %seed 42" in said
+    assert "moved it" not in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["np.random.seed(1)"], []),
+        ([], ["np.random.seed(1)"]),
+        (["np.random.seed(1)"], ["np.random.seed(2)", "np.random.rand(3)"]),
+        (["np.random.seed()"], ["np.random.seed()", MUCH]),
+    ],
+)
+def test_a_source_that_one_kernel_seeded_was_not_never_seeded(tmp_path, before, after):
+    """It began elsewhere, and that is what is said."""
+    said = _after_restart(tmp_path, before, after)
+    assert "numpy began elsewhere" in said
+    assert NEVER not in said

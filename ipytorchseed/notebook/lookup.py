@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.render.timeline import run_name
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

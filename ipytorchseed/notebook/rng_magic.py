@@ -14,9 +14,9 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
-from ipytorchseed.render.timeline import run_name
 from ipytorchseed.render.who import WhoView
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

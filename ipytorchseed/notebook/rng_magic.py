@@ -68,7 +68,7 @@ def show(extension: Extension) -> None:
 def _look(extension: Extension) -> RngView:
     session, seeding = extension.tracking.session, extension.seeding
     status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
-    runs = [*session.ledger.runs(session.notebook, limit=_SHOWN)][::-1]
+    runs = [*session.ledger.runs(session.notebook, rank=session.rank, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
     note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
     return RngView(status, judged, runs, session.kernel, note)

@@ -44,19 +44,19 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         against = run_before(session, run)
     history: list[Run] = _comparable(session, run) if against is None else []
     if against is not None and against.id is not None and run.id is not None:
-        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1)
+        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
-        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
+        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
     states = LedgerStates(ledger, run, sources())
     return explain(run, against, history, states, _operations(session, run))
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run that the first one of a cell may be compared with, if there is one."""
-    (latest,) = session.ledger.last_runs_of_cell(run.notebook, run.cell, 1) or (run,)
+    (latest,) = session.ledger.last_runs_of_cell(run.notebook, run.cell, 1, rank=run.rank) or (run,)
     if latest.id != run.id:
         return [latest]
-    earlier = session.ledger.runs(run.notebook, before_id=run.id, limit=_NEAR)
+    earlier = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
     return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
 
 
@@ -90,7 +90,7 @@ def last_repeated(session: Session) -> Run:
         LookupFailure: None is recorded.
     """
     newest = None
-    for run in islice(session.ledger.runs(session.notebook), _LOOKED_BACK):
+    for run in islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK):
         if only_asks(run.source):
             continue
         newest = newest or run
@@ -104,7 +104,9 @@ def last_repeated(session: Session) -> Run:
 
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the run of a run's cell before it, or None where there is none."""
-    earlier = session.ledger.last_runs_of_cell(run.notebook, run.cell, 1, before_id=run.id)
+    earlier = session.ledger.last_runs_of_cell(
+        run.notebook, run.cell, 1, before_id=run.id, rank=run.rank
+    )
     return earlier[0] if earlier else None
 
 

@@ -57,30 +57,11 @@ class SavedIds:
             about = self._path.stat()
             version = about.st_mtime_ns, about.st_size
             if version != self._version and about.st_size <= _LARGEST:
-                self._ids = _ids_in(self._path.read_bytes())
+                from ipytorchseed.session.identity import saved_ids
+
+                self._ids = saved_ids(self._path.read_bytes())
                 self._version = version
         return self._ids
-
-
-def _ids_in(content: bytes) -> frozenset[str]:
-    """Return the ids of a notebook's cells; none of those before nbformat 4.5.
-
-    Raises:
-        ValueError: It is no notebook.
-    """
-    import msgspec
-
-    class Cell(msgspec.Struct):
-        id: str = ""
-
-    class Notebook(msgspec.Struct):
-        nbformat: int
-        nbformat_minor: int
-        cells: list[Cell]
-
-    notebook = msgspec.json.decode(content, type=Notebook)
-    holds = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
-    return frozenset(cell.id for cell in notebook.cells if holds and cell.id)
 
 
 def rank_of(shell: InteractiveShell) -> int | None:

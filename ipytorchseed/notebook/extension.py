@@ -215,7 +215,7 @@ class Extension:
         with self.lock:
             self.at_work = True
         ident = cell_id(self.shell, info)
-        seed = self.seeding.for_cell(ident or str(info.raw_cell).strip())
+        seed = self.seeding.for_cell(ident, str(info.raw_cell))
 
         if seed is None:
             self.tracking.begin(info, ident)

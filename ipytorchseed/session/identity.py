@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ipytorchseed.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -61,3 +63,24 @@ class Identity:
         except LedgerError:  # told where the run is to be kept
             return ident
         return f"{ident} {session.kernel}" if known else ident
+
+
+class _Cell(msgspec.Struct):
+    id: str = ""
+
+
+class _Notebook(msgspec.Struct):
+    nbformat: int
+    nbformat_minor: int
+    cells: list[_Cell]
+
+
+def saved_ids(content: bytes) -> frozenset[str]:
+    """Return the ids of a notebook file's cells; there are none before nbformat 4.5.
+
+    Raises:
+        ValueError: It is no notebook.
+    """
+    notebook = msgspec.json.decode(content, type=_Notebook)
+    has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
+    return frozenset(cell.id for cell in notebook.cells if has_ids and cell.id)

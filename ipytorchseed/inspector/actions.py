@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.buttons import press
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.render.timeline import run_name
+from ipytorchseed.why.case import run_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ def _word(extension: Extension, number: int) -> str:
     if run is None:
         msg = f"the ledger no longer keeps run #{number}"
         raise LookupFailure(msg)
-    return run_name(run, session.kernel).removeprefix("In[").removesuffix("]")
+    return run_word(run, session.kernel)
 
 
 def _question(extension: Extension, wish: Mapping[str, Any]) -> str:

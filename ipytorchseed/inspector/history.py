@@ -78,7 +78,7 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.ledger: Ledger = session.ledger
-        self.ids = self.ledger.run_ids_between(session.notebook, 0, _LATEST)
+        self.ids = self.ledger.run_ids_between(session.notebook, 0, _LATEST, rank=session.rank)
         self._lines: dict[int, Line | None] = {}
         self._latest: dict[str, Run] = {}
         self._moved: dict[str, None] = {}
@@ -101,7 +101,9 @@ class History:
     def catch_up(self) -> None:
         """Learn of runs that other kernels of the notebook added."""
         last = self.ids[-1] if self.ids else 0
-        self.ids += self.ledger.run_ids_between(self._session.notebook, last, _LATEST)
+        self.ids += self.ledger.run_ids_between(
+            self._session.notebook, last, _LATEST, rank=self._session.rank
+        )
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
         """Read lines by their places; None stands for a run that the ledger no longer keeps."""
@@ -156,7 +158,9 @@ class History:
         for number in self.ids[first : last + 1]:
             self._lines.setdefault(number, None)
         earlier: dict[str, Run] = {}
-        for run in self.ledger.runs_between(self._session.notebook, begin - 1, end):
+        for run in self.ledger.runs_between(
+            self._session.notebook, begin - 1, end, rank=self._session.rank
+        ):
             if run.id is None:
                 continue
             if self._lines.get(run.id) is None:
@@ -173,5 +177,7 @@ class History:
         known = self._latest.get(run.cell)
         if known is not None and (run.id is None or (known.id or 0) < run.id):
             return known
-        found = self.ledger.last_runs_of_cell(run.notebook, run.cell, 1, before_id=run.id)
+        found = self.ledger.last_runs_of_cell(
+            run.notebook, run.cell, 1, before_id=run.id, rank=run.rank
+        )
         return found[0] if found else None

@@ -71,6 +71,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (blob, save)) WITHOUT ROWID""",
         f"PRAGMA application_id = {APPLICATION}",
     ),
+    (  # 2: runs are found by their text, and told apart by rank
+        "ALTER TABLE runs ADD COLUMN code INTEGER",
+        "ALTER TABLE runs ADD COLUMN rank INTEGER",
+        "CREATE INDEX runs_code ON runs (notebook, code)",
+    ),
 )
 """Append only."""
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LATEST = 2**62
 """Above every number."""
 
+ANY = -1
+"""Of whichever rank."""
+
 
 class Query(Struct, frozen=True):
     """Which runs are asked for: of all that is given, and in which order.
@@ -34,6 +37,8 @@ class Query(Struct, frozen=True):
         notebook: Only of this one.
         cell: Only of this one.
         kernel: Only of this one.
+        code: Only with this text, named as ``Run.code`` does.
+        rank: Only of this one; None for runs without one, ``ANY`` for all.
         execution_count: Only with this number in ``In[...]``.
         after: Only with larger numbers.
         up_to: Only with numbers up to this one.
@@ -44,15 +49,22 @@ class Query(Struct, frozen=True):
     notebook: str | None = None
     cell: str | None = None
     kernel: str | None = None
+    code: str | None = None
+    rank: int | None = ANY
     execution_count: int | None = None
     after: int = 0
     up_to: int = LATEST
     newest_first: bool = True
     limit: int = LATEST
 
-    def sql(self, columns: str) -> tuple[str, list[int]]:
+    def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return the statement that asks for columns, and its values."""
-        names = {"notebook": self.notebook, "cell": self.cell, "kernel": self.kernel}
+        names = {
+            "notebook": self.notebook,
+            "cell": self.cell,
+            "kernel": self.kernel,
+            "code": self.code,
+        }
         wanted = {name: key_of_name(each) for name, each in names.items() if each is not None}
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
@@ -60,11 +72,15 @@ class Query(Struct, frozen=True):
         # runs are in their order already. A plus keeps SQLite from taking an index.
         plus = "+" if [*wanted] == ["notebook"] else ""
         where = "".join(f"{plus}{column} = ? AND " for column in wanted)
+        values: list[int | None] = [*wanted.values()]
+        if self.rank != ANY:
+            where += "rank IS ? AND "
+            values.append(self.rank)
         order = "DESC" if self.newest_first else "ASC"
         return (
             f"SELECT {columns} FROM runs WHERE {where} id > ? AND id <= ?"  # noqa: S608 -- ours
             f" ORDER BY id {order} LIMIT ?"
-        ), [*wanted.values(), self.after, self.up_to, self.limit]
+        ), [*values, self.after, self.up_to, self.limit]
 
 
 def insert(connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]) -> int:
@@ -82,11 +98,13 @@ def insert(connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]
         key_of_name(run.cell),
         run.execution_count,
         run.started,
+        key_of_name(run.code) if run.code else None,
+        run.rank,
         compress(record),
     )
     query = (
-        "INSERT INTO runs (notebook, kernel, cell, execution_count, started, record)"
-        " VALUES (?,?,?,?,?,?)"
+        "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, rank, record)"
+        " VALUES (?,?,?,?,?,?,?,?)"
     )
     number = int(connection.execute(query, row).lastrowid or 0)
     blobs.put(connection, blobs.PART, parts, number, run.started)

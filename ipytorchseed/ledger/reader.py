@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.ledger import blobs, queries
-from ipytorchseed.ledger.encoding import key_of_digest
+from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
-from ipytorchseed.ledger.queries import LATEST, Query
+from ipytorchseed.ledger.queries import ANY, LATEST, Query
 from ipytorchseed.ledger.saves import find_save, names_of_saves
 from ipytorchseed.ledger.seeds import find_seeds
 from ipytorchseed.ledger.traces import find_traces
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.database import Database
     from ipytorchseed.ledger.records import Run, Trace
     from ipytorchseed.ledger.seeds import SeedEntry
+
+_ALIKE = 500
+"""Runs of one text that are looked through for the cells that had it."""
 
 _PAGE = 64
 """Runs read at a time where many are asked for: memory does not grow with the ledger."""
@@ -59,31 +62,64 @@ class Reader:
         """Return the run of that number, or None where there is none."""
         return next(self._pages(queries.by_number(number)), None)
 
-    def find(self, notebook: str, execution_count: int, kernel: str | None = None) -> Run | None:
+    def find(
+        self,
+        notebook: str,
+        execution_count: int,
+        kernel: str | None = None,
+        *,
+        rank: int | None = ANY,
+    ) -> Run | None:
         """Return the latest run that was ``In[execution_count]``, or None where there is none.
 
         Args:
             notebook: Of this notebook.
             execution_count: The number in ``In[...]``.
             kernel: This kernel's is preferred to those of earlier ones.
+            rank: Only of this one; None for runs without one.
         """
-        query = Query(notebook=notebook, execution_count=execution_count)
+        query = Query(notebook=notebook, execution_count=execution_count, rank=rank)
         mine = None if kernel is None else next(self._pages(replace(query, kernel=kernel), 1), None)
         return mine or next(self._pages(query, 1), None)
 
     def last_runs_of_cell(
-        self, notebook: str, cell: str, n: int = 2, *, before_id: int | None = None
+        self,
+        notebook: str,
+        cell: str,
+        n: int = 2,
+        *,
+        before_id: int | None = None,
+        rank: int | None = ANY,
     ) -> list[Run]:
         """Return up to ``n`` runs of a cell, the newest first, or those before a number."""
-        return [*self.runs(notebook, cell, before_id=before_id, limit=n)]
+        return [*self.runs(notebook, cell, before_id=before_id, rank=rank, limit=n)]
 
-    def runs(
+    def cells_with_text(
+        self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
+    ) -> list[str]:
+        """Return what cells of one text are known by, in the last of the other kernels with any.
+
+        Args:
+            notebook: Of this notebook.
+            code: The text, named as ``Run.code`` does.
+            kernel: The one that asks, which is left out.
+            rank: Only of this one; None for runs without one.
+        """
+        query = Query(notebook=notebook, code=code, rank=rank, limit=_ALIKE)
+        sql, values = query.sql("id, kernel, cell")
+        rows = self._database.read(lambda connection: connection.execute(sql, values).fetchall())
+        others = [row for row in rows if row[1] != key_of_name(kernel)]
+        cells = {cell: number for number, last, cell in others if last == others[0][1]}
+        return [run.cell for number in cells.values() if (run := self.run(number)) is not None]
+
+    def runs(  # noqa: PLR0913 -- each by name
         self,
         notebook: str | None = None,
         cell: str | None = None,
         kernel: str | None = None,
         *,
         before_id: int | None = None,
+        rank: int | None = ANY,
         limit: int | None = None,
     ) -> Iterator[Run]:
         """Iterate over runs, the newest first, a few in memory at a time.
@@ -93,28 +129,32 @@ class Reader:
             cell: Only of this one.
             kernel: Only of this one.
             before_id: Only with smaller numbers.
+            rank: Only of this one; None for runs without one.
             limit: At most so many.
         """
         up_to = LATEST if before_id is None else before_id - 1
-        query = Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to)
+        query = Query(notebook=notebook, cell=cell, kernel=kernel, rank=rank, up_to=up_to)
         size = _PAGE if limit is None else min(limit, _PAGE)
         return itertools.islice(self._pages(query, size), limit)
 
-    def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
+    def runs_between(
+        self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
+    ) -> Iterator[Run]:
         """Iterate over a notebook's runs, the oldest first, a few in memory at a time.
 
         Args:
             notebook: Of this notebook, in all its kernels.
             after_id: From the run after this one.
             up_to_id: To this run, with it.
+            rank: Only of this one; None for runs without one.
         """
-        return self._pages(
-            Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)
-        )
+        return self._pages(_between(notebook, after_id, up_to_id, rank))
 
-    def run_ids_between(self, notebook: str, after_id: int, up_to_id: int) -> list[int]:
+    def run_ids_between(
+        self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
+    ) -> list[int]:
         """Return the numbers of the runs that ``runs_between`` gives, without reading them."""
-        query = Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)
+        query = _between(notebook, after_id, up_to_id, rank)
         return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
@@ -184,3 +224,7 @@ class Reader:
 
     def _select(self, query: Query) -> list[tuple[int, Run | None]]:
         return self._database.read(lambda connection: queries.select(connection, query))
+
+
+def _between(notebook: str, after_id: int, up_to_id: int, rank: int | None) -> Query:
+    return Query(notebook=notebook, after=after_id, up_to=up_to_id, rank=rank, newest_first=False)

@@ -148,6 +148,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
             uses nothing of what they draw.
         code: The name of its text as the interpreter sees it: without comments and layout.
+        rank: Which of several processes that run the same notebook it happened in, from 0; None
+            where there is one only.
         notes: What could not be looked at, in words.
         id: Its number in the ledger; None before it is there.
     """
@@ -178,5 +180,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
     uses: tuple[str, ...] = ()
     passes: bool = False
     code: str = ""
+    rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None

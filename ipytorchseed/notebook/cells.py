@@ -1,26 +1,83 @@
-"""Which cell a run belongs to."""
+"""Which cell runs, as the front end tells it, and in which of several processes."""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
+_SAVED = re.compile(r"[a-zA-Z0-9-_]{1,64}")
+"""Ids that a notebook's file can hold, from nbformat 4.5 on."""
 
-def cell_key(shell: InteractiveShell, info: ExecutionInfo) -> str:
-    """Return what a cell is known by, across runs and kernels.
+_EACH_RUN = re.compile(r"vscode-interactive|[^#]*\.interactive#")
+"""How ids of VS Code's Interactive Window begin: each run has a new one."""
+
+_LARGEST = 100_000_000
+"""Bytes of a notebook's file that are read for its ids: a tenth of a second."""
+
+
+def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
+    """Return what the front end calls the cell; None where it says nothing that lasts.
 
     Args:
         shell: The running shell.
         info: What IPython says of the run.
-
-    Returns:
-        The front end's cell id (JupyterLab, VS Code, Colab); the cell's text where it sends none.
     """
-    if info.cell_id:
-        return str(info.cell_id)
-    colab: Any = getattr(shell, "parent_header", None)
-    for key in ("metadata", "colab", "cell_id"):
-        colab = colab.get(key) if isinstance(colab, dict) else None
-    return str(colab) if colab else str(info.raw_cell).strip()
+    told = getattr(info, "cell_id", None)
+    if not told:
+        told = getattr(shell, "parent_header", None)
+        for key in ("metadata", "colab", "cell_id"):
+            told = told.get(key) if isinstance(told, dict) else None
+    return str(told) if told and not _EACH_RUN.match(str(told)) else None
+
+
+class SavedIds:
+    """The cell ids that stand in a notebook's file, which hold whenever it is opened.
+
+    Args:
+        path: The notebook, if it is one.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._version: tuple[int, int] | None = None
+        self._ids: frozenset[str] = frozenset()
+
+    def around(self, ident: str | None) -> frozenset[str]:
+        """Return the file's ids, if ``ident`` may become one of them; else nothing."""
+        if ident is None or not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
+            return frozenset()
+        with suppress(OSError, ValueError):  # gone, elsewhere, being written: what was read holds
+            about = self._path.stat()
+            version = about.st_mtime_ns, about.st_size
+            if version != self._version and about.st_size <= _LARGEST:
+                from ipytorchseed.session.identity import saved_ids
+
+                self._ids = saved_ids(self._path.read_bytes())
+                self._version = version
+        return self._ids
+
+
+def rank_of(shell: InteractiveShell) -> int | None:
+    """Return which of several processes this is that run the same notebook; None where it is one.
+
+    From ``torch.distributed`` where that is in use, else a launcher's environment, else the number
+    of the ipyparallel engine. Nothing is imported or begun.
+    """
+    distributed: Any = sys.modules.get("torch.distributed")
+    with suppress(Exception):  # half imported, or being torn down
+        begun = distributed.is_available() and distributed.is_initialized()
+        if begun and distributed.get_world_size() > 1:
+            return int(distributed.get_rank())
+    for name in ("RANK", "LOCAL_RANK"):
+        told = os.environ.get(name, "")
+        if told.isdecimal():
+            return int(told)
+    engine = getattr(getattr(shell, "kernel", None), "engine_id", None)
+    return engine if isinstance(engine, int) else None

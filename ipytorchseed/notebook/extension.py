@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from IPython.core.completer import SimpleCompletion, context_matcher
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.cells import cell_key
+from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.guard import Guard
 from ipytorchseed.notebook.interrupts import Interrupts
@@ -214,13 +214,13 @@ class Extension:
             return
         with self.lock:
             self.at_work = True
-        key = cell_key(self.shell, info)
-        seed = self.seeding.for_cell(key)
+        ident = cell_id(self.shell, info)
+        seed = self.seeding.for_cell(ident, str(info.raw_cell))
 
         if seed is None:
-            self.tracking.begin(info, key)
+            self.tracking.begin(info, ident)
         else:
-            self.tracking.begin(info, key, partial(self.seeding.apply, seed))
+            self.tracking.begin(info, ident, partial(self.seeding.apply, seed))
             self.tracking.note_seed(seed, "each")
 
     def _post_execute(self) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.render.timeline import run_name
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -27,16 +27,23 @@ def find_run(session: Session, word: str) -> Run:
         run = session.ledger.run(int(named.group(1)))
     elif named:
         count = int(named.group(2) or named.group(3))
-        run = session.ledger.find(session.notebook, count, kernel=session.kernel)
+        run = session.ledger.find(session.notebook, count, session.kernel, rank=session.rank)
     if run is None:
         msg = f"no run {word!r} is recorded; {_known(session)}"
+        raise LookupFailure(msg)
+    if run.notebook == session.notebook and run.rank != session.rank:
+        ranks = f"{_of_rank(run.rank)}, and this process {_of_rank(session.rank)}"
+        msg = f"#{run.id} is {ranks}: name a run of this process"
         raise LookupFailure(msg)
     return run
 
 
+def _of_rank(rank: int | None) -> str:
+    return "of no rank" if rank is None else f"of rank {rank}"
+
+
 def _known(session: Session) -> str:
-    names = [
-        run_name(run, session.kernel) for run in session.ledger.runs(session.notebook, limit=8)
-    ]
+    latest = session.ledger.runs(session.notebook, rank=session.rank, limit=8)
+    names = [run_name(run, session.kernel) for run in latest]
     known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
     return known if session.config.tracking else f"{known}; {TRACKING_OFF}"

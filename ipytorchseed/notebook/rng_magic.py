@@ -14,9 +14,9 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
-from ipytorchseed.render.timeline import run_name
 from ipytorchseed.render.who import WhoView
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -68,7 +68,7 @@ def show(extension: Extension) -> None:
 def _look(extension: Extension) -> RngView:
     session, seeding = extension.tracking.session, extension.seeding
     status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
-    runs = [*session.ledger.runs(session.notebook, limit=_SHOWN)][::-1]
+    runs = [*session.ledger.runs(session.notebook, rank=session.rank, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
     note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
     return RngView(status, judged, runs, session.kernel, note)

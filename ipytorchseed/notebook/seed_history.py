@@ -11,8 +11,8 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.seedlog import SeedLog, restored_text
-from ipytorchseed.render.timeline import run_name
 from ipytorchseed.session import rewind as states_of
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
+from contextlib import suppress
+from io import StringIO
 from typing import NamedTuple
 
 
@@ -23,6 +26,20 @@ class Each(NamedTuple):
         return self.seed if self.same else derive_seed(self.seed, key)
 
 
+def text_of(source: str) -> str:
+    """Return what counts of a cell's text: no comments, no blank lines, no magics above it."""
+    lines = source.splitlines()
+    with suppress(tokenize.TokenError, SyntaxError):  # no Python: all of it counts
+        for token in tokenize.generate_tokens(StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column]
+    kept = [line.rstrip() for line in lines if line.strip()]
+    while kept and kept[0].startswith("%%"):
+        del kept[0]
+    return "\n".join(kept)
+
+
 class Seeding:
     """The rule in force, and the seed last applied by a command.
 
@@ -34,6 +51,7 @@ class Seeding:
     def __init__(self) -> None:
         self.each: Each | None = None
         self.last: int | None = None
+        self._alike: dict[str, list[str | None]] = {}
 
     @property
     def rule(self) -> str:
@@ -43,8 +61,8 @@ class Seeding:
         if self.each.same:
             return f"Before every cell, every source is seeded with {self.each.seed}"
         return (
-            "Before every cell, every source is seeded with what follows from"
-            f" {self.each.seed} and the cell"
+            f"Each cell now starts from its own seed, derived from {self.each.seed} and the cell's"
+            " text"
         )
 
     def apply(self, seed: int) -> None:
@@ -58,6 +76,19 @@ class Seeding:
         seed_all(seed)
         self.last = seed
 
-    def for_cell(self, key: str) -> int | None:
-        """Return the seed that the rule gives the cell known by ``key``, if there is a rule."""
-        return None if self.each is None else self.each.for_cell(key)
+    def for_cell(self, ident: str | None, source: str) -> int | None:
+        """Return the seed that the rule gives a cell, if there is a rule.
+
+        Args:
+            ident: The front end's id, which tells cells of one text apart in the order of their
+                first run; None where there is none.
+            source: The cell's text.
+        """
+        if self.each is None:
+            return None
+        text = text_of(source)
+        alike = self._alike.setdefault(text, [])
+        if ident not in alike:
+            alike.append(ident)
+        place = alike.index(ident)
+        return self.each.for_cell(f"{text}\n# {place}" if place else text)

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LedgerError
+from ipytorchseed.notebook.cells import SavedIds, rank_of
 from ipytorchseed.notebook.errors import error_line, shown_traceback
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.render.text import visible
@@ -56,6 +57,7 @@ class Tracking:
         self._noted = 0.0
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
+        self._saved: SavedIds | None = None
         self._overhearing = Overhearing(shell, self._printed, self._displayed)
         choices.observe(self._choose)
 
@@ -123,13 +125,13 @@ class Tracking:
             self._session.stop_look()
 
     def begin(
-        self, info: ExecutionInfo, cell: str, prepare: Callable[[], object] | None = None
+        self, info: ExecutionInfo, ident: str | None, prepare: Callable[[], object] | None = None
     ) -> None:
         """Look at everything before a cell runs.
 
         Args:
             info: What IPython says of the run.
-            cell: What the cell is known by.
+            ident: What the front end calls the cell.
             prepare: What we do before the cell, if anything.
         """
         if not self._choices.tracking:
@@ -139,15 +141,23 @@ class Tracking:
         transformed = getattr(info, "transformed_cell", None)
         if transformed is not None:  # IPython tells it since 9.0
             self._transformed = str(info.raw_cell), transformed
-        self.session.begin_cell(
-            cell=cell,
-            source=str(info.raw_cell),
+        session, source = self.session, str(info.raw_cell)
+        if session.rank is None:
+            session.rank = rank_of(self._shell)
+        session.begin_cell(
+            cell=session.identity.find(ident, source, self._saved_ids(session, ident)),
+            source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
             prepare=prepare,
         )
         self._shown = shown_traceback(self._shell)
         self._overhearing.start()
+
+    def _saved_ids(self, session: Session, ident: str | None) -> frozenset[str]:
+        if self._saved is None:
+            self._saved = SavedIds(session.notebook)
+        return self._saved.around(ident)
 
     def _line_of(self, error: BaseException) -> str:
         shown = shown_traceback(self._shell)

@@ -61,5 +61,7 @@ def _run_of(session: Session, word: str) -> Run:
     """Return the run that a number names, or the last run of the cell that an id names."""
     if re.fullmatch(r"#?\d+|In\[\d+\]", word):
         return find_run(session, word)
-    runs = session.ledger.last_runs_of_cell(session.notebook, word, 1)
+    runs = session.ledger.last_runs_of_cell(
+        session.notebook, session.identity.key_of(word), 1, rank=session.rank
+    )
     return runs[0] if runs else find_run(session, word)

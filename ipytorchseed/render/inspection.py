@@ -8,8 +8,9 @@ from zlib import crc32
 
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.timeline import Chip, run_name, states_of
+from ipytorchseed.render.timeline import Chip, states_of
 from ipytorchseed.render.why import own_mend, suspect
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,8 +13,9 @@ from ipytorchseed.render.inspection import NO_TORCH, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.timeline import last_moves, run_name, timeline, write_lines
+from ipytorchseed.render.timeline import last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

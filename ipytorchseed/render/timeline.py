@@ -9,6 +9,7 @@ from msgspec import Struct
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.case import run_name
 from ipytorchseed.why.changes import find_changes, not_compared, write_number
 
 if TYPE_CHECKING:
@@ -164,12 +165,6 @@ class Timeline(Struct, frozen=True):
 
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
-
-
-def run_name(run: Run, kernel: str) -> str:
-    """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise."""
-    here = run.kernel == kernel and run.execution_count is not None
-    return f"In[{run.execution_count}]" if here else f"#{run.id}"
 
 
 def label_of(source: str, width: int | None = None) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
-from ipytorchseed.render.timeline import run_name
 from ipytorchseed.render.view import View
+from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

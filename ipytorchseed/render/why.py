@@ -10,8 +10,9 @@ from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.timeline import label_of, run_name, states_of
+from ipytorchseed.render.timeline import label_of, states_of
 from ipytorchseed.render.view import View
+from ipytorchseed.why.case import run_name, run_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 6
 _MOST_CLEARED = 8
 
+_LABEL, _MOST_ERROR = 40, 60
+"""Letters of a cell, and of an error, in the title."""
+
 
 class WhyView(View):
     """An explanation made visible.
@@ -29,27 +33,59 @@ class WhyView(View):
     Args:
         explanation: What is to be said.
         kernel: The kernel that asks.
+        now: When it is asked, in seconds since 1970; None for this moment.
     """
 
-    def __init__(self, explanation: Explanation, kernel: str) -> None:
+    def __init__(self, explanation: Explanation, kernel: str, now: float | None = None) -> None:
         self.explanation = explanation
         self.kernel = kernel
+        self._now = time.time() if now is None else now
 
     @property
     def title(self) -> str:
-        """The question as answered: which run, against which."""
+        """Which run is held against which, after what cut one of them short."""
+        return " ".join([*self._cut_short, self._answer])
+
+    @property
+    def _answer(self) -> str:
         said = self.explanation
-        name = run_name(said.run, self.kernel)
         if said.against is None:
-            return f"{name}: {said.message}"
-        other = run_name(said.against, self.kernel)
+            return said.message
+        name, other = (run_name(run, self.kernel) for run in (said.run, said.against))
+        if said.run.cell != said.against.cell:
+            alike = "" if said.changed else ", with the same results"
+            return f"{name} and {other} are two cells{alike}. What they found:"
         if said.verdict == "same":
-            return f"{name} gave bitwise the same result as {other}."
-        if said.verdict == "explained":
-            return f"Why {name} differs from {other}"
-        if said.unknown:
+            if said.run.kernel != said.against.kernel:
+                other = f"before the restart ({other}, {_clock(said.against)})"
+            return f"{name}: same result, bit for bit, as {other}"
+        if said.verdict != "explained" and said.unknown:
             return f"{name}: {said.message}"
-        return f"{name} differs from {other}, and nothing that was recorded does"
+        what = _shorten(said.run.source)
+        times = f"{name} {self._when(said.run)}, {other} {self._when(said.against, 'before')}"
+        if said.verdict == "explained":
+            return f"Why `{what}` changed: {times}"
+        return f"`{what}` changed, and nothing that was recorded does: {times}"
+
+    @property
+    def _cut_short(self) -> list[str]:
+        """Name the runs of the two that did not run to their end."""
+        said = []
+        for run in (self.explanation.run, self.explanation.against):
+            if run is not None and run.status != "ok":
+                error = f" ({label_of(run.error, _MOST_ERROR)})" if run.error else ""
+                how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
+                said.append(f"{run_name(run, self.kernel)} {how}.")
+        return said
+
+    def _when(self, run: Run, recent: str = "now") -> str:
+        """Say how long ago a run began; ``recent`` within the last minute."""
+        seconds = self._now - run.started
+        for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
+            count = int(seconds // length)
+            if count >= 1:
+                return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago"
+        return recent
 
     @property
     def one_line(self) -> str:
@@ -57,10 +93,12 @@ class WhyView(View):
         said = self.explanation
         if said.against is None or not said.changed:
             return ""
-        named = visible(", ".join(f"{cause.kind} {cause.name}" for cause in said.causes))
-        return (
-            f"Not the result of {run_name(said.against, self.kernel)}:"
-            f" {named or 'nothing recorded differs'}. See %why"
+        named = ", ".join(dict.fromkeys(suspect(cause) for cause in said.causes))
+        shown = next((each for each in said.changed if _is_step(each)), None)
+        how = f": {shown.detail}" if shown is not None else ""
+        return visible(
+            f"Changed since {run_name(said.against, self.kernel)}{how}"
+            f" ({named or 'no cause found'}) · %why {run_word(said.run, self.kernel)}"
         )
 
     @property
@@ -69,6 +107,9 @@ class WhyView(View):
         said = self.explanation
         if said.verdict != "unexplained":
             return ""
+        if said.against is not None and said.against.cell != said.run.cell:
+            alike = "Both found the same states, settings and inputs: the difference is their text."
+            return alike if said.changed and not said.unknown else ""
         if said.unknown:
             values = {*said.run.reads, *said.run.writes}
             if values.isdisjoint(each.name for each in said.unknown):
@@ -212,6 +253,21 @@ def cause_json(cause: Cause) -> dict[str, object]:
         "message": cause.message,
         "fix": cause.fix,
     }
+
+
+def _is_step(change: Change) -> bool:
+    """Tell whether a change is one number's, from what to what."""
+    return change.before is not None and change.after is not None and len(change.after) == 1
+
+
+def _shorten(source: str) -> str:
+    """Return a cell's first line, cut where it or the cell is longer."""
+    line = label_of(source)
+    return f"{line[:_LABEL]}…" if len(line) > _LABEL or "\n" in source.strip() else line
+
+
+def _clock(run: Run) -> str:
+    return time.strftime("%H:%M", time.localtime(run.started))
 
 
 def _name(change: Change) -> str:

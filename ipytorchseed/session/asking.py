@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Explanation
 
 _LOOKED_BACK = 500
-"""Runs that are looked through for a cell that ran more than once."""
+"""Runs that are looked through for one that has an earlier run of its cell."""
 
 _SEEN = 20
 """Runs of a cell that are looked through for operations that did not repeat."""
+
+_NEAR = 20
+"""Runs that are looked through for one to compare the first run of a cell with."""
 
 _HEAD = re.compile(r"%%deterministic(?![\w?]).*\n?")
 
@@ -38,15 +41,23 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
     """
     ledger = session.ledger
     if against is None:
-        earlier = ledger.last_runs_of_cell(run.notebook, run.cell, 1, before_id=run.id)
-        against = earlier[0] if earlier else None
-    history: list[Run] = []
+        against = run_before(session, run)
+    history: list[Run] = _comparable(session, run) if against is None else []
     if against is not None and against.id is not None and run.id is not None:
-        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1)
+        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
-        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
+        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
     states = LedgerStates(ledger, run, sources())
     return explain(run, against, history, states, _operations(session, run))
+
+
+def _comparable(session: Session, run: Run) -> list[Run]:
+    """Return a run that the first one of a cell may be compared with, if there is one."""
+    (latest,) = session.ledger.last_runs_of_cell(run.notebook, run.cell, 1, rank=run.rank) or (run,)
+    if latest.id != run.id:
+        return [latest]
+    earlier = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
+    return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
 
 
 def _operations(session: Session, run: Run) -> list[tuple[Run, Operation]]:
@@ -73,24 +84,30 @@ def _body(source: str) -> str:
 
 
 def last_repeated(session: Session) -> Run:
-    """Return the last run of a cell that ran more than once.
+    """Return the latest run that has an earlier run of its cell, else the latest run.
 
     Raises:
-        LookupFailure: No cell did, or none is recorded; the message says which.
+        LookupFailure: None is recorded.
     """
-    latest: dict[str, Run] = {}
     newest = None
-    for run in islice(session.ledger.runs(session.notebook), _LOOKED_BACK):
+    for run in islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK):
         if only_asks(run.source):
             continue
         newest = newest or run
-        if run.cell in latest:
-            return latest[run.cell]
-        latest[run.cell] = run
+        if run_before(session, run) is not None:
+            return run
     if newest is not None:
         return newest
     msg = "no run is recorded yet; run a cell, run it again, and ask then"
     raise LookupFailure(msg)
+
+
+def run_before(session: Session, run: Run) -> Run | None:
+    """Return the run of a run's cell before it, or None where there is none."""
+    earlier = session.ledger.last_runs_of_cell(
+        run.notebook, run.cell, 1, before_id=run.id, rank=run.rank
+    )
+    return earlier[0] if earlier else None
 
 
 def only_asks(source: str) -> bool:

@@ -23,6 +23,7 @@ from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.settings import Settings
@@ -118,6 +119,8 @@ class Session:
 
     Attributes:
         kernel: A name of this kernel's process.
+        rank: Which of several processes that run the same notebook this is; None for the only one.
+        identity: Which cell a run is of, across kernels.
         too_large: The variable that the last run read or made and that was not read whole, for
             want of time; empty where there was none.
         later: Calls a function once the cell's reply is out; None where nobody waits for one.
@@ -133,6 +136,8 @@ class Session:
     ) -> None:
         self.notebook = notebook
         self.kernel = uuid.uuid4().hex[:12]
+        self.rank: int | None = None
+        self.identity = Identity(self)
         self.ledger = ledger
         self.config = config or Config()
         self.later: Callable[[Callable[[], object]], None] | None = None
@@ -163,6 +168,10 @@ class Session:
     def pending(self) -> Pending | None:
         """The run under way, or None."""
         return self._pending
+
+    def code_of(self, source: str) -> str:
+        """Name a cell's text: comments and layout do not count."""
+        return code_digest(source, self._transform)
 
     def begin_cell(
         self,
@@ -296,7 +305,8 @@ class Session:
             asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
             uses=tuple(sorted(reached.packages)),
             passes=reached.only_loader_seed_draws,
-            code=code_digest(pending.source, self._transform),
+            code=self.code_of(pending.source),
+            rank=self.rank,
             notes=(
                 *states.notes,
                 *(() if reached.complete else (_TOO_MUCH,)),

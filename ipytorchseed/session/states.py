@@ -47,7 +47,7 @@ class LedgerStates:
     @cached_property
     def _latest(self) -> list[Run]:
         """The latest runs of the notebook, the newest first."""
-        return [*self._ledger.runs(self._run.notebook, limit=_LOOKED_BACK)]
+        return [*self._ledger.runs(self._run.notebook, rank=self._run.rank, limit=_LOOKED_BACK)]
 
     @cached_property
     def _now(self) -> dict[str, Fingerprint]:

@@ -67,19 +67,34 @@ class Case(Struct, frozen=True):
         """Whether both runs happened in one kernel."""
         return self.run.kernel == self.against.kernel
 
+    @property
+    def two_cells(self) -> bool:
+        """Whether the runs are of two cells: their texts are not compared."""
+        return self.run.cell != self.against.cell
+
     def name(self, run: Run) -> str:
         """Return how a run is called from the later run's kernel."""
-        here = run.kernel == self.run.kernel and run.execution_count is not None
-        return f"In[{run.execution_count}]" if here else f"#{run.id}"
+        return run_name(run, self.run.kernel)
 
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
-        here = run.kernel == self.run.kernel and run.execution_count is not None
-        return str(run.execution_count) if here else f"#{run.id}"
+        return run_word(run, self.run.kernel)
 
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
         return package in self.run.uses or package in self.against.uses
+
+
+def run_name(run: Run, kernel: str) -> str:
+    """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise."""
+    word = run_word(run, kernel)
+    return word if word.startswith("#") else f"In[{word}]"
+
+
+def run_word(run: Run, kernel: str) -> str:
+    """Return how a run is named in a command given in a kernel: ``5`` or ``#17``."""
+    here = run.kernel == kernel and run.execution_count is not None
+    return str(run.execution_count) if here else f"#{run.id}"
 
 
 def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.why.case import Case, States
+from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
@@ -32,14 +32,14 @@ def explain(
     Args:
         run: The run asked about.
         against: The earlier run, or None where there is none.
-        history: The runs from ``against`` to the one before ``run``, oldest first.
+        history: The runs from ``against`` to the one before ``run``, oldest first; where there is
+            no ``against``, a run that it may be compared with, if there is one.
         states: Where recorded states stand in their streams.
         operations: Operations that were seen not to repeat in runs of the same text, each with
             the run in which it was seen.
     """
     if against is None:
-        message = "this is the first recorded run of the cell: there is nothing to compare it with"
-        return Explanation(run, None, "first-run", message)
+        return Explanation(run, None, "first-run", _say_first(run, history))
     case = Case(run, against, history, states, operations=tuple(operations))
     changed = find_changes(against, run)
     case = replace(case, changed=changed)
@@ -54,18 +54,7 @@ def explain(
         causes += found
         cleared += innocent
     if not changed:
-        without_effect = [
-            Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
-        ]
-        cleared = [*without_effect, *cleared]
-        unknown = find_unknown_outcome(case)
-        if unknown:
-            message = f"no difference from {case.name(against)} was seen, but {say(case, unknown)}"
-            return Explanation(
-                run, against, "unexplained", message, cleared=tuple(cleared), unknown=unknown
-            )
-        message = f"bitwise the same result as {case.name(against)}"
-        return Explanation(run, against, "same", message, cleared=tuple(cleared))
+        return _explain_same(case, causes, cleared)
     if causes:
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
@@ -88,6 +77,12 @@ def explain(
         return Explanation(
             run, against, "unexplained", message, changed, (), tuple(cleared), unknown=unknown
         )
+    if case.two_cells:
+        message = (
+            f"{case.name(run)} differs from {case.name(against)}, which is another cell: both found"
+            " the same states, settings and inputs"
+        )
+        return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
     programs = programs_of(run.asks)
     what = say_programs(programs) if programs else "itself does not repeat"
     message = (
@@ -95,3 +90,27 @@ def explain(
         f" the cell {what}. Next step: %%deterministic --check on top of the cell"
     )
     return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
+
+
+def _explain_same(case: Case, causes: Sequence[Cause], cleared: Sequence[Cleared]) -> Explanation:
+    """Say that no difference was seen, and of what that is not known."""
+    without_effect = [
+        Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
+    ]
+    told, other = (*without_effect, *cleared), case.name(case.against)
+    unknown = find_unknown_outcome(case)
+    if unknown:
+        verdict = "unexplained"
+        message = f"no difference from {other} was seen, but {say(case, unknown)}"
+    else:
+        verdict, message = "same", f"same result, bit for bit, as {other}"
+    return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
+
+
+def _say_first(run: Run, others: Sequence[Run]) -> str:
+    """Say that there is nothing to compare a run with, and what to do."""
+    name, word = run_name(run, run.kernel), run_word(run, run.kernel)
+    compare = f"`%why {word} --against {run_word(others[-1], run.kernel)}`" if others else ""
+    if others and others[-1].cell == run.cell:
+        return f"{name} is the first run of its cell. Compare: {compare}"
+    return f"{name} ran once. Run it again{f', or compare: {compare}' if compare else ''}"

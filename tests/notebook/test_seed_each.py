@@ -22,7 +22,8 @@ def each(kernel):
 
 def test_cells_in_any_order_any_number_of_times_give_the_same_numbers_each(each):
     """The order of cells, and what was drawn between them, do not matter."""
-    assert "what follows from 42 and the cell" in each.run("%seed each 42").stdout
+    told = "Each cell now starts from its own seed, derived from 42 and the cell's text"
+    assert told in each.run("%seed each 42").stdout
     given = {}
     for order in (*itertools.permutations("abc"), "aaa", "cb"):
         for cell in order:
@@ -38,29 +39,39 @@ def test_two_cells_have_different_streams(each):
     assert [len(set(column)) for column in zip(*drawn, strict=True)] == [20, 20, 20]
 
 
-def test_a_cell_is_known_by_its_id_whatever_its_text(each):
-    """An edit of the cell does not change its seed."""
+def test_a_cell_is_known_by_its_text_whatever_its_id(each):
+    """So that each opening of the notebook gives the same; comments and blank lines do not count."""
     each.run("%seed each 42 -q")
-    first = each.run(DRAW, "a1b2").shown
-    assert each.run(f"# edited\n\n{DRAW}", "a1b2").shown == first
-    assert each.run(DRAW, "c3d4").shown != first
+    first = each.run(f"{DRAW}, 'text'", "a1b2").shown
+    same = f"# edited\n\n{DRAW}, 'text'  # here too\n"
+    assert each.run(same, "a1b2").shown == first
+    assert each.run(f"{DRAW}, 'next'", "a1b2").shown.split(",")[0] != first.split(",")[0]
 
 
-def test_without_an_id_a_cell_is_known_by_its_text(each):
-    """As in a terminal; blank lines around it do not count."""
+def test_without_an_id_and_in_a_new_kernel_the_numbers_are_the_same(each, tmp_path):
+    """In any order, with any id or none, as in a terminal and in nbconvert."""
+    cells = [f"{DRAW}, {number}" for number in range(3)]
     each.run("%seed each 42 -q")
-    first = each.run(DRAW).shown
-    assert each.run(f"\n{DRAW}\n\n").shown == first
-    assert each.run(f"# edited\n{DRAW}").shown != first
+    first = {cell: each.run(cell, f"id of {cell}").shown for cell in cells}
+    with Kernel(tmp_path) as other:
+        other.run("%load_ext ipytorchseed\nimport random\nimport numpy as np\nimport torch")
+        other.run("%seed each 42 -q")
+        for cell in reversed(cells):
+            assert other.run(cell).shown == first[cell]
+            assert other.run(cell).shown == first[cell]
 
 
-def test_colab_names_the_cell_in_its_own_header(each):
-    """There the id stands under ``colab``."""
+def test_cells_of_one_text_are_told_apart_in_the_order_of_their_first_run(each, tmp_path):
+    """Whatever their ids are."""
+    cell = f"{DRAW}, 'alike'"
     each.run("%seed each 42 -q")
-    first, second = ({"colab": {"cell_id": name}} for name in ("Xy1", "Xy2"))
-    drawn = each.run(DRAW, metadata=first).shown
-    assert each.run(f"# edited\n{DRAW}", metadata=first).shown == drawn
-    assert each.run(DRAW, metadata=second).shown != drawn
+    first = [each.run(cell, name).shown for name in ("a", "b", "a")]
+    assert first[0] == first[2] != first[1]
+    with Kernel(tmp_path) as other:
+        other.run("%load_ext ipytorchseed\nimport random\nimport numpy as np\nimport torch")
+        other.run("%seed each 42 -q")
+        colab = [{"colab": {"cell_id": name}} for name in ("Xy1", "Xy2", "Xy1")]
+        assert [other.run(cell, metadata=sent).shown for sent in colab] == first
 
 
 def test_another_seed_gives_every_cell_other_numbers(each):
@@ -70,12 +81,13 @@ def test_another_seed_gives_every_cell_other_numbers(each):
 
 
 def test_the_numbers_are_the_same_in_every_kernel(each, tmp_path):
-    """A cell's seed follows from the common seed and its id alone."""
+    """A cell's seed follows from the common seed and its text alone."""
+    cell = f"{DRAW}, 'every kernel'"
     with Kernel(tmp_path) as other:
         other.run("%load_ext ipytorchseed\nimport random\nimport numpy as np\nimport torch")
         other.run("%seed each 42 -q")
         each.run("%seed each 42 -q")
-        assert other.run(DRAW, "a1b2").shown == each.run(DRAW, "a1b2").shown
+        assert other.run(cell, "a1b2").shown == each.run(cell, "c3d4").shown
 
 
 def test_same_gives_every_cell_the_seed_itself(each):
@@ -113,7 +125,8 @@ def test_a_run_inside_a_cell_is_not_seeded_anew(each):
 def test_a_cell_magic_above_changes_nothing(each, above):
     """The cell is seeded once, before all of it."""
     each.run("%seed each 42 -q")
-    expected = each.run(f"r = {DRAW}\nprint(r)", "a").stdout.strip()
+    each.run(f"r = {DRAW}", "a")
+    expected = each.value("repr(r)")
     each.run(f"{above}r = {DRAW}", "a")
     assert each.value("repr(r)") == expected
 
@@ -148,9 +161,7 @@ def test_the_status_tells_the_rule_and_the_cells_seed(each):
     each.run("%seed each 42 -q")
     (shown,) = each.run("%seed", "a").displays
     text = " ".join(shown["text/plain"].split())
-    assert (
-        "Before every cell, every source is seeded with what follows from 42 and the cell." in text
-    )
+    assert "Each cell now starts from its own seed, derived from 42 and the cell's text." in text
     seed = re.search(r"Last seed: (\d+)\.", text).group(1)
     assert text.count(f"seed {seed}") == 3
 

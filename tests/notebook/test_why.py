@@ -54,16 +54,19 @@ def test_before_any_run(kernel):
 def test_after_one_run(kernel):
     """There is nothing to compare it with."""
     kernel.run(DRAW, "draw")
-    assert "first recorded run of the cell" in said(kernel.run("%why"))
+    assert said(kernel.run("%why")) == "In[2] ran once. Run it again"
     told = answer(kernel)
     assert (told["verdict"], told["against"], told["causes"]) == ("first-run", None, [])
+    kernel.run("1 + 1", "sum")
+    told = "In[5] ran once. Run it again, or compare: `%why 5 --against 2`"
+    assert said(kernel.run("%why")) == told
 
 
 def test_after_a_run_that_repeats(kernel):
     """Bitwise the same is said as that; what moved without effect is no cause."""
     for cell in ("x = [1]\nx", "import random; random.random()", "x = [1]\nx"):
         kernel.run(cell, cell[:3])
-    assert "gave bitwise the same result as In[2]" in said(kernel.run("%why"))
+    assert "In[4]: same result, bit for bit, as In[2]" in said(kernel.run("%why"))
     told = answer(kernel)
     assert (told["verdict"], told["changed"], told["causes"]) == ("same", [], [])
 
@@ -113,6 +116,57 @@ def test_what_does_not_exist_is_said(drawn, line, told):
     assert "Traceback" not in said(reply)
 
 
+def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel):
+    """Not about the cell that was first met twice; the line under a cell names the run to ask of."""
+    kernel.run("import random\n%config IPyTorchSeed.explain_on_change = True", "begin")
+    for cell in "abba":
+        last = kernel.run(f"{cell} = random.random()\n{cell}", cell)
+    assert answer(kernel)["cell"]["id"] == "a"
+    assert answer(kernel)["run"]["execution_count"] == 6
+    assert said(last).endswith("(python) · %why 6")
+    assert answer(kernel, "%why 6 --json")["against"]["execution_count"] == 3
+
+
+def test_two_cells_are_told_as_two(kernel):
+    """What they found is compared; nobody edited anything, and there is no way back."""
+    kernel.run("import random\nx = [1]", "begin")
+    kernel.run("y = random.random() + len(x)\ny", "one")
+    kernel.run("x.append(2)\nrandom.seed(5)", "between")
+    kernel.run("y = len(x) + random.random()\ny", "other")
+    told = answer(kernel, "%why 5 --against 3 --json")
+    assert {cause["kind"] for cause in told["causes"]} == {"rng", "input"}
+    assert told["mend"]["commands"] == []
+    shown = said(kernel.run("%why 5 --against 3"))
+    assert shown.startswith("In[5] and In[3] are two cells")
+    assert "edited" not in shown
+    kernel.run("z = 1\nz", "p")
+    kernel.run("z = 1 + 1\nz", "q")
+    shown = said(kernel.run("%why 8 --against 7"))
+    assert "does not repeat" not in shown
+    assert "the difference is their text" in shown
+
+
+def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
+    """Whichever of the two it is; with its error."""
+    cell = "import random\nx = random.random()\nassert n, 'no n'\ny = random.random()\ny"
+    for value in (1, 0, 1):
+        kernel.run(f"n = {value}", "n")
+        kernel.run(cell, "cell")
+    assert said(kernel.run("%why 5")).startswith("In[5] failed (AssertionError: no n). Why `")
+    assert said(kernel.run("%why 7")).startswith("In[5] failed (AssertionError: no n). Why `")
+    wait = "import time, random\nw = random.random()\nprint(w)\nprint('on', flush=True)\n"
+    kernel.run(f"{wait}if n: time.sleep(60)", "wait", interrupt_at="on")
+    kernel.run("n = 0", "n")
+    kernel.run(f"{wait}if n: time.sleep(60)", "wait")
+    assert said(kernel.run("%why")).startswith("In[10] was interrupted. Why `")
+
+
+def test_the_first_of_several_runs_of_a_cell_did_not_run_once(drawn):
+    """It is compared with a later one, where that is asked."""
+    told = said(drawn.run("%why 2"))
+    assert "In[2] is the first run of its cell. Compare: `%why 2 --against" in told
+
+
 def test_a_pruned_run_is_said(kernel):
     """What is gone from the ledger is not guessed at."""
     for _ in range(2):
@@ -145,7 +199,8 @@ def test_a_change_is_announced_where_that_is_wished(kernel):
     kernel.run("%config IPyTorchSeed.explain_on_change = True")
     third = kernel.run(DRAW, "draw")
     same = [kernel.run("1 + 1", "sum") for _ in range(2)]
-    assert said(third) == "Not the result of In[3]: rng python. See %why"
+    line = r"Changed since In\[3\]: 0\.\d+ → 0\.\d+ \(python\) · %why 5"
+    assert re.fullmatch(line, said(third))
     assert {said(each) for each in (first, silent, *same)} == {""}
 
 
@@ -167,7 +222,8 @@ def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
     name, value = re.fullmatch(r"restart the kernel with (\w+)=(\w+)", cause["fix"]).groups()
     with Kernel(tmp_path, cold=True, **{name: value}) as kernel:
         assert begin(kernel).run(cell, "join").shown == shown[0] != shown[1]
-        assert answer(kernel, "%why --against #1 --json")["verdict"] == "same"
+        told = answer(kernel, "%why --against #1 --json")
+        assert told["verdict"] == "same", told["message"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""Which cell a run is of: across kernels, and across openings of the notebook's file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ipytorchseed.errors import LedgerError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ipytorchseed.session.session import Session
+
+
+class Identity:
+    """Gives every cell of this kernel a key that runs of the same cell share.
+
+    Within the kernel a cell is known by the front end's id. In another kernel the same id may name
+    another cell, unless the id stands in the notebook's file; a cell is then known by its text, if
+    one cell alone had that text. A cell that is not found again begins anew: a wrong match would
+    be worse than none.
+
+    Args:
+        session: Whose runs.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._keys: dict[str, str] = {}
+
+    def key_of(self, ident: str) -> str:
+        """Return the key of a cell that ran in this kernel; the id itself where none did."""
+        return self._keys.get(ident, ident)
+
+    def find(self, ident: str | None, source: str, saved: Collection[str] = ()) -> str:
+        """Return the key of a cell that is about to run.
+
+        Args:
+            ident: The front end's id; None where it names none, or a new one for each run.
+            source: The cell's text.
+            saved: Ids that stand in the notebook's file, where the front end's are such.
+        """
+        if ident is None:
+            return source.strip()
+        if ident not in self._keys:
+            self._keys[ident] = ident if ident in saved else self._begin(ident, source, saved)
+        return self._keys[ident]
+
+    def _begin(self, ident: str, source: str, saved: Collection[str]) -> str:
+        """Return the key of the cell of an earlier kernel that had this text, or a new one."""
+        session = self._session
+        ledger, notebook, rank = session.ledger, session.notebook, session.rank
+        taken = {*saved, *self._keys.values()}
+        try:
+            alike = ledger.cells_with_text(
+                notebook, session.code_of(source), session.kernel, rank=rank
+            )
+            if len(alike) == 1 and alike[0] not in taken:
+                return alike[0]
+            known = ident in taken or ledger.last_runs_of_cell(notebook, ident, 1, rank=rank)
+        except LedgerError:  # told where the run is to be kept
+            return ident
+        return f"{ident} {session.kernel}" if known else ident
+
+
+class _Cell(msgspec.Struct):
+    id: str = ""
+
+
+class _Notebook(msgspec.Struct):
+    nbformat: int
+    nbformat_minor: int
+    cells: list[_Cell]
+
+
+def saved_ids(content: bytes) -> frozenset[str]:
+    """Return the ids of a notebook file's cells; there are none before nbformat 4.5.
+
+    Raises:
+        ValueError: It is no notebook.
+    """
+    notebook = msgspec.json.decode(content, type=_Notebook)
+    has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
+    return frozenset(cell.id for cell in notebook.cells if has_ids and cell.id)

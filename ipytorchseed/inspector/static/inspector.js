@@ -71,6 +71,9 @@ const button = (text, onclick, props) => h("button", { type: "button", onclick, 
 /** @type {typeof button} A button that is of no use where nobody listens. */
 const act = (text, onclick, props) => button(text, onclick, { class: "its-act", ...props });
 
+/** A name of which a line may end after any dot or underscore. @param {string} name */
+const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, h("wbr")]);
+
 /** @param {number} count */
 const write = (count) => count.toLocaleString("en");
 
@@ -481,7 +484,7 @@ class View {
         [title, "Now", "Needed", "Change"],
         rows.map(({ mark, name, value, wanted, change, why }) => {
           const about = span("its-dim its-reason", why);
-          return [span("", `${mark} `, h("code", null, name), about), value, wanted, change];
+          return [span("", `${mark} `, h("code", null, ...breakable(name)), about), value, wanted, change];
         }),
       ),
     );

@@ -18,6 +18,7 @@ from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.errors import ScopeError
 from ipytorchseed.rng import snapshot as states
 from ipytorchseed.rng.seeds import check_seed
+from ipytorchseed.rng.table import check_folder
 from ipytorchseed.rng.table import seed as seed_all
 
 if TYPE_CHECKING:
@@ -111,11 +112,14 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
 
         Raises:
             ScopeError: It was begun already.
+            SourceError: torch cannot be imported here: the working folder was removed.
         """
         if self._before is not None:
             msg = "this deterministic block has begun already; make another one to nest it"
             raise ScopeError(msg)
-        with suppress(ImportError):  # its flags are only there, to be kept, once it is imported
+        # Its flags are only there, to be kept, once it is imported; it asks for the working folder.
+        check_folder("torch._inductor.config")
+        with suppress(ImportError):
             importlib.import_module("torch._inductor.config")
         try:
             with held_interrupts():

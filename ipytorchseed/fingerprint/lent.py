@@ -20,7 +20,6 @@ from ipytorchseed.fingerprint.owners import (
     owner_of_view,
 )
 from ipytorchseed.fingerprint.reading import UnreadableError
-from ipytorchseed.fingerprint.walk import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,9 +64,7 @@ class Lent(Struct, frozen=True):
             UnreadableError: the memory is gone, or is not to be looked at now.
         """
         self._ask(walk)
-        if walk.mode is Mode.FULL:
-            walk.may_read(_SLOWER * self.size)
-        elif not walk.may_read(self.size):
+        if not walk.may_read(self.size, _SLOWER):
             return self.sample(*buffers.SAMPLE)
         return self.whole(walk)
 

@@ -67,7 +67,7 @@ def _gone() -> UnreadableError:
 def _way() -> Way | None:
     """Find out how this system can be asked, by asking it for what is known."""
     known, found = bytearray(b"known"), bytearray(5)
-    for make in (_across_processes, _through_pipe, _on_windows):
+    for make in (_across_processes, _through_pipe):
         try:
             way = make()
             way(address_of(known), address_of(found), len(known))
@@ -136,20 +136,3 @@ def _pass(out: int, into: int, view: memoryview, target: int) -> int:
     while done < taken:
         done += os.readv(out, [writable(target + done, taken - done)])
     return taken
-
-
-def _on_windows() -> Way:
-    """Use ``ReadProcessMemory``, on this very process."""
-    if sys.platform == "win32":
-        function = ctypes.WinDLL("kernel32").ReadProcessMemory
-        place, number = ctypes.c_void_p, ctypes.c_size_t
-        function.argtypes = [place, place, place, number, ctypes.POINTER(number)]
-        this = place(-1)  # what ``GetCurrentProcess`` returns
-
-        def copy(source: int, target: int, size: int) -> None:
-            copied = number()
-            if not function(this, source, target, size, copied) or copied.value != size:
-                raise _gone()
-
-        return copy
-    raise OSError(errno.ENOSYS)

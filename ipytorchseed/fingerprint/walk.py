@@ -235,8 +235,12 @@ class Walk:
         self._read += size
         self.large |= size > SMALL or self._read > TOTAL
 
-    def may_read(self, size: int) -> bool:
+    def may_read(self, size: int, slower: int = 1) -> bool:
         """Tell whether a buffer of ``size`` bytes is to be read in full, else in a sample.
+
+        Args:
+            size: In bytes.
+            slower: How many times as long as a plain read it takes.
 
         Raises:
             SpentError: neither.
@@ -246,8 +250,8 @@ class Walk:
             return True
         self._enlarge()
         if self.mode is Mode.FULL:
-            if size > buffers.CHUNK:
-                self._refuse_hopeless(size)
+            if size * slower > buffers.CHUNK:
+                self._refuse_hopeless(size * slower)
             return True
         self.exact = False
         return False

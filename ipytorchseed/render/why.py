@@ -66,14 +66,17 @@ class WhyView(View):
     @property
     def next_step(self) -> str:
         """What to do where nothing explains the difference; empty otherwise."""
-        if self.explanation.verdict != "unexplained":
+        said = self.explanation
+        if said.verdict != "unexplained":
             return ""
-        if self.explanation.unknown:
-            name = self.explanation.unknown[0].name
+        if said.unknown:
+            values = {*said.run.reads, *said.run.writes}
+            if values.isdisjoint(each.name for each in said.unknown):
+                return ""
             return (
-                f"For more time to look at {name}: %config IPyTorchSeed.budget = 2 (seconds a cell)"
+                "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
             )
-        programs = programs_of(self.explanation.run.asks)
+        programs = programs_of(said.run.asks)
         if programs:
             return (
                 f"The cell {say_programs(programs)}. If it is not that, put %%deterministic --check"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _random
 import random
 from array import array
 from typing import TYPE_CHECKING
@@ -23,12 +24,17 @@ def hidden() -> random.Random:
     return random._inst  # noqa: SLF001
 
 
+_attributes = vars(random.Random)["__dict__"].__get__
+"""The attributes of a generator, past any ``__getattribute__`` of a subclass."""
+
+
 def read(generator: random.Random) -> bytes:
     """Return the state of ``generator`` in the layout of ``twister_state``.
 
     Methods that a subclass overrides are not called.
     """
-    _, (*words, index), normal = random.Random.getstate(generator)
+    *words, index = _random.Random.getstate(generator)
+    normal = _attributes(generator).get("gauss_next")
     return TwisterState(array("I", words).tobytes(), index, normal).pack()
 
 

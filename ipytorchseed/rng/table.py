@@ -6,6 +6,7 @@ point of the group ``ipytorchseed.sources`` that names a ``Source`` or a functio
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections import deque
@@ -80,9 +81,13 @@ def seed(value: int) -> None:
 
     Raises:
         SeedError: ``value`` is none; nothing was seeded.
-        SourceError: A registered source failed; all others were seeded.
+        SourceError: A registered source failed; all others were seeded. Or numpy or torch cannot
+            be imported here; nothing was seeded.
     """
     number = check_seed(value)
+    for library in BUILT_IN:
+        if library.essential:
+            check_folder(library.module)
     remember(number)
     for library in BUILT_IN:
         if library.essential or library.module in sys.modules:
@@ -97,6 +102,24 @@ def seed(value: int) -> None:
     if failed:
         msg = f"could not seed {', '.join(failed)}; every other source was seeded"
         raise SourceError(msg)
+
+
+def check_folder(module: str) -> None:
+    """Refuse to import a module where that would end the process: torch, in a removed folder.
+
+    Raises:
+        SourceError: The working folder is gone, and the module is not imported yet.
+    """
+    if module in sys.modules:
+        return
+    try:
+        os.getcwd()  # noqa: PTH109 -- what is asked is whether it can be told
+    except OSError:
+        msg = (
+            "the working folder was removed, and without one"
+            f" {module.partition('.')[0]} cannot be imported; change to another first: %cd ~"
+        )
+        raise SourceError(msg) from None
 
 
 def remember(value: int) -> None:

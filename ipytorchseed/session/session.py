@@ -256,6 +256,8 @@ class Session:
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
+        if len(self._took) >= _MOST_NAMES:
+            self._took.clear()
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)

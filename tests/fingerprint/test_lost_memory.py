@@ -16,6 +16,7 @@ from ipytorchseed.fingerprint.lent import Lent, lent_array
 from ipytorchseed.fingerprint.owners import Owner, address_of_array, owner_of_array
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
+from tests.fingerprint.values import spent
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
@@ -36,7 +37,7 @@ def _looks(name):
     found = [
         fingerprint(value, memo=memo, budget=Budget(60)),
         fingerprint([value], memo=memo, budget=Budget(60)),
-        fingerprint(value, budget=Budget(0)),
+        fingerprint(value, budget=spent()),
         fingerprint(value, memo=memo, budget=Budget(60, foreign=False)),
     ]
     shown = [(each.digest, each.exact, each.opaque, each.summary, {**each.parts}) for each in found]
@@ -77,7 +78,7 @@ def _equals(name):
     value = np.asarray(value) if isinstance(value, np.ndarray) else value
     pairs = [
         (fingerprint(value, budget=budget()), fingerprint(own, budget=budget()))
-        for budget in (lambda: Budget(60), lambda: Budget(0))
+        for budget in (lambda: Budget(60), spent)
     ]
     return [one == other for one, other in pairs], lost.is_lent(value), lost.is_lent(own)
 

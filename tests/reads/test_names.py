@@ -260,9 +260,10 @@ def test_what_is_set_before_a_look():
 
 def test_what_is_certain():
     """Names certain to be set are told from those that may be."""
-    effects = follow("a = 1\nif c: b = 1")
-    assert effects.must_assign == {"a"}
+    effects = follow("a = 1\nif c: b = 1\nf(a, b)")
     assert effects.writes == {"a", "b"}
+    assert {*effects.reads} == {"b", "c", "f"}
+    assert effects.reads["f"] == {"a"}
 
 
 @pytest.mark.parametrize(

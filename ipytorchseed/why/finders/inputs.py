@@ -121,7 +121,7 @@ def _blame(case: Case, name: str) -> list[Blame]:
             unwatched.append(run)
             continue
         unwatched.clear()
-        if made.digest == known.digest:
+        if same(known, made) is not False:
             continue
         anew = _makes_anew(run, name)
         if anew:

@@ -101,6 +101,7 @@ def open_html(browser, folder, html, width):
 
 
 def shoot(page, name, selector):
+    """Take a picture of the first element of a kind."""
     SHOTS.mkdir(exist_ok=True)
     page.locator(selector).first.screenshot(path=SHOTS / f"reading-{name}.png")
 

@@ -7,9 +7,11 @@ import click
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
-def report(*, as_json: bool) -> None:
-    """Show every setting that decides whether results repeat, and what it should be."""
+@click.option("--all", "everything", is_flag=True, help="Show every setting.")
+def report(*, as_json: bool, everything: bool) -> None:
+    """Say which settings keep results from repeating, and what to change."""
     from ipytorchseed.render.report import report as make
 
     view = make()
-    click.echo(view.to_json() if as_json else view.text())
+    text = view.full_text if everything else view.text
+    click.echo(view.to_json() if as_json else text())

@@ -41,13 +41,16 @@ def show_alerts(alerts: list[Alert]) -> None:
 
 @click.group(invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one line of JSON.")
+@click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
 @click.pass_context
-def _line(ctx: click.Context, *, as_json: bool) -> None:
+def _line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
     """Show every setting that decides whether results repeat, and what it should be."""
     if ctx.invoked_subcommand is None:
         view = report()
         if as_json:
             click.echo(view.to_json())
+        elif everything:
+            click.echo(view.full_text())
         else:
             display(view)
 

@@ -38,8 +38,9 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
 @click.group(invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
 @click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
+@click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
 @click.pass_context
-def _rng(ctx: click.Context, *, as_text: bool, as_json: bool) -> None:
+def _rng(ctx: click.Context, *, as_text: bool, as_json: bool, everything: bool) -> None:
     """Show the state of every source and generator, the settings, and the timeline of runs."""
     if ctx.invoked_subcommand is not None:
         return
@@ -49,29 +50,33 @@ def _rng(ctx: click.Context, *, as_text: bool, as_json: bool) -> None:
         click.echo(rng_json(extension.generators(), flags))
         return
     if as_text:
-        click.echo(_look(extension).text())
+        click.echo(_look(extension, everything=everything).text())
     else:
-        show(extension)
+        show(extension, everything=everything)
 
 
-def show(extension: Extension) -> None:
+def show(extension: Extension, *, everything: bool = False) -> None:
     """Show the inspector: static first, for wherever the notebook is read, then live.
 
     Of two forms in one display, front ends take the widget and do not fall back.
+
+    Args:
+        extension: Of the shell.
+        everything: Whether the static copy lists runs that only looked at something.
     """
     viewer = extension.open_viewer()  # first: the front end gets ready for it meanwhile
-    display(_look(extension))
+    display(_look(extension, everything=everything))
     if viewer is not None:
         display(viewer.shown())
 
 
-def _look(extension: Extension) -> RngView:
+def _look(extension: Extension, *, everything: bool) -> RngView:
     session, seeding = extension.tracking.session, extension.seeding
     status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
     runs = [*session.ledger.runs(session.notebook, rank=session.rank, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
     note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
-    return RngView(status, judged, runs, session.kernel, note)
+    return RngView(status, judged, runs, session.kernel, note, everything=everything)
 
 
 def has_torch() -> bool:

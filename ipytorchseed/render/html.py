@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 def fill(template: str, **values: Any) -> str:
@@ -35,6 +37,7 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     made.globals["stylesheet"] = stylesheet
+    made.filters["breakable"] = _breakable
     return made
 
 
@@ -43,3 +46,11 @@ def _finalize(value: object) -> object:
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return visible(value, lines=True)
     return value
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text of which a line may end after any dot or underscore of a name."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(?<=[._=])(?=\w)", visible(text))
+    return Markup("<wbr>").join(map(escape, parts))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _ON = "%deterministic on"
+_ALL = "%deterministic --all, in a shell ipytorchseed report --all"
 _MARK = {
     Standing.WRONG: "▲",
     Standing.LATE: "▲",
@@ -61,7 +62,12 @@ class Report(View):
         return "\n".join([self.verdict, *(wrap(risk, first="  ▲ ") for risk in risks)])
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Draw for a terminal of 80 columns what was found and what to change."""
+        count = len(self.assessment.flags)
+        return f"{self.headline}\nAll {count} settings: {_ALL}"
+
+    def full_text(self) -> str:
+        """Draw every setting, versions and hardware as well."""
         parts = [self.headline]
         for title, rows in self._groups():
             parts += ["", _head(f"{title} ({len(rows)})"), *(_lines(judged) for judged in rows)]

@@ -13,7 +13,7 @@ from ipytorchseed.render.inspection import NO_TORCH, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.timeline import last_moves, timeline, write_lines
+from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
 
@@ -38,22 +38,28 @@ class RngView(View):
         runs: The runs of this notebook, oldest first.
         kernel: The kernel that asks.
         note: What to say besides; empty for nothing.
+        everything: Whether runs that only looked at something, or could not be parsed, are listed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what there is to see
         self,
         status: SeedStatus,
         report: Report | None,
         runs: Sequence[Run],
         kernel: str,
         note: str = "",
+        *,
+        everything: bool = False,
     ) -> None:
         self.status = status
         self.report = report
-        self.timeline = timeline(runs, kernel)
+        drawn = timeline(runs, kernel)
+        lines = tuple(line for line in drawn.lines if everything or not line.aside)
+        self.timeline = Timeline(drawn.columns, lines)
+        self.aside = _aside(len(drawn.lines) - len(lines))
         self.note = note
         now = {row.name: row.digest for row in status.rows if row.digest is not None}
-        known = last_moves(reversed(self.timeline.lines), now)
+        known = last_moves(reversed(drawn.lines), now)
         self.moves = {row.name: known.get(row.name, "") for row in status.rows}
 
     @property
@@ -70,13 +76,22 @@ class RngView(View):
         if self.timeline.lines:
             parts += ["", *write_lines(self.timeline)]
             parts += ["", "* began in another state than the cell's run before it"]
-        else:
+        elif not self.aside:
             parts += ["", NO_RUN]
+        parts += [self.aside] if self.aside else []
         return "\n".join(parts)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
         return fill("rng", view=self, settings=settings_model(self.report), no_run=NO_RUN)
+
+
+def _aside(count: int) -> str:
+    """Say how many runs are not listed."""
+    runs = "1 run" if count == 1 else f"{count} runs"
+    return (
+        f"Not listed: {runs} that only looked, or could not be parsed. %rng --all" if count else ""
+    )
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,6 +23,13 @@ _CODE = 4
 
 _SHORTEST = 0.05
 """Seconds below which a run is only said to be short."""
+
+_LOOKS = re.compile(
+    r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|\?{1,2}\S+|\S+\?{1,2}"
+)
+"""A line that only looks at something, as ``%why`` and ``%seed?``."""
+
+_UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
 _MOST_COLUMNS, _HEAD = 3, 30
 """Sources beside the run's name and the cell's label, which take so many letters together."""
@@ -115,6 +123,7 @@ class Line(Struct, frozen=True):
         outcome: How it stands beside the cell's run before it; None where there is none, or where
             that is not known.
         value: The number that it gave, if it gave one.
+        aside: Whether its cell only looked, or could not be parsed, and no source moved.
     """
 
     id: int
@@ -130,6 +139,7 @@ class Line(Struct, frozen=True):
     between: tuple[str, ...]
     outcome: Outcome | None
     value: str
+    aside: bool
 
     @property
     def rail(self) -> int:
@@ -215,6 +225,7 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
         kernel: The kernel that asks.
     """
     before, after = states_of(run)
+    still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
     outcome = None
     if earlier is not None and not only_asks(run.source):
@@ -242,7 +253,19 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
         between=tuple(run.between),
         outcome=outcome,
         value=_number(run),
+        aside=still and (_only_looks(run.source) or _unparsed(run)),
     )
+
+
+def _only_looks(source: str) -> bool:
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    return all(map(_LOOKS.fullmatch, lines))
+
+
+def _unparsed(run: Run) -> bool:
+    """Tell whether a cell could not be parsed; text that it evaluated may be at fault."""
+    said = (run.error or "").startswith(_UNPARSED)
+    return said and not (run.writes or run.displays or run.stdout)
 
 
 def states_of(run: Run) -> tuple[dict[str, str], dict[str, str]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+
+import pytest
 
 START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
 DRAW = "torch.rand(3).sum().item()"
+NEW_COLUMN = "late = torch.Generator(); torch.rand(1, generator=late);"
 
 
 def test_with_the_keyboard_alone_a_run_is_rewound_to(open_notebook):
@@ -221,3 +225,46 @@ def test_a_press_outlasts_what_is_drawn_meanwhile(open_notebook):
         notebook.page.wait_for_timeout(1000)
         notebook.page.mouse.up()
         inspector.why.get_by_text("first recorded run").wait_for(timeout=5000)
+
+
+def cells(notebook):
+    """Count the cells."""
+    return notebook.page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length")
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
+    """Neither after a click anywhere on a row, nor when rows are drawn anew under the focus."""
+    notebook = open_notebook(START, DRAW, "%rng", NEW_COLUMN, app=app)
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    before = cells(notebook)
+    inspector.row("In[2]").locator(".its-cell").click()
+    notebook.page.keyboard.press("b")
+    assert cells(notebook) == before
+    inspector.pick("In[2]").focus()
+    notebook.page.evaluate(
+        "() => { jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({"
+        f"code: {json.dumps(NEW_COLUMN)}}}); }}"
+    )
+    inspector.root.locator("thead th", has_text="late").wait_for()
+    notebook.page.keyboard.press("b")
+    assert cells(notebook) == before
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("how", ["died", "restarted"])
+def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
+    """Nobody has to press anything first."""
+    notebook = open_notebook(START, DRAW, "%rng", "import os; os._exit(1)", app=app)
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    if how == "died":
+        notebook.run(3, wait=False)
+    else:
+        notebook.restart()
+    inspector.root.get_by_text("Disconnected").wait_for()
+    notebook.idle()
+    notebook.errors.clear()  # of the front end, whose own questions were not answered

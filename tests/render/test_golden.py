@@ -30,6 +30,12 @@ def test_the_text_is_that_of_the_golden_file(golden, name):
     golden(name, VIEWS[name].text())
 
 
+@pytest.mark.parametrize("name", ASSESSMENTS)
+def test_the_full_report_is_that_of_the_golden_file(golden, name):
+    """Every setting, in groups."""
+    golden(f"report-all-{name}", Report(ASSESSMENTS[name]).full_text())
+
+
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_prints_itself(name):
     """``repr`` and ``str`` are the text, for terminals and for ``print``."""

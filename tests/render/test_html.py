@@ -50,7 +50,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):  # noqa: D102 -- this and the next: HTMLParser's
         self.tags.append(tag)
         self.attributes += [(name, value or "") for name, value in attrs]
-        if tag not in ("br", "meta", "img", "input"):
+        if tag not in ("br", "wbr", "meta", "img", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):  # noqa: D102
@@ -94,7 +94,7 @@ DRAWN = {
 }
 HARMLESS = {
     *("b", "figure", "figcaption", "path", "pre", "svg", "title"),
-    *("div", "style", "p", "span", "ul", "li", "details", "summary", "code", "br", "a"),
+    *("div", "style", "p", "span", "ul", "li", "details", "summary", "code", "br", "wbr", "a"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 
@@ -111,7 +111,7 @@ def test_no_script_runs_and_nothing_is_loaded(view):
     assert {*page.tags} <= HARMLESS
     names = {name for name, _ in page.attributes}
     assert {name for name in names if name.startswith("on")} == set()
-    assert names <= {"class", "scope", "href", "open", "style", "title"} | DRAWN
+    assert names <= {"align", "class", "scope", "href", "open", "style", "title"} | DRAWN
     for name, value in page.attributes:
         if name == "href":
             assert value.startswith("https://")

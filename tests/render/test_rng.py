@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.render.report import Report
@@ -100,3 +102,28 @@ def test_two_states_side_by_side():
     ]
     assert max(map(len, view.text().splitlines())) <= 80
     assert "In[5] began" in view.html()
+
+
+@pytest.mark.parametrize(
+    "source", ["%why", "# why\n%why 6 --against 5", "%rng diff 3 4", "%seed?", "%seed log", "for x"]
+)
+def test_runs_that_only_look_or_do_not_parse_are_not_listed(source):
+    """That there are some is said; all are listed on demand, and where a source moved meanwhile."""
+    fails = {"status": "error", "error": "SyntaxError: expected ':'"} if source == "for x" else {}
+    looked = structs.replace(run(7, {"python": A}, {"python": A}), source=source, **fails)
+    for runs, everything, listed in (
+        ([RUNS[0], looked], False, False),
+        ([RUNS[0], looked], True, True),
+        ([structs.replace(looked, between={"python": (A, B)})], False, True),
+    ):
+        view = RngView(STATUSES["plain"], None, runs, "k", everything=everything)
+        for shown in (view.text(), view.html()):
+            assert bool(re.search(r"^In\[7\]|<code>In\[7\]", shown, re.MULTILINE)) == listed
+            assert ("Not listed: 1 run" in shown) != listed
+
+
+@pytest.mark.parametrize("source", ["%seed 42", "%seed rewind 3", "%deterministic on", "x", "!ls"])
+def test_runs_that_do_something_are_listed(source):
+    """Also where no source moved."""
+    acted = structs.replace(run(7, {"python": A}, {"python": A}), source=source)
+    assert "In[7]" in RngView(STATUSES["plain"], None, [acted], "k").text()

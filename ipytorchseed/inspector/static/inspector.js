@@ -71,6 +71,9 @@ const button = (text, onclick, props) => h("button", { type: "button", onclick, 
 /** @type {typeof button} A button that is of no use where nobody listens. */
 const act = (text, onclick, props) => button(text, onclick, { class: "its-act", ...props });
 
+/** A name of which a line may end after any dot or underscore. @param {string} name */
+const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, h("wbr")]);
+
 /** @param {number} count */
 const write = (count) => count.toLocaleString("en");
 
@@ -279,7 +282,10 @@ class View {
       this.why,
       this.news,
     );
-    this.root.dataset.lmSuppressShortcuts = "true"; // else the notebook takes keys for commands
+    // Else the notebook takes keys for commands. It asks the focused element itself first.
+    this.root.addEventListener("focusin", ({ target }) => {
+      if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
+    });
     el.append(this.root);
 
     this.scroll.onscroll = () => {
@@ -289,7 +295,9 @@ class View {
     };
     this.body.onclick = (event) => {
       const id = runOf(event);
-      if (id) this.choose(id, event.shiftKey || this.comparing);
+      if (!id) return;
+      this.choose(id, event.shiftKey || this.comparing);
+      trOf(event)?.querySelector("button")?.focus({ preventScroll: true }); // else the notebook has the keys
     };
     this.body.onkeydown = (event) => this.key(event);
     this.root.onkeydown = (event) => {
@@ -481,7 +489,7 @@ class View {
         [title, "Now", "Needed", "Change"],
         rows.map(({ mark, name, value, wanted, change, why }) => {
           const about = span("its-dim its-reason", why);
-          return [span("", `${mark} `, h("code", null, name), about), value, wanted, change];
+          return [span("", `${mark} `, h("code", null, ...breakable(name)), about), value, wanted, change];
         }),
       ),
     );
@@ -579,6 +587,7 @@ class View {
     const top = this.atEnd ? Math.max(0, count * ROW - height) : scroll.scrollTop;
     const [first, end] = inSight(top, height, count);
     const held = this.body.contains(document.activeElement) && document.activeElement;
+    const run = held && held.closest("tr")?.dataset.run;
     const rows = [];
     for (let index = first; index < end; index++) rows.push(this.row(index));
     if (!rows.some((each) => each.querySelector('[tabindex="0"]'))) {
@@ -588,7 +597,8 @@ class View {
       h("tr", { class: "its-space", "aria-hidden": "true", style: `height:${size * ROW}px` });
     keep(this.body, [space(first), ...rows, space(count - end)]);
     this.table.setAttribute("aria-rowcount", String(count + 1));
-    if (held instanceof HTMLElement) held.focus({ preventScroll: true });
+    const again = run && this.body.querySelector(`[data-run="${run}"] button`);
+    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
     if (this.atEnd) scroll.scrollTop = scroll.scrollHeight;
     for (const place of this.drawn.keys()) if (this.drawn.size > KEPT) this.drawn.delete(place);
     const missing = shelf.missing(first, end);

@@ -1,0 +1,140 @@
+"""What we show can be read: in both front ends, exported, without style; wide and narrow."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter
+
+from tests.browser.conftest import SHOTS, opener
+from tests.browser.layout import faults
+
+CELLS = (
+    "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42",
+    "train_generator = torch.Generator().manual_seed(0)",
+    "model = torch.nn.Linear(4, 2)\nlosses = [float(model(torch.randn(8, 4)).sum()) for _ in 'abcd']"
+    "\nlosses[-1]",
+    "%deterministic",
+    "%rng",
+    "%why",
+    "%seed",
+    "%seed log",
+    "%rng diff 3 4",
+    "%%deterministic --warn\ntorch.zeros(4).index_add_(0, torch.tensor([1, 1]), torch.ones(2))"
+    "\ntorch.zeros(4).put_(torch.tensor([1, 1]), torch.ones(2), accumulate=False)",
+    "%%deterministic --trace\nx = torch.rand(3) + torch.randn(3, generator=train_generator)",
+    "%rng who 11",
+)
+ORDER = (0, 1, 2, 2, 3, 5, 6, 7, 8, 9, 10, 11, 4)
+WIDTHS = (1400, 720)
+THEMES = ("JupyterLab Light", "JupyterLab Dark")
+
+
+@pytest.fixture(scope="module")
+def saved(server, browser):
+    """A notebook in which each of our views was shown, saved; its kernel has ended."""
+    with opener(server, browser, "reading") as open_notebook:
+        notebook = open_notebook(*CELLS, width=1400)
+        for index in ORDER:
+            notebook.run(index)
+        notebook.inspector.ready()
+        notebook.save()
+        yield notebook
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_a_notebook_that_is_opened_can_be_read(server, browser, saved, app, width):
+    """Every static view, also the copy of the inspector, light and dark."""
+    with opener(server, browser, "reading-again") as open_notebook:
+        notebook = open_notebook(name=saved.name, app=app, width=width, height=8000)
+        notebook.page.locator(".its-static").wait_for()
+        found = []
+        for theme in THEMES:
+            notebook.theme(theme)
+            found += faults(notebook.page)
+            shade = theme.rpartition(" ")[2].lower()
+            shoot(notebook.page, f"{app}-{width}-{shade}", ".jp-Notebook")
+        assert found == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_exported_notebook_can_be_read(browser, saved, tmp_path, width):
+    """As nbconvert writes it."""
+    path = saved.server.folder / "notebooks" / f"{saved.name}.ipynb"
+    page = open_html(browser, tmp_path, HTMLExporter().from_filename(path)[0], width)
+    assert faults(page) == []
+    shoot(page, f"exported-{width}", "main")
+    page.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_html_without_style_can_be_read(browser, saved, tmp_path, width):
+    """As sites show it that take styles, classes and scripts away."""
+    path = saved.server.folder / "notebooks" / f"{saved.name}.ipynb"
+    book = nbformat.read(path, as_version=4)
+    shown = [
+        output["data"]["text/html"]
+        for cell in book.cells
+        for output in cell.outputs
+        if "text/html" in output.get("data", {})
+    ]
+    assert len(shown) >= 8
+    bare = re.sub(r"<style>.*?</style>", "", "<hr>".join(shown), flags=re.DOTALL)
+    bare = re.sub(r"\s(?:class|style)=\"[^\"]*\"", "", bare)
+    page = open_html(browser, tmp_path, f"<!doctype html><main>{bare}</main>", width)
+    assert faults(page, "main") == []
+    shoot(page, f"bare-{width}", "main")
+    page.close()
+
+
+def open_html(browser, folder, html, width):
+    """Open a page that is cut off from anything else."""
+    file = folder / "page.html"
+    file.write_text(html, "utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 8000})
+    page.route(re.compile("^https?:"), lambda route: route.abort())
+    page.goto(file.as_uri(), wait_until="domcontentloaded")
+    return page
+
+
+def shoot(page, name, selector):
+    """Take a picture of the first element of a kind."""
+    SHOTS.mkdir(exist_ok=True)
+    page.locator(selector).first.screenshot(path=SHOTS / f"reading-{name}.png")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_the_live_inspector_can_be_read(open_notebook, app, width):
+    """No box over another, and one scrollbar: that of the timeline, as long as its rows."""
+    notebook = open_notebook(*CELLS[:3], "%rng", MANY, app=app, width=width, height=1400)
+    for index in (0, 1, 2, 4, 2, 3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    inspector.row("In[3]").first.wait_for()
+    inspector.pick("In[5]").click()
+    inspector.why.get_by_text("Why In[5]").wait_for()
+    assert faults(notebook.page, ".its-inspector") == []
+    shoot(notebook.page, f"live-{app}-{width}", ".its-inspector")
+    longer = notebook.page.evaluate(
+        """() => {
+            const view = document.querySelector(".its-inspector"), longer = [];
+            for (let it = view; it && !it.querySelector(".jp-Cell"); it = it.parentElement) {
+                const most = Math.max(it.clientHeight, view.offsetHeight + 100);
+                if (it.scrollHeight > most) longer.push([it.className, it.scrollHeight, most]);
+            }
+            return longer;
+        }"""
+    )
+    assert longer == []
+
+
+MANY = """from msgspec.structs import replace
+from ipytorchseed.notebook.extension import running
+session = running().tracking.session
+last = session.last
+for number in range(1_000):
+    session.ledger.add(replace(last, cell=str(number % 50), source=f"train({number % 50})"), {})"""

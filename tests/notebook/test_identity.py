@@ -160,5 +160,5 @@ def test_ranks_explain_their_own_runs_only(tmp_path):
         assert last_of(two, DRAW, {"cellId": "a"}) == MOVED
         (cause,) = json.loads(two.run("%why a --json").stdout)["causes"]
         assert [blame["execution_count"] for blame in cause["blame"]] == [2]
-        shown = two.run("%rng --text").displays[-1]["text/plain"]
+        shown = two.run("%rng --text").stdout
         assert not [line for line in shown.splitlines() if line.lstrip().startswith("#")]

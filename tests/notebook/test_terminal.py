@@ -89,7 +89,7 @@ def test_views_are_printed_as_text(shell, capsys):
     shell.run_cell("%seed 42 -q")
     for cell, words in [
         ("%seed", "Last seed: 42."),
-        ("%deterministic", "torch.use_deterministic_algorithms"),
+        ("%deterministic --all", "torch.use_deterministic_algorithms"),
         ("%%deterministic --warn\ntorch.zeros(2).put_(torch.tensor([1]), torch.ones(1));", "put_"),
     ]:
         capsys.readouterr()

@@ -43,7 +43,7 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.attributes: list[tuple[str, str]] = []
         self.text = ""
-        self.feed(html)
+        self.feed(html.replace("<wbr>", ""))  # no blank: words go on after it
         self.close()
         assert self.open == []
 

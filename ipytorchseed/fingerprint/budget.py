@@ -25,7 +25,7 @@ class Budget(Struct):
     """The time for a round of fingerprints, and what has been taken from it.
 
     Only time within ``fingerprint`` counts, so that one budget can serve a cell before and after
-    it runs.
+    it runs; and only this thread's own, so that a busy machine changes no answer.
 
     Attributes:
         seconds: How much there is.
@@ -51,17 +51,17 @@ class Budget(Struct):
         return self.left <= 0
 
     def deadline(self, *, whole: bool) -> float:
-        """Return when a look that begins now must end, by ``time.perf_counter``.
+        """Return when a look that begins now must end, by ``time.thread_time``.
 
         Args:
             whole: Whether it reads values whole, rather than a sample.
         """
-        return time.perf_counter() + (self.left if whole else self.seconds - self.used)
+        return time.thread_time() + (self.left if whole else self.seconds - self.used)
 
     def stop(self) -> None:
         """Take all that is left, also of the look under way."""
         self.seconds = 0.0
 
     def charge(self, since: float) -> None:
-        """Take the time since ``since``, by ``time.perf_counter``."""
-        self.used += time.perf_counter() - since
+        """Take the time since ``since``, by ``time.thread_time``."""
+        self.used += time.thread_time() - since

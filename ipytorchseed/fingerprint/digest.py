@@ -43,7 +43,7 @@ def fingerprint(
         budget = Budget() if budget is None else budget
         if budget.used >= budget.seconds:
             raise SpentError  # noqa: TRY301 -- as a walk does
-        began = time.perf_counter()
+        began = time.thread_time()
         try:
             with Unseen():
                 return _look(value, memo, budget)

@@ -216,7 +216,7 @@ class Walk:
             raise SpentError
 
     def _clock(self) -> None:
-        if time.perf_counter() > self._deadline or not self.budget.seconds:
+        if time.thread_time() > self._deadline or not self.budget.seconds:
             raise LateError
 
     def charge(self, size: int) -> None:
@@ -258,7 +258,7 @@ class Walk:
 
     def _refuse_hopeless(self, size: int) -> None:
         """End here where ``size`` bytes cannot be read in time: others may need that time."""
-        if size > self.memo.speed * (self._deadline - time.perf_counter()):
+        if size > self.memo.speed * (self._deadline - time.thread_time()):
             self.memo.speed *= 1.05  # it may have been a busy moment that was measured
             raise SpentError
 
@@ -271,7 +271,7 @@ class Walk:
         if self.mode is Mode.SAMPLE:
             self.exact = False
             return False
-        if count > BATCH and count * _FASTEST > self._deadline - time.perf_counter():
+        if count > BATCH and count * _FASTEST > self._deadline - time.thread_time():
             raise SpentError
         return True
 
@@ -304,7 +304,7 @@ class Walk:
 
     def read_pieces(self, pieces: Iterator[memoryview]) -> bytes:
         """Digest pieces that ``may_read`` allowed, as if they were one."""
-        began, size = time.perf_counter(), 0
+        began, size = time.thread_time(), 0
 
         def charge(piece: int) -> None:
             nonlocal size
@@ -315,7 +315,7 @@ class Walk:
             return buffers.hash_all(pieces, charge)
         finally:
             if size > buffers.CHUNK:
-                self.memo.speed = size / (time.perf_counter() - began)
+                self.memo.speed = size / (time.thread_time() - began)
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
         """Return the items to visit: all, or some of the first, the last and those between."""

@@ -6,9 +6,6 @@ import re
 from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection.anatomy import mro, own
-from ipytorchseed.introspection.values import is_scalar
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,6 +43,9 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 def _tells_plainly(error: BaseException) -> bool:
     """Tell whether an error says what it was made with, by the interpreter's own code."""
+    from ipytorchseed.introspection.anatomy import mro, own
+    from ipytorchseed.introspection.values import is_scalar
+
     tells = next(
         (own(base)["__str__"] for base in mro(type(error)) if "__str__" in own(base)), None
     )

@@ -45,7 +45,7 @@ _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
 
-_MOST_NAMES = 5_000
+_MOST_NAMES = 12_000
 """Variables on record of one run, those that its text names first."""
 
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
@@ -202,7 +202,7 @@ class Session:
             states = self._states.read() if recording else None
         if states is None:
             return
-        began = time.perf_counter()
+        began = time.thread_time()
         flow = effects_of_cell(source, self._transform)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
@@ -438,4 +438,4 @@ def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
 
 
 def _is_too_large(value: Fingerprint) -> bool:
-    return bool(value.sample or not value.digest) and not value.exact and not value.opaque
+    return bool(value.sample) and not value.exact and not value.opaque

@@ -141,7 +141,7 @@ def test_who_may_have_changed_it_is_told(fresh):
     assert "big is too large to compare in full; In[4] may have changed it" in said["message"]
     text = fresh.run("%why").displays[0]["text/plain"]
     assert "does not repeat" not in text
-    assert "%config IPyTorchSeed.budget = 2" in text
+    assert "%config IPyTorchSeed.budget = 2" in " ".join(text.split())
 
 
 def test_more_time_tells(fresh):

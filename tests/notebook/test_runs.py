@@ -255,7 +255,7 @@ def test_any_order_of_events_ends_each_run_at_most_once(events, data):
 
 def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
     """It reaches nobody; another error is told, too, and interrupts pass."""
-    guard, failures = Guard(), [KeyError("a"), KeyError("a"), OSError("b")]
+    guard, failures = Guard(lambda: None), [KeyError("a"), KeyError("a"), OSError("b")]
 
     def callback(info):
         raise info
@@ -273,7 +273,7 @@ def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
 
 def test_an_error_that_is_kept_keeps_no_object_alive():
     """Its traceback would, by way of the frames."""
-    guard, alive = Guard(), []
+    guard, alive = Guard(lambda: None), []
 
     def callback(info):
         held = threading.Event()

@@ -50,7 +50,7 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
     now = inspector.root.locator(f'.its-now .its-chip[title="{ended}"]')
     assert now.count() == 1
     inspector.pick("In[6]").click()
-    inspector.why.get_by_text("Why In[6] differs from In[3]").wait_for()
+    inspector.why.get_by_text(re.compile(r"changed: In\[6\] now, In\[3\]")).wait_for()
     why = inspector.why.inner_text()
     assert "torch.cpu began elsewhere: seed 42 + 360 draws, not seed 42" in why
     assert "%seed rewind 3" in why
@@ -97,13 +97,13 @@ def test_two_runs_are_compared(open_notebook):
     inspector = notebook.inspector.ready()
     inspector.pick("In[2]").click()
     inspector.pick("In[3]").click(modifiers=["Shift"])
-    inspector.why.get_by_text(re.compile(r"Why In\[3\] differs from In\[2\]")).wait_for()
+    inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()
     assert inspector.root.locator(".its-picked").count() == 2
     inspector.pick("In[2]").click()
-    inspector.why.get_by_text("first recorded run").wait_for()
+    inspector.why.get_by_text("ran once").wait_for()
     inspector.why.get_by_role("button", name="Compare with…").click()
     inspector.pick("In[3]").click()
-    inspector.why.get_by_text(re.compile(r"Why In\[3\] differs from In\[2\]")).wait_for()
+    inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()
 
 
 LOOKS = {

@@ -116,7 +116,7 @@ def test_the_live_inspector_can_be_read(open_notebook, app, width):
     inspector = notebook.inspector.ready()
     inspector.row("In[3]").first.wait_for()
     inspector.pick("In[5]").click()
-    inspector.why.get_by_text("Why In[5]").wait_for()
+    inspector.why.get_by_text(re.compile(r"changed: In\[5\] now")).wait_for()
     assert faults(notebook.page, ".its-inspector") == []
     shoot(notebook.page, f"live-{app}-{width}", ".its-inspector")
     longer = notebook.page.evaluate(

@@ -81,7 +81,7 @@ def _one_line(reply):
 
 
 ON = "%deterministic on [--warn] [--no-cudnn] [-q]"
-REPORT = "%deterministic [--json] [on [--warn] | off]"
+REPORT = "%deterministic [--json] [--all] [on [--warn] | off]"
 
 REFUSED_SETTINGS = {
     "an unknown word": ("%deterministic of", "No such command 'of'", REPORT),

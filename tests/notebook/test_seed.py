@@ -157,7 +157,7 @@ def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
     (shown,) = kernel.run("%seed").displays
     assert set(shown) == {"text/plain", "text/html"}
     for text in ("Last seed: 42.", *(word for row in rows for word in row)):
-        assert text in shown["text/html"]
+        assert text in shown["text/html"].replace("<wbr>", "")  # a name may break there
 
 
 def test_the_status_lists_generators(kernel, generators):

@@ -122,7 +122,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
 
 OUTSIDE = {
     "unwritten memory": (
-        "old = torch.rand(400_009)\nx = torch.empty(400_009)\ny = x.sum().item()\ndel old",
+        "old = torch.rand(90_001)\nx = torch.empty(90_001)\ny = x.sum().item()\ndel old",
         "aten::empty on line 3 gives memory that is used before it is written.",
     ),
     "a clock": (

@@ -100,7 +100,7 @@ def test_two_runs_are_compared(open_notebook):
     inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()
     assert inspector.root.locator(".its-picked").count() == 2
     inspector.pick("In[2]").click()
-    inspector.why.get_by_text("ran once").wait_for()
+    inspector.why.get_by_text(re.compile("first run of its cell|ran once")).wait_for()
     inspector.why.get_by_role("button", name="Compare with…").click()
     inspector.pick("In[3]").click()
     inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()

@@ -97,13 +97,13 @@ def test_two_runs_are_compared(open_notebook):
     inspector = notebook.inspector.ready()
     inspector.pick("In[2]").click()
     inspector.pick("In[3]").click(modifiers=["Shift"])
-    inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()
+    inspector.why.get_by_text(re.compile(r"In\[3\] and In\[2\] are two cells")).wait_for()
     assert inspector.root.locator(".its-picked").count() == 2
     inspector.pick("In[2]").click()
     inspector.why.get_by_text(re.compile("first run of its cell|ran once")).wait_for()
     inspector.why.get_by_role("button", name="Compare with…").click()
     inspector.pick("In[3]").click()
-    inspector.why.get_by_text(re.compile(r"changed: In\[3\] now, In\[2\]")).wait_for()
+    inspector.why.get_by_text(re.compile(r"In\[3\] and In\[2\] are two cells")).wait_for()
 
 
 LOOKS = {
@@ -162,7 +162,7 @@ def test_what_the_user_wrote_is_never_html(open_notebook):
         notebook.run(index)
     inspector = notebook.inspector.ready()
     inspector.pick("In[4]").click()
-    inspector.why.get_by_text(re.compile("Why In")).wait_for()
+    inspector.why.get_by_text(re.compile("changed: In")).wait_for()
     assert HOSTILE in inspector.root.locator(".its-cell").all_inner_texts()[0]
     inspector.save_as(HOSTILE)
     inspector.told.get_by_text("a name needs").wait_for()

@@ -1,4 +1,4 @@
-"""One browser and one server for all tests; a notebook for each."""
+"""One browser and one server for the tests of a file; a notebook for each."""
 
 from __future__ import annotations
 
@@ -36,9 +36,12 @@ WORDS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium: the system's, or Playwright's own. In CI a missing one is a failure."""
+    """Chromium: the system's, or Playwright's own. In CI a missing one is a failure.
+
+    For one file: as long as Playwright is there, its event loop runs in this thread.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -53,7 +56,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory, browser) -> Iterator[Server]:
     """The server."""
     with Server(tmp_path_factory.mktemp("jupyter")) as started:

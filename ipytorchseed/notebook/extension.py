@@ -20,7 +20,7 @@ from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
-from ipytorchseed.notebook.transform import deterministic_cells
+from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.notebook.viewing import Viewer
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Extension:
         self._opener = opener
         self._scopes: Scopes | None = None
         self._checks: Checks | None = None
+        self._word_help = help_on_words({name for _, name, _, _ in MAGICS})
         self._magics: list[tuple[str, str, Magic, Any]] = []
         self._events: dict[str, Callable[..., None]] = {
             "pre_execute": held.held(guard(self.runs.pre_execute)),
@@ -111,6 +112,11 @@ class Extension:
 
             self._checks = Checks(self)
         return self._checks
+
+    @property
+    def magics(self) -> list[Magic]:
+        """The magics that the extension adds."""
+        return [magic for _, _, magic, _ in self._magics]
 
     @property
     def rerunning(self) -> bool:
@@ -175,6 +181,7 @@ class Extension:
         for event, callback in self._events.items():
             self.shell.events.register(event, callback)
         self.shell.input_transformers_cleanup.append(deterministic_cells)
+        self.shell.input_transformer_manager.token_transformers.append(self._word_help)
         for kind, name, module, example in MAGICS:
             table = self.shell.magics_manager.magics[kind]
             magic = Magic(kind, name, module, example, self)
@@ -198,6 +205,8 @@ class Extension:
                 self.shell.events.unregister(event, callback)
         with suppress(ValueError):
             self.shell.input_transformers_cleanup.remove(deterministic_cells)
+        with suppress(ValueError):
+            self.shell.input_transformer_manager.token_transformers.remove(self._word_help)
         for kind, name, magic, before in reversed(self._magics):
             table = self.shell.magics_manager.magics[kind]
             if table.get(name) is magic:
@@ -259,12 +268,17 @@ class Extension:
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:
-        line = context.text_until_cursor.lstrip()
-        sign, typed, _ = line.partition(" ")
-        magic = next((magic for _, _, magic, _ in self._magics if magic.sign == sign), None)
-        words = magic.complete(line, context.token) if magic is not None and typed else []
+        sign, typed, line = context.text_until_cursor.lstrip().partition(" ")
+        magic = next((magic for magic in self.magics if magic.sign == sign), None)
+        found = self.guard(magic.complete)(line) if magic is not None and typed else None
+        last, words = found or (context.token, [])
         # A `complete_command` hook could not keep Python's own names out of the list.
-        return {"completions": [SimpleCompletion(word) for word in words], "suppress": True}
+        return {
+            "completions": [SimpleCompletion(word) for word in words],
+            "matched_fragment": last,
+            "ordered": True,
+            "suppress": True,
+        }
 
 
 def load(shell: InteractiveShell, opener: Opener | None = None) -> None:

@@ -231,7 +231,7 @@ DEEP = (
 def large(tmp_path_factory):
     """A kernel for what is large."""
     with Kernel(tmp_path_factory.mktemp("large")) as kernel:
-        kernel.run("%load_ext ipytorchseed")
+        kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.budget = 20")  # on any machine
         yield kernel
 
 

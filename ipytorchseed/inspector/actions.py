@@ -13,7 +13,7 @@ from ipytorchseed.why.case import run_word
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.render.inspection import Model
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
@@ -26,7 +26,7 @@ _LOST = (
 )
 
 
-def act(extension: Extension, wish: Mapping[str, Any]) -> Model:
+def act(extension: State, wish: Mapping[str, Any]) -> Model:
     """Do what a button asks for, or say why not, or ask first.
 
     Args:
@@ -61,7 +61,7 @@ def act(extension: Extension, wish: Mapping[str, Any]) -> Model:
     }
 
 
-def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
+def _line(extension: State, wish: Mapping[str, Any]) -> str:
     """Write the magic as one types it."""
     what = wish.get("what")
     if what == "rewind":
@@ -79,7 +79,7 @@ def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
     raise LookupFailure(msg)
 
 
-def _word(extension: Extension, number: int) -> str:
+def _word(extension: State, number: int) -> str:
     session = extension.tracking.session
     run = session.ledger.run(number)
     if run is None:
@@ -88,7 +88,7 @@ def _word(extension: Extension, number: int) -> str:
     return run_word(run, session.kernel)
 
 
-def _question(extension: Extension, wish: Mapping[str, Any]) -> str:
+def _question(extension: State, wish: Mapping[str, Any]) -> str:
     session = extension.tracking.session
     name = str(wish.get("name", "")).strip()
     if wish.get("what") == "save":

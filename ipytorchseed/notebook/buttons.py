@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from IPython.utils.capture import capture_output
 
 if TYPE_CHECKING:
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
 
-def press(extension: Extension, line: str) -> tuple[bool, str]:
+def press(extension: State, line: str) -> tuple[bool, str]:
     """Run a magic between two cells; it is recorded as a run without a number.
 
     Args:

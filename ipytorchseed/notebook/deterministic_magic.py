@@ -11,15 +11,13 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.receipt import receipt_json
 from ipytorchseed.render.report import report
 
 if TYPE_CHECKING:
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 
@@ -35,12 +33,6 @@ _quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(kind: str) -> click.Command:
     """Return the declaration of the line magic or of the cell magic."""
     return _cell if kind == "cell" else _line
-
-
-def show_alerts(alerts: list[Alert]) -> None:
-    """Show what torch said of operations, if it said anything."""
-    if alerts:
-        display(AlertTable(alerts))
 
 
 class _Settings(Words):

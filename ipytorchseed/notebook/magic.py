@@ -15,7 +15,7 @@ from ipytorchseed.render.text import visible
 if TYPE_CHECKING:
     import click
 
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
@@ -64,9 +64,7 @@ class Magic:
         extension: What the command works on.
     """
 
-    def __init__(
-        self, kind: str, name: str, module: str, example: str, extension: Extension
-    ) -> None:
+    def __init__(self, kind: str, name: str, module: str, example: str, extension: State) -> None:
         self.kind, self.name = kind, name
         self._example = example
         self.__name__ = name
@@ -162,8 +160,9 @@ class Magic:
     def _forms(self) -> dict[str, click.Command]:
         """Return the commands of the line and the cell magic of this name, by how each is typed."""
         forms = {}
-        for magic in self._extension.magics:
-            if magic.name == self.name:
+        for table in self._extension.shell.magics_manager.magics.values():
+            magic = table.get(self.name)
+            if isinstance(magic, Magic):
                 forms[magic.sign] = command = magic.command
                 for name, each in getattr(command, "commands", {}).items():
                     forms[f"{magic.sign} {name}"] = each

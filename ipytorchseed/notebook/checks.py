@@ -24,8 +24,6 @@ from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
     from ipytorchseed.determinism.alerts import Alert
@@ -282,8 +280,6 @@ class Checks:
 
 def _refuse(reason: str) -> NoReturn:
     raise click.UsageError(reason)
-
-
 
 
 def _trace_of(checked: Checked) -> Trace:

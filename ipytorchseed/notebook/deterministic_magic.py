@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +12,13 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.receipt import receipt_json
+from ipytorchseed.render.receipt import Receipt, receipt_json
 from ipytorchseed.render.report import report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.notebook.runs import Run, Runs
     from ipytorchseed.notebook.state import State
 
     Target = tuple[State, str | None]
@@ -171,15 +175,25 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    after = (lambda done: click.echo(receipt_json(done))) if as_json else None
+    after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
     if body is None:  # the transformer left the body in the cell
-        extension.scopes.begin_cell(scope, after)
+        run = extension.runs.current
+        extension.scopes.begin_cell(scope, after or partial(_show_receipt, extension.runs, run))
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
         if trace:
             extension.checks.begin_trace()
         return
     extension.run_scoped(scope, after, body)
+
+
+def _print_receipt(scope: deterministic) -> None:
+    click.echo(receipt_json(scope))
+
+
+def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
+    if run is None or run is not runs.current:  # else it goes on, as under %%timeit
+        display(Receipt(scope))
 
 
 def _check(  # noqa: PLR0913 -- as above

@@ -123,6 +123,8 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
+        if not state.runs.nested and not state.rerunning:  # what we show is not the cell's
+            state.guard(state.tracking.stop_listening)()
         state.guard(state.runs.post_run_cell)(result)
         if state.rerunning:
             return

@@ -78,6 +78,16 @@ def test_an_error_is_the_runs_error(shell, body, capsys):
     assert sources_now() == before
 
 
+@pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check"])
+def test_a_traceback_begins_in_the_cell(shell, words, capsys):
+    """As in a notebook."""
+    shell.run_cell(f"%%deterministic {words}\n1 / 0")
+    shown = capsys.readouterr().out
+    frames = [line for line in shown.splitlines() if line.startswith(("Cell", "File"))]
+    assert len(frames) == 1
+    assert frames[0].endswith("line 2")
+
+
 def test_each_knows_a_cell_by_its_text(shell, capsys):
     """There are no ids here."""
     shell.run_cell("%seed each 42")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ipytorchseed.determinism.scope import deterministic
 
 
-_DIM = "color: var(--jp-ui-font-color2, var(--vscode-descriptionForeground, gray))"
+_DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground, gray))"
 
 
 class Receipt(View):

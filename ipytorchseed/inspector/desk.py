@@ -192,6 +192,7 @@ class Desk:
             str(question.get("text", "")),
             str(question.get("source", "")),
             bool(question.get("changed")),
+            bool(question.get("all")),
         )
         low = max(0, int(question.get("low", 0)))
         high = min(int(question.get("high", len(history))), len(history))

@@ -42,17 +42,20 @@ class Filter(Struct, frozen=True):
         text: Part of the cell's first line or of the run's name; empty for any.
         source: A source or generator that the run moved; empty for any.
         changed: Only re-runs that began elsewhere or gave another result.
+        everything: Also those that only looked, or could not be parsed.
     """
 
     text: str = ""
     source: str = ""
     changed: bool = False
+    everything: bool = False
 
     def fits(self, line: Line) -> bool:
         """Tell whether a run is to be shown."""
         text = self.text.casefold()
         return (
-            (not text or text in line.label.casefold() or text in line.name.casefold())
+            (self.everything or not line.aside)
+            and (not text or text in line.label.casefold() or text in line.name.casefold())
             and (not self.source or self.source in line.between or line.field(self.source).moved)
             and (
                 not self.changed

@@ -5,6 +5,7 @@ Imported when the first inspector is shown, not before: it brings the widget sta
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
+_COMMENT = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
+"""A comment with lines of its own, as the types are, which no browser reads."""
+
+
+def squeeze_module(text: str) -> str:
+    """Take comments and indentation out of an ES module, as each notebook keeps a copy."""
+    return re.sub(r"^ +", "", _COMMENT.sub("", text), flags=re.MULTILINE)
+
+
 _TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the same."
 """For front ends without widgets."""
 
@@ -31,7 +41,7 @@ class Inspector(anywidget.AnyWidget):
         answer: Gives the answer to a question of a view; None while nobody is there to answer.
     """
 
-    _esm = (_STATIC / "inspector.js").read_text("utf-8")
+    _esm = squeeze_module((_STATIC / "inspector.js").read_text("utf-8"))
     _css = stylesheet() + squeeze((_STATIC / "inspector.css").read_text("utf-8"))
 
     def __init__(self) -> None:

@@ -109,6 +109,8 @@ def line_model(line: Line) -> Model:
         "value": line.value,
         "fields": fields,
     }
+    if line.aside:
+        model["aside"] = True
     if line.outcome is not None:
         model["outcome"] = [line.outcome.same, line.outcome.text, line.outcome.words]
     return model

@@ -106,6 +106,28 @@ def test_two_runs_are_compared(open_notebook):
     inspector.why.get_by_text(re.compile(r"In\[3\] and In\[2\] are two cells")).wait_for()
 
 
+def test_runs_that_only_looked_are_listed_on_request(open_notebook):
+    """Also what could not be parsed; both those that there were and those that come."""
+    looks = ("%rng", "%why", "%seed?", "this is no code")
+    notebook = open_notebook(START, "torch.rand(1).item()", *looks)
+    for index in range(6):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    notebook.run(3)
+    notebook.run(1)
+    names = inspector.root.locator(".its-pick")
+    inspector.row("In[8]").wait_for()
+    assert names.all_inner_texts() == ["In[2]", "In[8]"]
+    inspector.root.get_by_label("All runs").check()
+    inspector.row("In[7]").wait_for()
+    assert names.all_inner_texts() == [f"In[{number}]" for number in range(2, 9)]
+    notebook.run(3)
+    inspector.row("In[9]").wait_for()
+    inspector.root.get_by_label("All runs").uncheck()
+    inspector.row("In[9]").wait_for(state="detached")
+    assert names.all_inner_texts() == ["In[2]", "In[8]"]
+
+
 LOOKS = {
     "dark": ("JupyterLab Dark", 1200),
     "high-contrast": ("JupyterLab Dark High Contrast", 1200),

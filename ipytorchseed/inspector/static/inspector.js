@@ -238,10 +238,12 @@ class View {
     /** @type {Now | null} */ this.now = null;
     /** @type {string[]} */ this.columns = [];
     /** @type {Map<number, {row: Row | null | undefined, tr: HTMLElement}>} */ this.drawn = new Map();
-    this.filter = { text: "", source: "", changed: false };
+    this.filter = { text: "", source: "", changed: false, all: false };
     this.round = 0; // of searches: answers to an older one are dropped
     this.low = 0; // where the search ends
     this.left = 0; // how many places it has yet to look at
+    this.searching = false;
+    this.added = 0; // rows listed above those that are drawn
     this.chosen = 0; // runs, by their numbers
     this.against = 0;
     this.active = 0; // the one that Tab leads to
@@ -356,7 +358,7 @@ class View {
         this.drawn.clear();
         this.shelf.put(said.rows);
         this.update(said);
-        if (this.filtered) this.search();
+        this.search();
         break;
       case "now":
         this.update(said);
@@ -374,9 +376,10 @@ class View {
         break;
       case "found":
         if (said.round !== this.round) break;
+        this.added += this.low ? 0 : said.places.length;
         this.shelf.list(said.places);
         this.left = said.low - this.low;
-        if (this.left > 0) this.askFor(said.low);
+        this.searching = false;
         this.redraw();
         break;
       case "why":
@@ -421,6 +424,7 @@ class View {
     this.drawStatus(false);
     fill(this.news, [words]);
     if (this.filtered) this.search(this.left > 0 ? 0 : place);
+    else if (this.shelf.found && !row.aside) this.shelf.list([place]);
     this.redraw();
     this.soon();
   }
@@ -526,18 +530,28 @@ class View {
     const props = { type: "search", placeholder: "Cell or run", "aria-label": "Cell or run" };
     const text = h("input", props);
     const changed = h("input", { type: "checkbox" });
+    const all = h("input", { type: "checkbox" });
     let delay = 0;
     const read = () => {
-      this.filter = { text: text.value, source: this.sources.value, changed: changed.checked };
+      this.filter = { text: text.value, source: this.sources.value, changed: changed.checked, all: all.checked };
       this.search();
     };
     text.oninput = () => {
       clearTimeout(delay);
       delay = setTimeout(read, 150);
     };
-    changed.onchange = this.sources.onchange = read;
+    changed.onchange = all.onchange = this.sources.onchange = read;
     const box = { class: "its-filter", role: "search", "aria-label": "Runs to show" };
-    return h("div", box, text, this.sources, h("label", null, changed, " Changed only"), this.count);
+    const looks = { title: "Also those that only looked, as %why, or could not be parsed" };
+    return h(
+      "div",
+      box,
+      text,
+      this.sources,
+      h("label", null, changed, " Changed only"),
+      h("label", looks, all, " All runs"),
+      this.count,
+    );
   }
 
   /** @param {number} low Where to search from: what was found before it stays. */
@@ -545,19 +559,23 @@ class View {
     this.round += 1;
     this.low = low;
     this.left = 0;
-    if (!this.filtered) this.shelf.found = null;
+    this.added = 0;
+    this.searching = false;
+    if (this.filter.all && !this.filtered) this.shelf.found = null;
     else {
       if (!low) this.shelf.found = [];
       this.atEnd ||= !low;
       this.left = this.shelf.total - low;
-      this.askFor(this.shelf.total);
+      this.find();
     }
     this.redraw();
   }
 
-  /** @param {number} high */
-  askFor(high) {
-    this.ask({ ask: "find", round: this.round, ...this.filter, low: this.low, high });
+  /** Search on. */
+  find() {
+    if (this.searching || this.left <= 0) return;
+    this.searching = true;
+    this.ask({ ask: "find", round: this.round, ...this.filter, low: this.low, high: this.low + this.left });
   }
 
   /** @param {string[]} columns */
@@ -584,10 +602,11 @@ class View {
     const { count, total } = shelf;
     scroll.hidden = !total;
     const height = scroll.clientHeight || 360;
-    const top = this.atEnd ? Math.max(0, count * ROW - height) : scroll.scrollTop;
+    const held = scroll.scrollTop + this.added * ROW; // what is in sight stays there
+    const top = this.atEnd ? Math.max(0, count * ROW - height) : held;
     const [first, end] = inSight(top, height, count);
-    const held = this.body.contains(document.activeElement) && document.activeElement;
-    const run = held && held.closest("tr")?.dataset.run;
+    const focused = this.body.contains(document.activeElement) && document.activeElement;
+    const run = focused && focused.closest("tr")?.dataset.run;
     const rows = [];
     for (let index = first; index < end; index++) rows.push(this.row(index));
     if (!rows.some((each) => each.querySelector('[tabindex="0"]'))) {
@@ -600,12 +619,15 @@ class View {
     const again = run && this.body.querySelector(`[data-run="${run}"] button`);
     if (again instanceof HTMLElement) again.focus({ preventScroll: true });
     if (this.atEnd) scroll.scrollTop = scroll.scrollHeight;
+    else if (this.added) scroll.scrollTop = top;
+    this.added = 0;
+    this.find();
     for (const place of this.drawn.keys()) if (this.drawn.size > KEPT) this.drawn.delete(place);
     const missing = shelf.missing(first, end);
     if (missing.length) this.ask({ ask: "rows", places: missing });
-    const shown = `${write(count)} of ${write(total)}`;
     const none = this.now && !total && "No run is recorded yet.";
-    fill(this.count, [this.filtered ? `${shown}${this.left > 0 ? ", searching…" : ""}` : none]);
+    const shown = this.filtered ? `${write(count)} of ${write(total)}` : none;
+    fill(this.count, [shown, this.left > 0 && " searching…"]);
   }
 
   /** @param {number} index */

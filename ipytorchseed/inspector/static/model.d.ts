@@ -24,6 +24,7 @@ export interface Row {
   status: string;
   value: string;
   fields: Record<string, Field>;
+  aside?: boolean;
   outcome?: [same: boolean, text: string, words: string];
 }
 

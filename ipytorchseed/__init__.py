@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ipytorchseed.determinism.scope import deterministic as deterministic
+    from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
     from ipytorchseed.rng.snapshot import Snapshot as Snapshot
     from ipytorchseed.rng.snapshot import restore as restore
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
 
-    def inspector() -> None:
-        """Show the inspector; see ``ipytorchseed/inspector``."""
+    def inspector() -> Inspection:
+        """Return the inspector; see ``ipytorchseed/inspector``."""
 
 
 __version__ = "0.1.0"

@@ -166,7 +166,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
           "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
     _kind(opaque.write_opaque, "torch.utils.tensorboard.writer:SummaryWriter",
-          "tensorboardX.writer:SummaryWriter"),
+          "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
     _kind(_at("lock", opaque.lock_position), "_thread:LockType"),
 )  # fmt: skip
 """Every kind that is not a plain object. Of the rows that fit, that of the nearest class counts."""

@@ -1,4 +1,4 @@
-"""The live inspector: the only widget code. Called as ``ipytorchseed.inspector()``, it shows it.
+"""The live inspector: the only widget code. Called as ``ipytorchseed.inspector()``, it gives it.
 
 This folder and the public function have one name, so the folder itself can be called:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access
@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipytorchseed.notebook.rng_magic import Inspection
 
 
 class _Inspector(ModuleType):
     """A folder of code that is also the function of its name."""
 
-    def __call__(self) -> None:
-        """Show the state of every source, the settings and the timeline of runs, as ``%rng`` does.
+    def __call__(self) -> Inspection:
+        """Return what ``%rng`` shows: states, settings and the timeline of runs.
+
+        It is shown as any value is: as a cell's last expression, or by ``display``.
 
         Raises:
             LookupFailure: The extension is not loaded here, or this is no IPython.
         """
         from ipytorchseed.notebook.extension import running
-        from ipytorchseed.notebook.rng_magic import show
+        from ipytorchseed.notebook.rng_magic import Inspection
 
-        show(running())
+        return Inspection(running())
 
 
 sys.modules[__name__].__class__ = _Inspector

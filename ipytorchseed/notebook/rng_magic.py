@@ -65,11 +65,11 @@ def _rng(ctx: click.Context, *, as_text: bool, as_json: bool, everything: bool) 
     if as_text:
         click.echo(_look(extension, everything=everything).text())
     else:
-        show(extension, everything=everything)
+        display(Inspection(extension, everything=everything))
 
 
-def show(extension: State, *, everything: bool = False) -> None:
-    """Show the inspector: static first, for wherever the notebook is read, then live.
+class Inspection:
+    """What ``%rng`` shows: static first, for wherever the notebook is read, then live.
 
     Of two forms in one display, front ends take the widget and do not fall back.
 
@@ -77,10 +77,19 @@ def show(extension: State, *, everything: bool = False) -> None:
         extension: Of the shell.
         everything: Whether the static copy lists runs that only looked at something.
     """
-    viewer = extension.open_viewer()  # first: the front end gets ready for it meanwhile
-    display(_look(extension, everything=everything))
-    if viewer is not None:
-        display(viewer.shown())
+
+    def __init__(self, extension: State, *, everything: bool = False) -> None:
+        viewer = extension.open_viewer()  # first: the front end gets ready for it meanwhile
+        self._static = _look(extension, everything=everything)
+        self._live = None if viewer is None else viewer.shown()
+
+    def _ipython_display_(self) -> None:
+        display(self._static)
+        if self._live is not None:
+            display(self._live)
+
+    def __repr__(self) -> str:
+        return self._static.text()
 
 
 def _look(extension: State, *, everything: bool) -> RngView:

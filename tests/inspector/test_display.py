@@ -49,6 +49,17 @@ def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
     assert kernel.value(LOADED) == {"anywidget", "ipywidgets"}
 
 
+def test_what_is_returned_is_what_is_shown(kernel):
+    """Shown once: as the last expression, or where it is displayed; no two of them differ."""
+    reply = kernel.run("shown = ipytorchseed.inspector()")
+    assert (reply.status, reply.displays, reply.stderr) == ("ok", [], "")
+    assert len(kernel.run("shown").displays) == 2
+    assert len(kernel.run("display(shown)\n1").displays) == 2
+    assert kernel.run("print(shown)").stdout.startswith("No seed set yet.")
+    runs = [kernel.record("ipytorchseed.inspector()")[1][0] for _ in range(2)]
+    assert runs[0].result == runs[1].result
+
+
 def test_every_display_is_of_one_widget(kernel):
     """Also after the extension was unloaded and loaded again."""
     before = kernel.run("%rng").displays[1][VIEW]["model_id"]

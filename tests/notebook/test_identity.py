@@ -162,3 +162,28 @@ def test_ranks_explain_their_own_runs_only(tmp_path):
         assert [blame["execution_count"] for blame in cause["blame"]] == [2]
         shown = two.run("%rng --text").stdout
         assert not [line for line in shown.splitlines() if line.lstrip().startswith("#")]
+
+
+JOIN = (
+    "import torch.distributed as dist\n"
+    "dist.init_process_group('gloo', init_method='file://{store}', rank={rank}, world_size=2)"
+)
+
+
+def test_the_rank_is_that_of_the_process_group(tmp_path):
+    """Two processes that join it in a cell, with one notebook and no launcher's environment."""
+    path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
+    with Kernel(tmp_path, cold=True, **path) as one, Kernel(tmp_path, cold=True, **path) as two:
+        for kernel in (one, two):
+            kernel.run("%load_ext ipytorchseed")
+        one.post(JOIN.format(store=tmp_path / "store", rank=0))  # each waits for the other
+        assert two.run(JOIN.format(store=tmp_path / "store", rank=1)).status == "ok"
+        for kernel in (one, two):
+            assert last_of(kernel, DRAW, {"cellId": "a"}) == FIRST
+        assert last_of(two, DRAW, {"cellId": "a"}) == MOVED
+        (cause,) = json.loads(two.run("%why a --json").stdout)["causes"]
+        assert [blame["execution_count"] for blame in cause["blame"]] == [3]
+        ranks = [run.rank for run in one.runs() if run.source == DRAW]
+        assert sorted(ranks) == [0, 1, 1]
+        for kernel in (one, two):
+            assert kernel.run("dist.destroy_process_group()").status == "ok"

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import ANY, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from ipytorchseed.determinism.machine import Machine
 
@@ -164,30 +164,6 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-_known: tuple[tuple[object, ...], Mapping[str, object]] = (), {}
-
-
-def read() -> Mapping[str, object]:
-    """Read the rows of this table alone, which needs no torch.
-
-    Returns:
-        Values by name: the same object as last time where nothing changed.
-    """
-    global _known  # noqa: PLW0603 -- a process has one environment
-    now = stamp()
-    if _known[0] != now:
-        _known = now, {flag.name: flag.read() for flag in FLAGS}
-    return _known[1]
-
-
-def stamp() -> tuple[object, ...]:
-    """Return what changes when a variable of the table does: as Python keeps it, not decoded."""
-    kept: Any = os.environ
-    if hasattr(kept, "_data") and hasattr(kept, "encodekey"):
-        return tuple(map(kept._data.get, _encoded(kept.encodekey)))  # noqa: SLF001
-    return tuple(flag.get() for flag in FLAGS)
-
-
-@lru_cache(maxsize=1)
-def _encoded(encode: Callable[[str], object]) -> tuple[object, ...]:
-    return tuple(encode(flag.name) for flag in FLAGS)
+def read() -> dict[str, object]:
+    """Return the values of this table's rows by name; torch is not needed for it."""
+    return {flag.name: flag.read() for flag in FLAGS}

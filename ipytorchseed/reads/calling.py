@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
 from ipytorchseed.reads.magics import Magic, magic_of
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
@@ -81,14 +82,14 @@ def _fills(scope: Scope, func: ast.expr, item: AbstractValue) -> bool:
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
     for text in magic.expressions:
-        tree = _parsed(text)
+        tree = parse_text(text.strip())
         if tree is not None:
             scope.block(tree.body)
     if magic.file:
         scope.effects.files.add(magic.file)
     if magic.program:
         scope.effects.programs.add(magic.program)
-    tree = scope.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
+    tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())
     if tree is not None and magic.body:
         remember(tree)
         before = scope.state()
@@ -107,7 +108,7 @@ def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
     scope.visit(node.func)
     first = node.args[0] if node.args else None
     text = first.value if isinstance(first, ast.Constant) else None
-    tree = _parsed(text) if isinstance(text, str) else None
+    tree = parse_text(text.strip()) if isinstance(text, str) else None
     if tree is not None and len(node.args) == 1:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             return scope.visit(tree.body[0].value)
@@ -126,10 +127,3 @@ def _spreads(node: ast.Call) -> bool:
         if type(each) is ast.Starred:
             return True
     return any(word.arg is None for word in node.keywords)
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

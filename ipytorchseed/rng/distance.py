@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.twister_state import SIZE, TwisterState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ def is_fresh(state: bytes) -> bool | None:
 
 def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
-    if len(state) != SIZE:
+    if len(state) != mersenne.SIZE:
         return UNKNOWN if _is_json(state) else torch_random.locate(state, hints)
     placed = numpy_random.locate_legacy(state, ())
     return placed if placed.draws is not None else python_random.locate(state, hints)
@@ -61,10 +60,10 @@ def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
 
 def _is_json(state: bytes) -> bool:
     """Tell the states of numpy's new generators from the others, which may begin with any byte."""
-    return state[:2] == b'{"' and len(state) not in {SIZE, *torch_random.SIZES}
+    return state[:2] == b'{"' and len(state) not in {mersenne.SIZE, *torch_random.SIZES}
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:
-    if len(state) == SIZE:
-        return TwisterState.unpack(state).twister()
+    if len(state) == mersenne.SIZE:
+        return mersenne.Twister.unpack(state)
     return torch_random.twister(state)

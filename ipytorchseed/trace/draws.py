@@ -123,18 +123,9 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # no
 
 def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
     """Return the name of the source that a generator is; empty for one of the user's."""
-    import torch
-
+    found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
-    cpu: Any = torch.default_generator
-    if number == cpu._cdata:  # noqa: SLF001 -- as above
-        return "torch.cpu"
-    if torch.cuda.is_initialized():
-        devices: Any = torch.cuda.default_generators
-        for index, each in enumerate(devices):
-            if number == each._cdata:  # noqa: SLF001 -- as above
-                return f"torch.cuda:{index}"
-    return ""
+    return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
 def _asker(files: list[str]) -> str:

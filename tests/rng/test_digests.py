@@ -18,7 +18,6 @@ from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import find_source, sources
-from ipytorchseed.rng.twister_state import TwisterState
 from tests.rng.draws import SOURCES, across, draw
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -129,7 +128,7 @@ def test_a_state_read_while_another_thread_draws_is_one_that_the_stream_had(
         thread.join()
     at = mersenne.seeded(42, scheme)
     for state in states:
-        now = TwisterState.unpack(state).twister()
+        now = mersenne.Twister.unpack(state)
         step = mersenne.distance(at, now)
         assert step is not None
         assert step % 2 == 0  # a float takes two

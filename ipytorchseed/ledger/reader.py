@@ -180,15 +180,6 @@ class Reader:
         found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
         return {each: found[key] for each, key in wanted.items() if key in found}
 
-    def states_of_run(self, run: Run, *, after: bool = False) -> dict[str, bytes]:
-        """Return the full state of each source when a run began, or ``after`` it ended.
-
-        Sources whose state was never kept, or was pruned since, are absent.
-        """
-        digests = run.after if after else run.before
-        found = self.states(digests.values())
-        return {name: found[digest] for name, digest in digests.items() if digest in found}
-
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
         """Return what was seen of runs' operations, by the run's number, oldest first."""
         numbers = [*runs]

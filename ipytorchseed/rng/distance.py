@@ -15,12 +15,13 @@ NEAR = 5_000_000
 """Draws that are tried where no seed is known (some 20 ms)."""
 
 
-def draws_between(before: bytes, after: bytes) -> int | None:
+def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     """Count the draws that lead from one state to another of the same generator.
 
     Args:
         before: A full state, as any of our ``read`` functions returned it.
         after: A later one.
+        bound: How many draws of a Mersenne Twister to try.
 
     Returns:
         The count, or None where ``after`` is not within reach of ``before``.
@@ -32,7 +33,7 @@ def draws_between(before: bytes, after: bytes) -> int | None:
             return None
     twisters = [_twister(state) for state in (before, after)]
     if twisters[0] is not None and twisters[1] is not None:
-        return mersenne.distance(twisters[0], twisters[1], NEAR)
+        return mersenne.distance(twisters[0], twisters[1], bound)
     first, last = (torch_random.locate(state, ()) for state in (before, after))
     if first.seed != last.seed or first.draws is None or last.draws is None:
         return None

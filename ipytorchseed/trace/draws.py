@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_intdigest
 
-from ipytorchseed.rng import mersenne, torch_random
+from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.position import BOUND
 from ipytorchseed.trace.recording import Drawn
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Draws:
         if drawn is None:
             drawn = self._drawn[key] = Drawn(operation.name, place, source, by)
         drawn.calls += 1
-        numbers = _distance(self._before, now) if self._count else None
+        numbers = draws_between(self._before, now, BOUND) if self._count else None
         known = drawn.numbers
         drawn.numbers = None if numbers is None or known is None else known + numbers
 
@@ -89,15 +90,6 @@ class Draws:
             )
             known = self._called[number] = generator, name
         return known[1]
-
-
-def _distance(before: bytes, after: bytes) -> int | None:
-    """Count the numbers between two states, also very many."""
-    near = draws_between(before, after)
-    first, last = torch_random.twister(before), torch_random.twister(after)
-    if near is not None or first is None or last is None:
-        return near
-    return mersenne.distance(first, last)
 
 
 def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401

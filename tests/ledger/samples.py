@@ -129,3 +129,10 @@ runs = _records(
     code=st.just("") | digests,
     notes=st.lists(texts, max_size=2).map(tuple),
 )
+
+
+def states_of_run(ledger, run, *, after=False):
+    """Return the full state of each source when a run began, or ended, as far as it is kept."""
+    digests = run.after if after else run.before
+    found = ledger.states(digests.values())
+    return {name: found[each] for name, each in digests.items() if each in found}

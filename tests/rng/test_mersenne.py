@@ -14,7 +14,8 @@ import ipytorchseed as its
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.table import find_source, locate
+from ipytorchseed.rng.table import locate
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

@@ -14,9 +14,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import ipytorchseed as its
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.mersenne import Twister
-from ipytorchseed.rng.table import find_source
 from ipytorchseed.rng.torch_random import Queue
 from tests.rng.draws import SOURCES, across, draw
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

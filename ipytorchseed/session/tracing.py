@@ -200,7 +200,7 @@ class Tracing:
         line = tables.places.all[place].line
         read_by = None if reader is None else (reader.operation.name, reader.place.line)
         return Culprit(
-            operation=tables.operations[number].name,
+            operation=tables.operations.all[number].name,
             line=line or None,
             code=self._check.line(line),
             index=0 if point is None else point.index,
@@ -215,7 +215,7 @@ class Tracing:
         """Name operations that may not repeat, as none was caught at it."""
         from ipytorchseed.trace.divergence import find_point
 
-        for number, operation in enumerate(recording.tables.operations):
+        for number, operation in enumerate(recording.tables.operations.all):
             short = operation.name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
                 point = find_point(recording, number)

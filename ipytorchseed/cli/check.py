@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from ipytorchseed.checking.running import Watcher
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -107,6 +105,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     """
     from ipytorchseed.checking import report
     from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.progress import Bars
+    from ipytorchseed.checking.running import Watcher
     from ipytorchseed.checking.running import check as run
 
     options = Options(
@@ -120,7 +120,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         parameters=_values(parameters),
     )
     _writable(junit)
-    with _progress() as watcher:
+    with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
         verdicts = run(_found(notebooks), options, watcher)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
@@ -198,15 +198,3 @@ def _no_commands(*, on: bool) -> Iterator[None]:
     yield
     if on:
         click.echo(f"::{word}::")
-
-
-@contextmanager
-def _progress() -> Iterator[Watcher]:
-    """Draw a bar for each notebook under way, where a person looks on."""
-    from ipytorchseed.checking.progress import Bars, Silence
-
-    if not sys.stderr.isatty():
-        yield Silence()
-        return
-    with Bars() as bars:
-        yield bars

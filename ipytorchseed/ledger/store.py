@@ -21,7 +21,6 @@ from ipytorchseed.ledger.traces import put_trace
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from ipytorchseed.ledger.records import Run, Trace
 
@@ -127,12 +126,7 @@ class Ledger(Reader):
     def __enter__(self) -> Ledger:  # noqa: PYI034 -- typing.Self is of Python 3.11
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # ----------------------------------------------------------------------------------------------

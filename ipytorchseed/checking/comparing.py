@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.clocks import Clocks
-from ipytorchseed.checking.differences import moved_apart, variables_apart
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
@@ -18,7 +16,9 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
+from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.passes import Pass
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import States
-    from ipytorchseed.why.explanation import Cause, Change
+    from ipytorchseed.why.explanation import Cause
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -153,3 +153,78 @@ def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
 def _all(shown: tuple[Change, ...], kept: tuple[Change, ...]) -> tuple[Change, ...]:
     """Join the differences of outputs and states, outputs first."""
     return (*shown, *kept)
+
+
+_ASKED = ("time.", "datetime.")
+_KINDS = frozenset({"float", "int"})
+
+
+class Clocks:
+    """Remembers which variables hold nothing but what a clock said, cell after cell."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def only_read(self, changes: Sequence[Change], run: Run, causes: Sequence[Cause]) -> bool:
+        """Tell whether a cell differs only in numbers that it read off a clock.
+
+        Args:
+            changes: The variables and sources in which it differs.
+            run: The later run.
+            causes: What accounts for it.
+        """
+        names = {change.name for change in changes if change.what == "variable"}
+        numbers = all(run.writes[name].kind in _KINDS for name in names if name in run.writes)
+        clocks = all(
+            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            or (cause.kind == "input" and cause.name in self._names)
+            for cause in causes
+        )
+        if not causes or not clocks or not numbers or len(names) < len(changes):
+            return False
+        self._names |= names
+        return True
+
+
+_NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
+"""Kinds of results that are rounded where they are shown."""
+
+
+def variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Return the variables that differ, and a result whose numbers differ in more than is shown.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        shown: In what the outputs differ.
+    """
+    numbers = not shown and against.result is not None and against.result.kind in _NUMBERS
+    kinds = {"variable", "result"} if numbers else {"variable"}
+    return tuple(change for change in find_changes(against, run) if change.what in kinds)
+
+
+def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
+    """Return the sources that the cell itself brought apart.
+
+    A source that began in other states and was only drawn from is not this cell's doing: what it
+    drew shows in variables and outputs, if it matters.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        states: Where they stand.
+    """
+    changes = []
+    for name, ended in run.after.items():
+        began, was = run.before.get(name), against.before.get(name)
+        end_before = against.after.get(name)
+        if end_before in (None, ended) or ended == began or began is None:
+            continue
+        if began == was or not states.leads(began, ended):  # seeded in between
+            places = [states.position(name, digest) for digest in (end_before or "", ended)]
+            stands = [
+                str(place) if place is not None and place.seed is not None else digest[:8]
+                for place, digest in zip(places, (end_before or "", ended), strict=True)
+            ]
+            changes.append(Change("source", name, " → ".join(stands)))
+    return tuple(changes)

@@ -126,11 +126,11 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
     if junit is not None:
-        from ipytorchseed.checking.junit import as_junit
+        from ipytorchseed.checking.ci import as_junit
 
         junit.write_text(as_junit(verdicts), encoding="utf-8")
     if on_github:
-        from ipytorchseed.checking.annotations import annotate
+        from ipytorchseed.checking.ci import annotate
 
         for line in annotate(verdicts):
             click.echo(line, err=as_json)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import ANY, Flag
+from ipytorchseed.determinism.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ipytorchseed.determinism.machine import Machine
 
 _CUBLAS_FITS = (":4096:8", ":16:8")
 
@@ -167,3 +167,24 @@ FLAGS: tuple[Flag, ...] = (
 def read() -> dict[str, object]:
     """Return the values of this table's rows by name; torch is not needed for it."""
     return {flag.name: flag.read() for flag in FLAGS}
+
+
+def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dict[str, str]:
+    """Return the variables, with their values, that are too late to set in a running process.
+
+    torch is imported, as its version decides what is needed; no device is started.
+
+    Args:
+        hash_seed: For ``PYTHONHASHSEED``, from 0 to 2**32-1.
+        threads: For torch and MKL; None for as many as torch takes on this machine.
+    """
+    import torch
+
+    machine = Machine.here()
+    count = torch.get_num_threads() if threads is None else threads
+    found = {
+        flag.name: flag.wanted(machine) if flag.begin is None else flag.begin(machine, count)
+        for flag in FLAGS
+    }
+    found["PYTHONHASHSEED"] = str(hash_seed)
+    return {name: str(value) for name, value in found.items() if value is not ANY}

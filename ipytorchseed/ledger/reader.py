@@ -12,8 +12,7 @@ from ipytorchseed.ledger import blobs, queries
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import ANY, LATEST, Query
-from ipytorchseed.ledger.saves import find_save, names_of_saves
-from ipytorchseed.ledger.seeds import find_seeds
+from ipytorchseed.ledger.seeds import find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
 

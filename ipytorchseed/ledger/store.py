@@ -14,8 +14,7 @@ from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.saves import put_save
-from ipytorchseed.ledger.seeds import SeedEntry, put_seed
+from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
 from ipytorchseed.ledger.traces import put_trace
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class _Pair:
     def __init__(self, before: Records, after: Records, counts: dict[str, int]) -> None:
         self._before, self._after = before, after
         self._counts = counts
-        self._clocks = Clocks()
+        self._clocks = _Clocks()
         begins = before.begins(), after.begins()
         self._unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
@@ -100,7 +100,7 @@ class _Pair:
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
         against, run = runs
         states = self._states(run)
-        kept = variables_apart(against, run, shown) + moved_apart(against, run, states)
+        kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
@@ -108,7 +108,8 @@ class _Pair:
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.asks)
-        return CellVerdict(cell, outputs, state, _all(shown, kept), causes, expected, programs)
+        changes = (*shown, *kept)
+        return CellVerdict(cell, outputs, state, changes, causes, expected, programs)
 
     @property
     def _one_kernel(self) -> bool:
@@ -150,16 +151,11 @@ def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
     return rest or causes
 
 
-def _all(shown: tuple[Change, ...], kept: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Join the differences of outputs and states, outputs first."""
-    return (*shown, *kept)
-
-
 _ASKED = ("time.", "datetime.")
 _KINDS = frozenset({"float", "int"})
 
 
-class Clocks:
+class _Clocks:
     """Remembers which variables hold nothing but what a clock said, cell after cell."""
 
     def __init__(self) -> None:
@@ -190,7 +186,7 @@ _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", 
 """Kinds of results that are rounded where they are shown."""
 
 
-def variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
+def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
     """Return the variables that differ, and a result whose numbers differ in more than is shown.
 
     Args:
@@ -203,7 +199,7 @@ def variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
 
-def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
+def _moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
     """Return the sources that the cell itself brought apart.
 
     A source that began in other states and was only drawn from is not this cell's doing: what it
@@ -221,10 +217,11 @@ def moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
         if end_before in (None, ended) or ended == began or began is None:
             continue
         if began == was or not states.leads(began, ended):  # seeded in between
-            places = [states.position(name, digest) for digest in (end_before or "", ended)]
-            stands = [
-                str(place) if place is not None and place.seed is not None else digest[:8]
-                for place, digest in zip(places, (end_before or "", ended), strict=True)
-            ]
-            changes.append(Change("source", name, " → ".join(stands)))
+            stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
+            changes.append(Change("source", name, stands))
     return tuple(changes)
+
+
+def _stand(states: States, name: str, digest: str) -> str:
+    place = states.position(name, digest)
+    return str(place) if place is not None and place.seed is not None else digest[:8]

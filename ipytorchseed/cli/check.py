@@ -103,7 +103,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
     one differs, 2 where one could not be checked.
     """
-    from ipytorchseed.checking import report
+    from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.progress import Bars
     from ipytorchseed.checking.running import Watcher
@@ -126,13 +126,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
     if junit is not None:
-        from ipytorchseed.checking.ci import as_junit
-
-        junit.write_text(as_junit(verdicts), encoding="utf-8")
+        junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
     if on_github:
-        from ipytorchseed.checking.ci import annotate
-
-        for line in annotate(verdicts):
+        for line in ci.annotate(verdicts):
             click.echo(line, err=as_json)
     ctx.exit(max(each.exit_code for each in verdicts))
 

@@ -183,3 +183,17 @@ class Run(Struct, frozen=True, omit_defaults=True):
     rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """The digests of all sources and generators when it began, by name."""
+        return {**self.before, **_digests(self.generators_before)}
+
+    @property
+    def ended(self) -> dict[str, str]:
+        """The same when it ended."""
+        return {**self.after, **_digests(self.generators_after)}
+
+
+def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:
+    return {name: state.digest for name, state in generators.items()}

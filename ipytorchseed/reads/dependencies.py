@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
@@ -105,7 +105,7 @@ def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noq
         KeyError: It is gone.
     """
     module, name = place
-    return (inside.module_names(sys.modules[module]) if module else namespace)[name]
+    return (introspection.module_names(sys.modules[module]) if module else namespace)[name]
 
 
 class _Home(Struct, frozen=True):
@@ -237,17 +237,17 @@ class _Walker(Values):
         """Tell whose global names a dictionary holds."""
         if names is self._notebook.names:
             return self._notebook
-        name = inside.text(names.get("__name__"))
+        name = introspection.text(names.get("__name__"))
         module = sys.modules.get(name)
-        loaded = module is not None and inside.module_names(module) is names
-        package = inside.text(names.get("__package__"))
+        loaded = module is not None and introspection.module_names(module) is names
+        package = introspection.text(names.get("__package__"))
         return _Home(names, name or "?", loaded and name != "__main__", package)
 
     # -- names ---------------------------------------------------------------------------------
 
     def _read(self, name: str, home: _Home, assigned: frozenset[str], stars: list[Any]) -> None:
         for module in stars:
-            if module is not MISSING and name in inside.module_names(module):
+            if module is not MISSING and name in introspection.module_names(module):
                 self._attribute(module, name, assigned)
                 return
         if name in home.names:
@@ -265,11 +265,11 @@ class _Walker(Values):
     def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
-        if inside.is_class(value):  # by whatever name it goes here
+        if introspection.is_class(value):  # by whatever name it goes here
             self._draws.names.add(name_of_class(value))
-        elif inside.is_function(value):
-            self._draws.names.add(inside.qualified_name(value))
-        if inside.is_module(value) or not self.is_input(value):
+        elif introspection.is_function(value):
+            self._draws.names.add(introspection.qualified_name(value))
+        if introspection.is_module(value) or not self.is_input(value):
             return False
         if (_DUNDER if home.module else _NOBODYS).fullmatch(name):
             return False
@@ -284,8 +284,8 @@ class _Walker(Values):
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
             self._name(name, made, self._notebook, assigned)
-        elif module is not None and inside.module_names(module).get(name) is made:
-            self._name(name, made, self._home(inside.module_names(module)), assigned)
+        elif module is not None and introspection.module_names(module).get(name) is made:
+            self._name(name, made, self._home(introspection.module_names(module)), assigned)
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         self._draws.meet(value)
@@ -301,7 +301,7 @@ class _Walker(Values):
             if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
                 return
         steps = rest.split(".") if rest else []
-        while inside.is_module(value):
+        while introspection.is_module(value):
             self.note_package(value)
             if not steps:
                 if not imported:
@@ -311,7 +311,7 @@ class _Walker(Values):
             if name.endswith("="):
                 self._set_attribute(value, name[:-1])
                 return
-            names = inside.module_names(value)
+            names = introspection.module_names(value)
             if name not in names:
                 return
             self._attribute(value, name, assigned)
@@ -319,21 +319,21 @@ class _Walker(Values):
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note an attribute of a module of the user's."""
-        full = inside.module_of(module)
-        names = inside.module_names(module)
+        full = introspection.module_of(module)
+        names = introspection.module_names(module)
         if full != "__main__" and is_local_module(full):
             self._name(name, names[name], self._home(names), assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute of a module of the user's is set."""
-        full = inside.module_of(module)
+        full = introspection.module_of(module)
         if full != "__main__" and is_local_module(full):
             self._found.sets[f"{full}.{name}"] = full, name
 
     def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""
-        if is_local_module(inside.module_of(module)):
-            for name in list(inside.module_names(module)):
+        if is_local_module(introspection.module_of(module)):
+            for name in list(introspection.module_names(module)):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)

@@ -88,7 +88,7 @@ class _Pair:
         shown = compare_outputs(
             first.outputs[cell.place],
             other.outputs[cell.place],
-            timed=runs is not None and reads_clock(runs[1].asks),
+            timed=runs is not None and reads_clock(runs[1].nondeterministic_calls),
         )
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
@@ -107,7 +107,7 @@ class _Pair:
         if not shown and self._clocks.only_read(kept, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
-        programs = programs_of(run.asks)
+        programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
         return CellVerdict(cell, outputs, state, changes, causes, expected, programs)
 

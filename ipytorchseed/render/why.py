@@ -117,7 +117,7 @@ class WhyView(View):
             return (
                 "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
             )
-        programs = programs_of(said.run.asks)
+        programs = programs_of(said.run.nondeterministic_calls)
         if programs:
             return (
                 f"The cell {say_programs(programs)}. If it is not that, put %%deterministic --check"

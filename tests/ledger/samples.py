@@ -124,8 +124,8 @@ runs = _records(
     ).map(tuple),
     between=st.dictionaries(names, st.tuples(digests, digests), max_size=2),
     seeds=st.lists(st.tuples(st.integers(0, 2**32 - 1), names), max_size=2).map(tuple),
-    asks=st.lists(names, max_size=2).map(tuple),
-    uses=st.lists(names, max_size=2).map(tuple),
+    nondeterministic_calls=st.lists(names, max_size=2).map(tuple),
+    packages=st.lists(names, max_size=2).map(tuple),
     code=st.just("") | digests,
     notes=st.lists(texts, max_size=2).map(tuple),
 )

@@ -66,7 +66,7 @@ def test_every_field_of_a_run_is_kept():
         settings={"flag": True}, reads={"x": value}, writes={"y": value}, result=value,
         stdout=value, displays=(value,), error="no",
         files=(samples.FileRead("/a", 1, "d", exact=False),),
-        between={"python": ("a", "b")}, seeds=((1, "now"),), asks=("time.time",), uses=("torch",),
+        between={"python": ("a", "b")}, seeds=((1, "now"),), nondeterministic_calls=("time.time",), packages=("torch",),
         code="e", notes=("note",),
     )  # fmt: skip
     with Ledger.in_memory() as ledger:

@@ -87,13 +87,6 @@ def find_dependencies(
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
-    if effects.leads_nowhere:
-        return Dependencies(
-            writes={*effects.writes},
-            packages={*effects.imports},
-            files={*effects.files},
-            complete=effects.complete,
-        )
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
     return walker.walk(effects)
 

@@ -68,13 +68,8 @@ class Draws:
         by = "" if place.module else _asker(lines.between(frame))
         source = self._name(self._generator)
         key = operation.name, place, source, by
-        drawn = self._drawn.get(key)
-        if drawn is None:
-            drawn = self._drawn[key] = Drawn(operation.name, place, source, by)
-        drawn.calls += 1
-        numbers = draws_between(self._before, now, BOUND) if self._count else None
-        known = drawn.numbers
-        drawn.numbers = None if numbers is None or known is None else known + numbers
+        drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
+        drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
 
     def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it

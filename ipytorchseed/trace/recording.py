@@ -85,6 +85,11 @@ class Drawn(Struct):
     calls: int = 0
     numbers: int | None = 0
 
+    def add(self, numbers: int | None) -> None:
+        """Count one more draw, of so many numbers."""
+        self.calls += 1
+        self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
+
 
 class Recording(Struct):
     """A traced run.

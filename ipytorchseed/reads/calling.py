@@ -33,10 +33,14 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
-    if not name and _sorts(scope, callee):
-        return UNKNOWN
-    if args and not name and _fills(scope, callee, args[-1]):
-        return UNKNOWN
+    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
+        owner = callee.value.id
+        held = scope.bound.get(owner, UNKNOWN)
+        if callee.attr == "sort" and held.order:  # it no longer matters whose order they had
+            scope.bound[owner] = replace(held, order="")
+            return UNKNOWN
+        if args and callee.attr in _FILLS and _fills(scope, owner, args[-1]):
+            return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
@@ -52,25 +56,8 @@ def _enter(
     return replace(result, bodies=tuple(after))
 
 
-def _sorts(scope: Scope, func: ast.expr) -> bool:
-    """Follow ``classes.sort()``, after which it no longer matters whose order they had."""
-    if not (
-        isinstance(func, ast.Attribute) and func.attr == "sort" and isinstance(func.value, ast.Name)
-    ):
-        return False
-    abstract = scope.bound.get(func.value.id, UNKNOWN)
-    if abstract.order:
-        scope.bound[func.value.id] = replace(abstract, order="")
-    return bool(abstract.order)
-
-
-def _fills(scope: Scope, func: ast.expr, item: AbstractValue) -> bool:
+def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
     """Follow ``times.append(now - then)``, which keeps readings among readings."""
-    if not (
-        isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Name)
-    ):
-        return False
-    name = func.value.id
     if item.bodies:
         scope.fill(name, AbstractValue(bodies=item.bodies))
     before = scope.bound.get(name, UNKNOWN)

@@ -201,11 +201,8 @@ def _as_json(run: Run) -> dict[str, object]:
 
 def _moved(run: Run) -> list[str]:
     """Return the sources and generators that the run left elsewhere than it found them."""
-    names = [name for name, digest in run.after.items() if run.before.get(name, digest) != digest]
-    before = run.generators_before
-    return names + [
-        name for name, each in run.generators_after.items() if before.get(name, each) != each
-    ]
+    begun = run.begun
+    return [name for name, digest in run.ended.items() if begun.get(name, digest) != digest]
 
 
 def _table(runs: list[Run]) -> str:

@@ -35,7 +35,7 @@ _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 
 
 @evaluates("FunctionDef", "AsyncFunctionDef")
-def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> AbstractValue:
+def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = [scope.visit(each) for each in node.decorator_list]
     defaults = [scope.visit(each) for each in defaults_of(node.args)]
     if decorators and ANNOTATIONS_ARE_EVALUATED:  # a decorator may go by them
@@ -49,7 +49,6 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
             scope.run(Body(effects))
     bodies = (Body(effects), *bodies_of(*defaults, *decorators))
     scope.store(node.name, AbstractValue(tail=node.name, bodies=bodies))
-    return UNKNOWN
 
 
 def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Effects:
@@ -70,7 +69,7 @@ def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 @evaluates("ClassDef")
-def _classdef(scope: Scope, node: ast.ClassDef) -> AbstractValue:
+def _classdef(scope: Scope, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
         scope.consume(scope.visit(decorator))
     inner = Scope(set(), scope.state(), scope.reader, in_class=True)
@@ -97,7 +96,6 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> AbstractValue:
     for name in inner.declared & inner.assigned:
         scope.store(name)
     scope.store(node.name, AbstractValue(bodies=(Body(first, tuple(later)),)))
-    return UNKNOWN
 
 
 @evaluates("Lambda")

@@ -342,9 +342,12 @@ class Session:
             ),
             between=pending.between,
             seeds=tuple(pending.seeds),
-            asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
-            uses=tuple(sorted(reached.packages)),
-            passes=reached.only_loader_seed_draws,
+            nondeterministic_calls=(
+                *sorted(reached.nondeterministic_calls),
+                *(("hash",) if reached.hashes else ()),
+            ),
+            packages=tuple(sorted(reached.packages)),
+            only_loader_seed_draws=reached.only_loader_seed_draws,
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(

@@ -92,7 +92,7 @@ class Inputs:
         same_hashes = maker.kernel == self._case.run.kernel
         return all(
             name in CLOCKS or is_program(name) or (name == "hash" and same_hashes)
-            for name in maker.asks
+            for name in maker.nondeterministic_calls
         )
 
 

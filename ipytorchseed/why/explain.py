@@ -83,7 +83,7 @@ def explain(
             " the same states, settings and inputs"
         )
         return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
-    programs = programs_of(run.asks)
+    programs = programs_of(run.nondeterministic_calls)
     what = say_programs(programs) if programs else "itself does not repeat"
     message = (
         f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"

@@ -267,12 +267,9 @@ def test_timed(notebook, cell):
 
 
 def test_timed_across_cells(notebook):
-    """A difference to an earlier cell's reading is timed, where that is told."""
+    """A difference to an earlier cell's reading is none: who knows what that name holds."""
     notebook.run("import time\nt0 = time.time()")
-    cell = "dt = time.time() - t0\nprint(dt)"
-    assert notebook.dependencies(cell).timed == set()
-    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt"}
-    assert notebook.dependencies("dt = time.time() - x", timed={"t0"}).timed == set()
+    assert notebook.dependencies("dt = time.time() - t0\nprint(dt)").timed == set()
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_where_nothing_recorded_made_it_there_is_no_way_back():
 def test_a_maker_that_asks_for_entropy_is_no_way_back():
     """Run again, it makes something else; a clock that it only reads does not matter."""
     for asks, way in ((("os.urandom",), ((), False)), (("time.time",), (("%rerun 1",), True))):
-        make = run(1, "x = load()", writes={"x": OLD}, asks=asks)
+        make = run(1, "x = load()", writes={"x": OLD}, nondeterministic_calls=asks)
         spoil = run(3, "x.add_(1)", reads={"x": OLD}, writes={"x": NEW})
         assert _mend(make, _use(2, OLD, OLD), spoil, _use(4, NEW, NEW)) == way
 

@@ -82,7 +82,7 @@ def _brought_in(
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    asks = any(not is_program(each) for each in case.run.asks)
+    asks = any(not is_program(each) for each in case.run.nondeterministic_calls)
     if one or ("seed" in case.run.source and asks):
         return [], [Cleared("rng", name, _BY_ITSELF)]
     return [_never_seeded(name, before, after)], []
@@ -120,7 +120,7 @@ def _only_passes(case: Case) -> bool:
     for run in (case.against, case.run):
         begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
         draws = None if begin is None or end is None else case.states.draws(begin, end)
-        if not run.passes or draws is None or draws % _A_PASS:
+        if not run.only_loader_seed_draws or draws is None or draws % _A_PASS:
             return False
     return True
 

@@ -78,7 +78,7 @@ class Records:
 
     def states(self, run: Run) -> LedgerStates | None:
         """Return where the states of this kernel stand, as seen from a run."""
-        return None if self._ledger is None else LedgerStates(self._ledger, run, sources())
+        return None if self._ledger is None else LedgerStates(self._ledger, sources())
 
 
 class EitherKernel:
@@ -93,18 +93,6 @@ class EitherKernel:
         self._each: list[States] = [
             states for kernel in kernels if (states := kernel.states(run)) is not None
         ]
-
-    def makers(self, name: str, digest: str) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
-        """Return nothing: no run of a kernel that is gone can be run again."""
-        return ()
-
-    def last(self, name: str) -> Fingerprint | None:  # noqa: ARG002 -- as above
-        """Return None: there is no kernel any more."""
-        return None
-
-    def here(self, run: Run) -> Run | None:  # noqa: ARG002 -- as above
-        """Return None, as above."""
-        return None
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""

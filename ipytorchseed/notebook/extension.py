@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.notebook.checks import Checks
+    from ipytorchseed.notebook.replay import Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
 
@@ -42,6 +43,7 @@ MAGICS = (
     ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
     ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
+    ("line", "replay", "ipytorchseed.notebook.replay_magic", "%replay 12"),
     ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
 )
@@ -83,6 +85,7 @@ class Extension:
         self._opener = opener
         self._scopes: Scopes | None = None
         self._checks: Checks | None = None
+        self._replays: Replays | None = None
         self._magics: list[tuple[str, str, Magic, Any]] = []
         self._events: dict[str, Callable[..., None]] = {
             "pre_execute": held.held(guard(self.runs.pre_execute)),
@@ -111,6 +114,15 @@ class Extension:
 
             self._checks = Checks(self)
         return self._checks
+
+    @property
+    def replays(self) -> Replays:
+        """The replays of this shell; made on first use."""
+        if self._replays is None:
+            from ipytorchseed.notebook.replay import Replays
+
+            self._replays = Replays(self)
+        return self._replays
 
     @property
     def rerunning(self) -> bool:

@@ -1,0 +1,165 @@
+"""Running the cells of a plan again in the shell: recorded, and undone where one fails."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.notebook.progress import Progress
+from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.session.replay import Before, Scene
+from ipytorchseed.why.case import run_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.why.plan import Plan
+
+_AS_BEFORE = "names, sources and flags are as before"
+
+_LONG = 1.5
+"""Seconds that cells took together, from which on it is told which of them runs."""
+
+_LABEL = 36
+"""Letters of a cell, in the line that tells which one runs."""
+
+
+class Replays:
+    """The replays of a shell.
+
+    Args:
+        extension: The extension of that shell.
+
+    Attributes:
+        asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
+    """
+
+    def __init__(self, extension: Extension) -> None:
+        self.asked: Run | None = None
+        self._extension = extension
+        self._before: Before | None = None
+        self._what = ""
+        self._busy = False
+
+    def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
+        """Run the cells of a plan, each from where its run began.
+
+        Args:
+            plan: With at least one step.
+
+        Returns:
+            The new run of the target's cell; and what could not be copied, so that an undo does
+            not put back what became of it.
+
+        Raises:
+            ReplayError: A cell failed, or it was interrupted: all is as it was before.
+        """
+        if self._busy:
+            msg = "a replay is under way, and this cell is part of it: take %replay out of the cell"
+            raise ReplayError(msg)
+        extension = self._extension
+        tracking, session = extension.tracking, extension.tracking.session
+        name = run_name(plan.target, session.kernel)
+        scene = Scene(extension.shell.user_ns, session.ledger, extension.generators)
+        before = Before(scene, [step.run for step in plan.steps])
+        outer = tracking.set_aside()
+        alone = outer is not None and only_asks(outer.source)
+        self._busy = True
+        try:
+            run = self._play(plan, scene, outer.execution_count if outer and alone else None)
+            before.done()
+        except BaseException as error:
+            with held_interrupts():
+                before.put_back()
+                tracking.take_up(outer)
+            if isinstance(error, KeyboardInterrupt):
+                msg = f"interrupted; {_AS_BEFORE}"
+                raise ReplayError(msg) from None
+            raise
+        finally:
+            self._busy = False
+        if not alone:  # the cell does more than to ask for this
+            tracking.take_up(outer)
+        self._before, self._what = before, name
+        return run, tuple(before.shared)
+
+    def undo(self) -> tuple[str, tuple[str, ...]]:
+        """Put names, sources, generators and flags back to where they were before the last replay.
+
+        Returns:
+            Which run had been replayed, and the names that were put back.
+
+        Raises:
+            LookupFailure: There is no replay to undo.
+        """
+        if self._before is None:
+            msg = "no replay to undo: none was played in this kernel since the last undo"
+            raise LookupFailure(msg)
+        before, self._before = self._before, None
+        return self._what, before.put_back()
+
+    def _play(self, plan: Plan, scene: Scene, number: int | None) -> Run:
+        kernel = self._extension.tracking.session.kernel
+        long = sum(step.run.seconds for step in plan.steps) >= _LONG
+        progress = Progress(self._extension.shell, silent=not long, what="Replaying")
+        with progress:
+            for index, step in enumerate(plan.steps, 1):
+                name, last = run_name(step.run, kernel), index == len(plan.steps)
+                took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
+                label = label_of(step.run.source)[:_LABEL]
+                progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …")
+                if last:
+                    progress.clear()
+                begin = partial(scene.put_back, step.run, name)
+                run = self._run(step.run, number if last else None, begin, quiet=not last)
+        return run
+
+    def _run(
+        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+    ) -> Run:
+        """Run a cell again; return its new run."""
+        extension = self._extension
+        execute = partial(extension.shell.run_cell, again.source, store_history=False)
+        with self._no_traceback(), self._awaiting():
+            run = extension.tracking.record(again, number, begin, execute, quiet=quiet)
+        if run is not None and extension.viewer is not None:
+            extension.guard(extension.viewer.ran)(run)
+        if run is not None and run.status == "interrupted":
+            raise KeyboardInterrupt
+        if run is None or run.status != "ok":
+            name = run_name(again, extension.tracking.session.kernel)
+            said = "it was not recorded" if run is None else run.error
+            msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
+            raise ReplayError(msg)
+        return run
+
+    @contextmanager
+    def _no_traceback(self) -> Iterator[None]:
+        """Show no traceback of a cell that fails: it is told in a line, and undone."""
+        shell: Any = self._extension.shell
+        shell.showtraceback = shell.showsyntaxerror = shell.showindentationerror = _show_nothing
+        try:
+            yield
+        finally:
+            del shell.showtraceback, shell.showsyntaxerror, shell.showindentationerror
+
+    @contextmanager
+    def _awaiting(self) -> Iterator[None]:
+        """Have cells that await run to their end, though the kernel's loop runs this one."""
+        shell = self._extension.shell
+        runner, shell.loop_runner = shell.loop_runner, run_coroutine
+        try:
+            yield
+        finally:
+            shell.loop_runner = runner
+
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stand in for what shows an error."""

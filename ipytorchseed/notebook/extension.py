@@ -125,6 +125,11 @@ class Extension:
         return self._replays
 
     @property
+    def replaying(self) -> bool:
+        """Whether ``%replay`` runs cells again just now."""
+        return self._replays is not None and self._replays.busy
+
+    @property
     def rerunning(self) -> bool:
         """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
         return self._checks is not None and self._checks.rerunning

@@ -39,6 +39,7 @@ class Replays:
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
+        busy: Whether one is under way.
     """
 
     def __init__(self, extension: Extension) -> None:
@@ -46,7 +47,7 @@ class Replays:
         self._extension = extension
         self._before: Before | None = None
         self._what = ""
-        self._busy = False
+        self.busy = False
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         """Run the cells of a plan, each from where its run began.
@@ -61,7 +62,7 @@ class Replays:
         Raises:
             ReplayError: A cell failed, or it was interrupted: all is as it was before.
         """
-        if self._busy:
+        if self.busy:
             msg = "a replay is under way, and this cell is part of it: take %replay out of the cell"
             raise ReplayError(msg)
         extension = self._extension
@@ -71,7 +72,7 @@ class Replays:
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
-        self._busy = True
+        self.busy = True
         try:
             run = self._play(plan, scene, outer.execution_count if outer and alone else None)
             before.done()
@@ -84,7 +85,7 @@ class Replays:
                 raise ReplayError(msg) from None
             raise
         finally:
-            self._busy = False
+            self.busy = False
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
         self._before, self._what = before, name
@@ -117,7 +118,7 @@ class Replays:
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …")
                 if last:
                     progress.clear()
-                begin = partial(scene.put_back, step.run, name)
+                begin = partial(scene.put_back, step, name)
                 run = self._run(step.run, number if last else None, begin, quiet=not last)
         return run
 

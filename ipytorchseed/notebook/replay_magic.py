@@ -13,6 +13,7 @@ from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.present import LiveKernel
+from ipytorchseed.session.replay import clock_readings
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     else:
         new, shared = extension.replays.play(plan)
         explanation = why(session, new, wanted)
-        display(ReplayView(explanation, plan, shared, session.kernel))
+        timed = clock_readings(session, new, extension.shell.user_ns)
+        display(ReplayView(explanation, plan, session.kernel, shared, timed))
 
 
 def _last_asked(extension: Extension) -> Run:

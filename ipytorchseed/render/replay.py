@@ -15,7 +15,7 @@ from ipytorchseed.why.case import run_name
 from ipytorchseed.why.explanation import Mend
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from ipytorchseed.why.explanation import Explanation
     from ipytorchseed.why.plan import Plan
@@ -78,14 +78,21 @@ class ReplayView(View):
     Args:
         explanation: Of the new run, held against the one whose result was wanted.
         plan: What was played.
-        shared: What could not be copied, and an undo does not put back.
         kernel: The kernel that asks.
+        shared: What could not be copied, and an undo does not put back.
+        timed: Variables in which the cell left readings of clocks: they do not count.
     """
 
     def __init__(
-        self, explanation: Explanation, plan: Plan, shared: Sequence[str], kernel: str
+        self,
+        explanation: Explanation,
+        plan: Plan,
+        kernel: str,
+        shared: Sequence[str] = (),
+        timed: Container[str] = (),
     ) -> None:
         self.explanation = replace(explanation, mend=Mend())
+        self._clocks = [each.name for each in explanation.changed if each.name in timed]
         self._plan = plan
         self._shared = shared
         self._kernel = kernel
@@ -93,7 +100,9 @@ class ReplayView(View):
     @property
     def same(self) -> bool:
         """Whether the result is known to be the earlier one, bit for bit."""
-        return self.explanation.verdict == "same"
+        said = self.explanation
+        only_clocks = bool(said.changed) and len(said.changed) == len(self._clocks)
+        return said.verdict == "same" or only_clocks
 
     @property
     def title(self) -> str:
@@ -111,6 +120,8 @@ class ReplayView(View):
         """What else is to be said, a sentence each."""
         before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
+        if self.same and self._clocks:
+            said.append(f"But for readings of a clock: {', '.join(self._clocks)}.")
         if not self.same:
             said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
         stays = f" But for what became of {', '.join(self._shared)}." if self._shared else ""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _LOOKED_BACK = 200
 """Runs that are looked through for the one that made a value."""
 
+_TORCHS = "torch.default_dtype"
+"""A setting that is on record wherever torch was imported."""
+
 _IN_FILES = 1.0
 """Seconds for reading a file, to tell whether one is another that was written to since."""
 
@@ -77,6 +80,17 @@ class RecordedKernel:
     def settings(self) -> Mapping[str, Any]:
         """Flags, environment, versions and hardware of this kernel."""
         return self._mine[0].settings if self._mine else {}
+
+    def settings_of(self, run: Run) -> Mapping[str, Any]:
+        """Return the settings that a run began with.
+
+        One that imported torch has none of torch's on record: they are those of the run after it.
+        """
+        if _TORCHS in run.settings:
+            return run.settings
+        later = (each for each in reversed(self._latest) if (each.id or 0) > (run.id or 0))
+        mine = (each for each in later if each.kernel == run.kernel and _TORCHS in each.settings)
+        return {**next(mine, run).settings, **run.settings}
 
     def last(self, name: str) -> Fingerprint | None:
         """Return what a variable is now; None where nothing is known of it."""

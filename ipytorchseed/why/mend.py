@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Cause
     from ipytorchseed.why.plan import Present
 
-_NOT_PUT_BACK = frozenset({"entropy", "operation"})
-"""Kinds of causes that lie in the cell itself: it would differ again."""
-
 
 def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> Mend:
     """Find the way back from where the kernel stands now, not from where the later run began.
@@ -34,11 +31,19 @@ def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> M
     plan = make_plan(case.against, present)
     if plan.blocked:
         return Mend(obstacle=plan.blocked)
-    own = [f"{cause.name} answers differently each time" if cause.kind == "entropy" else
-           f"{cause.name} does not repeat" for cause in causes if cause.kind in _NOT_PUT_BACK]  # fmt: skip
-    obstacles = [*plan.doubts, *own]
+    obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
     command = f"%replay {run_word(case.against, present.kernel)}"
     return Mend((command,), not obstacles, obstacles[0] if obstacles else "")
+
+
+def _obstacle(case: Case, cause: Cause) -> str:
+    """Say why running the cell again may differ by this cause again; nothing where it does not."""
+    if cause.kind == "operation":
+        return f"{cause.name} does not repeat"
+    if cause.kind == "entropy":
+        return f"{cause.name} answers differently each time"
+    read = {file.path for file in case.against.files}
+    return cause.message if cause.kind == "file" and cause.name not in read else ""
 
 
 def with_fixes(causes: Sequence[Cause], mend: Mend) -> list[Cause]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
 from ipytorchseed.reads.entropy import CLOCKS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.changes import changed_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
     from ipytorchseed.reads.effects import Effects
 
 _TRIES = 300
@@ -42,6 +43,9 @@ class Present(Protocol):
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings now."""
+
+    def settings_of(self, run: Run) -> Mapping[str, Any]:
+        """Return the settings that a run began with; those of torch, where it imported that."""
 
     def last(self, name: str) -> Fingerprint | None:
         """Return what a variable is now; None where it is not there."""
@@ -72,12 +76,14 @@ class Step(Struct, frozen=True):
     """A cell to be run again.
 
     Attributes:
-        run: The run whose cell it is: with its text, states and settings.
+        run: The run whose cell it is: with its text and states.
+        settings: The flags to run it under.
         makes: The variables that are wanted of it; none for the last step.
         outside: What it does outside the kernel: programs it starts, files it writes.
     """
 
     run: Run
+    settings: Mapping[str, Any] = {}
     makes: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
 
@@ -129,7 +135,7 @@ class _Planner:
         blocked = self._refusal(target) or ("" if self._prepare(target) else self._blocked)
         if blocked:
             return Plan(target, blocked=blocked)
-        self._steps.append(Step(target, outside=self._outside(target)))
+        self._steps.append(self._step(target))
         doubts = [doubt for step in self._steps for doubt in self._doubts_of(step.run)]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
@@ -209,12 +215,15 @@ class _Planner:
         kept = [*self._steps], dict(self._now), set(self._bound), dict(self._doubts)
         if self._can_repeat(maker) and self._prepare(maker):
             made = {name, *(each for each in self._target.reads if each in maker.writes)}
-            self._steps.append(Step(maker, tuple(sorted(made)), self._outside(maker)))
+            self._steps.append(self._step(maker, *sorted(made)))
             self._now.update(maker.writes)
             self._bound |= self._present.effects(maker).writes
             return True
         self._steps, self._now, self._bound, self._doubts = kept
         return False
+
+    def _step(self, run: Run, *makes: str) -> Step:
+        return Step(run, self._present.settings_of(run), makes, self._outside(run))
 
     def _can_repeat(self, maker: Run) -> bool:
         """Tell whether a cell that is run again for what it makes makes the same."""

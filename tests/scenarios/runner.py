@@ -254,6 +254,8 @@ def _replayed(
     mend = answer["mend"]
     for command in mend["commands"]:
         reply = kernel.run(command, "replay")
+        if reply.error is not None and "add --yes" in reply.error.evalue:
+            reply = kernel.run(f"{command} --yes", "replay")
         said = " ".join(shown["text/plain"] for shown in reply.displays)
         if reply.error is not None or "✓" not in said:
             failed = reply.error.evalue if reply.error else said

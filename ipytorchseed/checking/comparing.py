@@ -122,8 +122,8 @@ class _Pair:
         return before[0], after[-1]
 
     def _states(self, run: Run) -> States:
-        states = self._after.states(run) if self._one_kernel else None
-        return EitherKernel(run, self._before, self._after) if states is None else states
+        states = self._after.states if self._one_kernel else None
+        return EitherKernel(self._before, self._after) if states is None else states
 
     def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.case import States
@@ -76,8 +75,9 @@ class Records:
         begin = 0 if since is None else self._places[since.id]
         return self.runs[begin : self._places[run.id]]
 
-    def states(self, run: Run) -> LedgerStates | None:
-        """Return where the states of this kernel stand, as seen from a run."""
+    @property
+    def states(self) -> LedgerStates | None:
+        """Where the states of this kernel stand."""
         return None if self._ledger is None else LedgerStates(self._ledger, sources())
 
 
@@ -85,13 +85,12 @@ class EitherKernel:
     """Where states stand that one of two kernels kept.
 
     Args:
-        run: The later run.
         kernels: The records of both.
     """
 
-    def __init__(self, run: Run, *kernels: Records) -> None:
+    def __init__(self, *kernels: Records) -> None:
         self._each: list[States] = [
-            states for kernel in kernels if (states := kernel.states(run)) is not None
+            states for kernel in kernels if (states := kernel.states) is not None
         ]
 
     def position(self, name: str, digest: str) -> Position | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LookupFailure, ReplayError
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ipytorchseed.why.plan import Plan
 
 _AS_BEFORE = "names, sources and flags are as before"
+
+_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
+"""Methods of a shell."""
 
 _LONG = 1.5
 """Seconds that cells took together, from which on it is told which of them runs."""
@@ -110,17 +113,17 @@ class Replays:
         kernel = self._extension.tracking.session.kernel
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
         progress = Progress(self._extension.shell, silent=not long, what="Replaying")
+        *makers, last = plan.steps
         with progress:
-            for index, step in enumerate(plan.steps, 1):
-                name, last = run_name(step.run, kernel), index == len(plan.steps)
+            for index, step in enumerate(makers, 1):
+                name = run_name(step.run, kernel)
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …")
-                if last:
-                    progress.clear()
-                begin = partial(scene.put_back, step, name)
-                run = self._run(step.run, number if last else None, begin, quiet=not last)
-        return run
+                self._run(step.run, None, partial(scene.put_back, step, name), quiet=True)
+            progress.clear()  # the last cell shows what it shows
+            begin = partial(scene.put_back, last, run_name(last.run, kernel))
+            return self._run(last.run, number, begin, quiet=False)
 
     def _run(
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
@@ -144,12 +147,15 @@ class Replays:
     @contextmanager
     def _no_traceback(self) -> Iterator[None]:
         """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        shell: Any = self._extension.shell
-        shell.showtraceback = shell.showsyntaxerror = shell.showindentationerror = _show_nothing
+        own = vars(self._extension.shell)
+        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
+        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
         try:
             yield
         finally:
-            del shell.showtraceback, shell.showsyntaxerror, shell.showindentationerror
+            for name in _SHOW_ERRORS:
+                del own[name]
+            own.update(kept)
 
     @contextmanager
     def _awaiting(self) -> Iterator[None]:

@@ -104,9 +104,7 @@ class Rerunner:
 
 
 @contextmanager
-def hushed(
-    running: InteractiveShell, outputs: Outputs, results: list[object]
-) -> Iterator[None]:
+def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -> Iterator[None]:
     """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input."""
     shell: Any = running
 

@@ -63,7 +63,12 @@ class PlanView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        columns = {"Run": {}, "Cell": {"overflow": "ellipsis", "no_wrap": True}, "For": {}, "Took": {}}
+        columns = {
+            "Run": {},
+            "Cell": {"overflow": "ellipsis", "no_wrap": True},
+            "For": {},
+            "Took": {},
+        }
         table = draw_table(self.title, columns, self.rows)
         return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
 

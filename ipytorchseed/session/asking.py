@@ -114,4 +114,7 @@ def run_before(session: Session, run: Run) -> Run | None:
 def only_asks(source: str) -> bool:
     """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#")) for line in lines)
+    return all(
+        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
+        for line in lines
+    )

@@ -59,7 +59,7 @@ class RecordedKernel:
         rank, limit = target.rank, _LOOKED_BACK
         latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
         before = min(latest[-1].id or 0, (target.id or 0) + 1) if latest else 0
-        return latest + [*ledger.runs(target.notebook, before_id=before, rank=rank, limit=limit)]
+        return [*latest, *ledger.runs(target.notebook, before_id=before, rank=rank, limit=limit)]
 
     @cached_property
     def _mine(self) -> list[Run]:

@@ -376,6 +376,7 @@ class Session:
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
     def look(self, value: object, budget: Budget) -> Fingerprint:
+        """Name a value's content, as far as the time goes."""
         return fingerprint(value, memo=self._memo, budget=budget)
 
     def _changes(

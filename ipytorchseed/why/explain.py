@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ipytorchseed.why.plan import Present
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     run: Run,
     against: Run | None,
     history: Sequence[Run],

@@ -14,6 +14,7 @@ from ipytorchseed.reads.entropy import CLOCKS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.changes import changed_parts
+from ipytorchseed.why.doubts import find_doubts, moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
 _TRIES = 300
 """Cells that may be the ones to run again."""
-
-_FACTS = ("torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn")
-"""Settings that are facts: no command puts them back."""
-
-_LATE = "torch.num_interop_threads"
-"""The flag that torch lets nobody set once it has worked."""
 
 _TOLD = 3
 """Names of what is in the way, or acts outside, that are told of one run."""
@@ -136,7 +131,7 @@ class _Planner:
         if blocked:
             return Plan(target, blocked=blocked)
         self._steps.append(self._step(target))
-        doubts = [doubt for step in self._steps for doubt in self._doubts_of(step.run)]
+        doubts = [doubt for step in self._steps for doubt in find_doubts(step.run, self._present)]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
     def _name(self, run: Run) -> str:
@@ -160,10 +155,7 @@ class _Planner:
                     if first not in reader.reads:
                         self._given_up.add(first)  # it may have been unbound then as well
                         continue
-                    again = f"make it again, then %replay {self._word(self._target)}"
-                    return self._block(
-                        f"no recorded cell makes `{first}` what {self._name(reader)} read: {again}"
-                    )
+                    return self._block(self._say_unmade(first, self._name(reader)))
             return True
         finally:
             self._under_way.discard(reader.id)
@@ -233,6 +225,14 @@ class _Planner:
         refusal = self._refusal(maker)
         return self._block(refusal) if refusal else True
 
+    def _say_unmade(self, name: str, reader: str) -> str:
+        """Say that a variable is not what a run read, and that no recorded cell makes it so."""
+        then = f"then %replay {self._word(self._target)}"
+        module = name.rpartition(".")[0]
+        if module:
+            return f"`{name}` is not what {reader} read: put {module} back and reload it, {then}"
+        return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
+
     # -- what is in the way ------------------------------------------------------------------------
 
     def _refusal(self, run: Run) -> str:
@@ -251,7 +251,7 @@ class _Planner:
             return f"{which} not what {name} read: put it back, then %replay {word}"
         moved = {
             name: before
-            for name, before, after in _moves(run)
+            for name, before, after in moves(run)
             if before is not None and before != after
         }
         gone = self._present.pruned(moved.values())
@@ -262,41 +262,6 @@ class _Planner:
                 " pruned before runs"
             )
         return ""
-
-    def _doubts_of(self, run: Run) -> Iterator[str]:
-        """Say why a run may give something else than it gave."""
-        name, now = self._name(run), self._present.settings
-        used = {*run.uses, "python", "cpu"} | ({"gpu", "cuda", "cudnn"} & {*run.settings})
-        for fact in _FACTS:
-            known = fact in now and run.settings.get(fact) is not None and now[fact] is not None
-            if fact in used and known and now[fact] != run.settings[fact]:
-                yield f"{fact} was {run.settings[fact]} in {name}, now it is {now[fact]}"
-        late = [_LATE] if "torch" in run.uses else []
-        late += [key for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR") if late]
-        for key in late:
-            if key in now and key in run.settings and now[key] != run.settings[key]:
-                yield f"{key} was {run.settings[key]} in {name}, and cannot be set any more"
-        seeds = run.settings.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
-        if (
-            "hash" in run.asks
-            and run.kernel != self._present.kernel
-            and (seeds[0] != seeds[1] or seeds[0] == "random")
-        ):
-            yield f"{name} depends on the order of hashes, which is another in each kernel"
-        for source, before, after in _moves(run):
-            if before is None and after is not None and not self._begins_anywhere(run, after):
-                yield f"{source} came with {name} itself: where it began is not known"
-        for path in {*self._present.changed_files(run)} & {*run.wrote}:
-            yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
-        for asked in run.asks:
-            if is_program(asked):
-                yield f"{name} runs another program: {asked}"
-            elif asked != "hash" and asked not in CLOCKS:
-                yield f"{name} asks {asked}, which answers differently each time"
-
-    def _begins_anywhere(self, run: Run, after: str) -> bool:
-        """Tell whether it does not matter where a source began that came with a run."""
-        return bool(run.seeds) or "seed" in run.source or self._present.is_fresh(after) is True
 
     def _outside(self, run: Run) -> tuple[str, ...]:
         """Name what a cell does outside the kernel."""
@@ -317,15 +282,6 @@ def _ids(runs: Iterable[Run]) -> list[int]:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     return ", ".join(names[:_TOLD]) + more
-
-
-def _moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield each source and generator, with its states when a run began and ended."""
-    for name in run.before.keys() | run.after.keys():
-        yield name, run.before.get(name), run.after.get(name)
-    for name, state in run.generators_before.items():
-        after = run.generators_after.get(name)
-        yield name, state.digest, None if after is None else after.digest
 
 
 def _repeats(asked: str) -> bool:

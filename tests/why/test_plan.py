@@ -49,7 +49,12 @@ def test_what_that_cell_read_is_made_anew_before():
     """However long the chain is."""
     values = [value(f"{index:02}", "tensor") for index in range(40)]
     chain = [
-        run(index, f"x = grow{index}(x)", reads={"x": values[index - 1]}, writes={"x": values[index]})
+        run(
+            index,
+            f"x = grow{index}(x)",
+            reads={"x": values[index - 1]},
+            writes={"x": values[index]},
+        )
         for index in range(2, 40)
     ]
     begin = run(1, "x = load()", writes={"x": values[1]})

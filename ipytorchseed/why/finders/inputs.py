@@ -152,4 +152,3 @@ def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
     if said and not anew:
         return said
     return "made it anew" if anew else "changed it"
-

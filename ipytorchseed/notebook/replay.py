@@ -12,8 +12,10 @@ from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import run_coroutine
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
+from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.replay import Before, Scene
 from ipytorchseed.why.case import run_name
+from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +53,16 @@ class Replays:
         self._before: Before | None = None
         self._what = ""
         self.busy = False
+
+    def plan(self, target: Run) -> Plan:
+        """Find the way to a run's result from where the kernel stands.
+
+        Args:
+            target: The run.
+        """
+        extension = self._extension
+        session, names = extension.tracking.session, extension.shell.user_ns
+        return make_plan(target, LiveKernel(session, target, names))
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         """Run the cells of a plan, each from where its run began.

@@ -12,9 +12,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
-from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.replay import clock_readings
-from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -63,7 +61,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
         raise LookupFailure(TRACKING_OFF)
     session = extension.tracking.session
     wanted = _last_asked(extension) if run is None else find_run(session, run)
-    plan = make_plan(wanted, LiveKernel(session, wanted, extension.shell.user_ns))
+    plan = extension.replays.plan(wanted)
     if plan.blocked:
         raise ReplayError(plan.blocked)
     outside = say_outside(plan, session.kernel)

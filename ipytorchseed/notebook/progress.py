@@ -70,10 +70,18 @@ class Progress:
             if self._in_kernel or sys.stderr.isatty():
                 self.step(f"{what} …")
 
-    def step(self, what: str) -> None:
-        """Say which step begins."""
+    def step(self, what: str, *, shows: bool = False) -> None:
+        """Say which step begins.
+
+        Args:
+            what: The step.
+            shows: Whether it shows something itself: it may be in a terminal's line.
+        """
         if not self._silent:
             self._show(f"{self._what}: {what}")
+            if shows and not self._in_kernel and sys.stderr.isatty():
+                sys.stderr.write("\n")
+                self._shown = False
 
     def _show(self, text: str) -> None:
         if self._in_kernel:

@@ -125,17 +125,17 @@ class Replays:
         kernel = self._extension.tracking.session.kernel
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
         progress = Progress(self._extension.shell, silent=not long, what="Replaying")
-        *makers, last = plan.steps
+        runs = []
         with progress:
-            for index, step in enumerate(makers, 1):
-                name = run_name(step.run, kernel)
+            for index, step in enumerate(plan.steps, 1):
+                name, last = run_name(step.run, kernel), index == len(plan.steps)
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
-                progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …")
-                self._run(step.run, None, partial(scene.put_back, step, name), quiet=True)
-            progress.clear()  # the last cell shows what it shows
-            begin = partial(scene.put_back, last, run_name(last.run, kernel))
-            return self._run(last.run, number, begin, quiet=False)
+                progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
+                begin = partial(scene.put_back, step, name)
+                runs.append(self._run(step.run, number if last else None, begin, quiet=not last))
+            progress.clear()
+        return runs[-1]
 
     def _run(
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _UNDO = "%replay --undo"
 
+_LABEL = 36
+"""Columns of a terminal for a cell."""
+
 
 class PlanView(View):
     """The steps of a replay.
@@ -46,7 +49,7 @@ class PlanView(View):
         return [
             (
                 run_name(step.run, self._kernel),
-                label_of(step.run.source),
+                label_of(step.run.source, _LABEL),
                 ", ".join(step.makes) or "the result",
                 f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else "",
             )
@@ -64,10 +67,10 @@ class PlanView(View):
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
         columns = {
-            "Run": {},
-            "Cell": {"overflow": "ellipsis", "no_wrap": True},
-            "For": {},
-            "Took": {},
+            "Run": {"no_wrap": True},
+            "Cell": {"no_wrap": True},
+            "For": {"overflow": "fold"},
+            "Took": {"no_wrap": True},
         }
         table = draw_table(self.title, columns, self.rows)
         return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])

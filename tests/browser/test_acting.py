@@ -95,7 +95,7 @@ def test_one_button_brings_the_result_back(open_notebook, shoot):
     inspector.pick("In[4]").click()
     inspector.why.get_by_text("To get the earlier result back:").wait_for()
     inspector.why.get_by_role("button", name="Replay In[2]", exact=True).click()
-    inspector.told.get_by_text("#5 is In[2]'s result again, bit for bit.").wait_for()
+    inspector.told.get_by_text("#4 is In[2]'s result again, bit for bit.").wait_for()
     inspector.says("torch.cpu", "seed 42 + 3 draws")
     shoot(notebook, f"{notebook.app}-replayed-light")
     notebook.theme("JupyterLab Dark")

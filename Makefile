@@ -40,7 +40,7 @@ lab: $(VENV)/.installed-lab
 
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $$(NPM)
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -73,7 +73,7 @@ FILL = f"""
 from IPython import get_ipython
 from msgspec.structs import replace
 from ipytorchseed.notebook import extension
-session = extension._loaded[get_ipython()].tracking.session
+session = extension.running().tracking.session
 for number in range({MANY}):
     session.ledger.add(replace(session.last, cell=str(number % 50)), {{}})
 """

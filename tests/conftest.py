@@ -48,6 +48,9 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 1
 
 
+TOGETHER = "tests/browser/"
+"""The folder whose tests share one process: two browsers at a time would starve each other."""
+
 SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
 
@@ -59,6 +62,8 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(TOGETHER):
+                return TOGETHER
             return nodeid if nodeid.startswith(SPREAD) else super()._split_scope(nodeid)
 
     return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None

@@ -50,13 +50,14 @@ class Budget(Struct):
         """Whether nothing is read whole any more but what is small."""
         return self.left <= 0
 
-    def deadline(self, *, whole: bool) -> float:
-        """Return when a look that begins now must end, by ``time.thread_time``.
+    def deadline(self, began: float, *, whole: bool) -> float:
+        """Return when a look must end, by ``time.thread_time``.
 
         Args:
+            began: When it began, by the same clock.
             whole: Whether it reads values whole, rather than a sample.
         """
-        return time.thread_time() + (self.left if whole else self.seconds - self.used)
+        return began + (self.left if whole else self.seconds - self.used)
 
     def stop(self) -> None:
         """Take all that is left, also of the look under way."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_hexdigest
 
@@ -14,6 +16,9 @@ from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def fingerprint(
@@ -46,7 +51,7 @@ def fingerprint(
         began = time.thread_time()
         try:
             with Unseen():
-                return _look(value, memo, budget)
+                return _look(value, memo, budget, partial(Walk, memo, budget, writer_of, began))
         finally:
             budget.charge(began)
     except SpentError:
@@ -57,12 +62,14 @@ def fingerprint(
         )
 
 
-def _look(value: object, memo: Memo, budget: Budget) -> Fingerprint:
+def _look(
+    value: object, memo: Memo, budget: Budget, walk_in: Callable[[Mode], Walk]
+) -> Fingerprint:
     """Read a value whole where there is time or it is small, or else a sample of it."""
     left = budget.left
     modes = [Mode.KNOWN] if left <= 0 or memo.refuses(value, left) else [Mode.FULL, Mode.KNOWN]
     for mode in modes:
-        walk = Walk(memo, budget, mode, writer_of)
+        walk = walk_in(mode)
         try:
             draft = walk.look(value)
         except SpentError as end:
@@ -73,19 +80,19 @@ def _look(value: object, memo: Memo, budget: Budget) -> Fingerprint:
             if walk.large:
                 break
         else:
-            sample = _sample_too(value, draft, memo, budget) if walk.large else ""
+            sample = _sample_too(value, draft, memo, walk_in) if walk.large else ""
             return _finish(value, walk, draft, sample)
-    walk = Walk(memo, budget, Mode.SAMPLE, writer_of)
+    walk = walk_in(Mode.SAMPLE)
     draft = walk.look(value)
     return _finish(value, walk, draft, draft.digest[:8].hex())
 
 
-def _sample_too(value: object, draft: Draft, memo: Memo, budget: Budget) -> str:
+def _sample_too(value: object, draft: Draft, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
     """Return the sample of a value that was read whole, for looks that have less time."""
     known = memo.sample(draft.digest)
     if known is None:
         try:
-            known = Walk(memo, budget, Mode.SAMPLE, writer_of).look(value).digest[:8].hex()
+            known = walk_in(Mode.SAMPLE).look(value).digest[:8].hex()
         except SpentError:
             return ""
         memo.keep_sample(draft.digest, known)

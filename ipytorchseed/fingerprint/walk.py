@@ -87,6 +87,11 @@ _NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
 class Walk:
     """One way through one value.
 
+    Args:
+        memo: As below; so are ``budget`` and ``mode``.
+        writer: Returns the writer of a type.
+        began: When the look at the value began, by ``time.thread_time``.
+
     Attributes:
         memo: What is known of earlier values.
         budget: Whose allowance for reading again is used.
@@ -100,7 +105,12 @@ class Walk:
     """
 
     def __init__(
-        self, memo: Memo, budget: Budget, mode: Mode, writer: Callable[[type], Writer]
+        self,
+        memo: Memo,
+        budget: Budget,
+        writer: Callable[[type], Writer],
+        began: float,
+        mode: Mode,
     ) -> None:
         self.memo = memo
         self.budget = budget
@@ -112,7 +122,7 @@ class Walk:
         self.failed: list[str] = []
         self.large = False
         self._writer = writer
-        self._deadline = budget.deadline(whole=mode is Mode.FULL)
+        self._deadline = budget.deadline(began, whole=mode is Mode.FULL)
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
         self._visited = 0

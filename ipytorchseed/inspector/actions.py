@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.render.inspection import Model
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
@@ -31,7 +31,7 @@ _LOST = (
 )
 
 
-def act(extension: Extension, wish: Mapping[str, Any]) -> Model:
+def act(extension: State, wish: Mapping[str, Any]) -> Model:
     """Do what a button asks for, or say why not, or ask first.
 
     Args:
@@ -74,7 +74,7 @@ def _undo(what: str, after: Run) -> Model | None:
     return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
-def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
+def _line(extension: State, wish: Mapping[str, Any]) -> str:
     """Write the magic as one types it."""
     what = wish.get("what")
     if what == "rewind":
@@ -96,11 +96,11 @@ def _line(extension: Extension, wish: Mapping[str, Any]) -> str:
     raise LookupFailure(msg)
 
 
-def _word(extension: Extension, number: int) -> str:
+def _word(extension: State, number: int) -> str:
     return run_word(_run(extension, number), extension.tracking.session.kernel)
 
 
-def _run(extension: Extension, number: int) -> Run:
+def _run(extension: State, number: int) -> Run:
     run = extension.tracking.session.ledger.run(number)
     if run is None:
         msg = f"the ledger no longer keeps run #{number}"
@@ -108,7 +108,7 @@ def _run(extension: Extension, number: int) -> Run:
     return run
 
 
-def _question(extension: Extension, wish: Mapping[str, Any]) -> str:
+def _question(extension: State, wish: Mapping[str, Any]) -> str:
     session = extension.tracking.session
     name = str(wish.get("name", "")).strip()
     if wish.get("what") == "save":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.render.inspection import Model
 
 _FIRST = 60
@@ -52,7 +52,7 @@ class Desk:
         extension: Of the shell.
     """
 
-    def __init__(self, extension: Extension) -> None:
+    def __init__(self, extension: State) -> None:
         self._extension = extension
         self._history = History(extension.tracking.session)
         self._present = Present()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from IPython.utils.capture import capture_output
 
 if TYPE_CHECKING:
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
 
-def press(extension: Extension, line: str) -> tuple[bool, str]:
+def press(extension: State, line: str) -> tuple[bool, str]:
     """Run a magic between two cells; it is recorded as a run without a number.
 
     Args:
@@ -26,5 +26,5 @@ def press(extension: Extension, line: str) -> tuple[bool, str]:
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
             return False, str(error)
-        shown = [each.data.get("text/plain") for each in said.outputs if each.data]
+        shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
         return True, shown[-1] if shown else said.stdout.strip()

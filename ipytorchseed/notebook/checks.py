@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from IPython.core.displayhook import DisplayHook
@@ -15,50 +14,35 @@ from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
 from ipytorchseed.notebook.streams import Overhearing
-from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
-from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.trace.places import Lines
+from ipytorchseed.session.repeating import RepeatedCell, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from IPython.core.interactiveshell import ExecutionResult
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
     from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.ledger.records import Run as Record
-    from ipytorchseed.notebook.extension import Extension
-    from ipytorchseed.notebook.runs import Run
+    from ipytorchseed.notebook.interrupts import Interrupts
+    from ipytorchseed.notebook.location import Cell, Locator
+    from ipytorchseed.notebook.runs import Run, Runs
+    from ipytorchseed.notebook.tracking import Tracking
     from ipytorchseed.rng.snapshot import Snapshot
     from ipytorchseed.session.verdict import Checked
     from ipytorchseed.trace.lines import LineDraws
     from ipytorchseed.trace.recorder import Recorder
 
 _INPUT = ("input", "getpass.getpass")
-
-
-class Cell(Struct, frozen=True):
-    """A cell as it is to be run again.
-
-    Attributes:
-        source: Its text.
-        text: The same as Python.
-        file: The name under which it was compiled.
-        lines: Finds its line on the stack.
-    """
-
-    source: str
-    text: str
-    file: str
-    lines: Lines
 
 
 class _Under(Struct, eq=False):
@@ -79,15 +63,30 @@ class Checks:
     """The checks and traces of a shell.
 
     Args:
-        extension: The extension of that shell.
+        shell: The running shell.
+        runs: The runs under way.
+        locator: Finds the cell of a run.
+        tracking: The recording of runs.
+        interrupts: Lets Ctrl-C through while the cell runs again.
 
     Attributes:
         rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
     """
 
-    def __init__(self, extension: Extension) -> None:
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        runs: Runs,
+        locator: Locator,
+        tracking: Tracking,
+        interrupts: Interrupts,
+    ) -> None:
         self.rerunning = False
-        self._extension = extension
+        self._shell = shell
+        self._runs = runs
+        self._locator = locator
+        self._tracking = tracking
+        self._interrupts = interrupts
         self._under: list[_Under] = []
         self._found: list[Trace] = []
 
@@ -99,15 +98,14 @@ class Checks:
         Raises:
             UsageError: It cannot be checked; nothing of it has run yet.
         """
-        extension, shell = self._extension, self._extension.shell
-        run = extension.runs.current
+        shell, run = self._shell, self._runs.current
         if run is None or run.info is None:
             _refuse("--check needs a cell of its own; this code runs without one")
         if any(under.run is run for under in self._under):
             _refuse(
                 "--check runs the cell several times itself: take the magic that repeats it away"
             )
-        cell = self._cell(run)
+        cell = self._locator.cell(run)
         flow = effects_of_cell(cell.source, lambda _: cell.text)
         if any(name in flow.calls for name in _INPUT):
             _refuse(
@@ -121,14 +119,11 @@ class Checks:
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
-            extension.tracking.note_seed(seed, "scope")
-        if extension.replaying:  # what is wanted of the cell is what it makes
-            return
+            self._tracking.note_seed(seed, "scope")
         progress = Progress(shell, silent=as_json)
-        check = Check(
+        repeated = RepeatedCell(
             shell.user_ns,
             reached,
-            runs=runs,
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,
@@ -138,7 +133,7 @@ class Checks:
         under = _Under(
             run=run,
             cell=cell,
-            check=check,
+            check=Check(repeated, runs),
             outputs=outputs,
             overhearing=Overhearing(shell, _but_results(outputs), outputs.displayed),
             progress=progress,
@@ -176,11 +171,11 @@ class Checks:
         shown = Shown(under.outputs.stdout(), under.outputs.displays, result.result)
         self.rerunning = True
         try:
-            with self._extension.interrupts.let_through(), under.progress:
+            with self._interrupts.let_through(), under.progress:
                 under.check.first(shown)
                 checked = under.check.finish(
                     Rerunner(
-                        self._extension.shell,
+                        self._shell,
                         under.cell.text,
                         under.cell.file,
                         timed=under.outputs.timed,
@@ -205,8 +200,10 @@ class Checks:
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 
-        names = self._extension.shell.user_ns
-        recorder = Recorder(Tables(), self._cell(run).lines, names, digests=False, keep=False)
+        names = self._shell.user_ns
+        recorder = Recorder(
+            Tables(), self._locator.cell(run).lines, names, digests=False, keep=False
+        )
         recorder.__enter__()
         run.on_end.append(lambda: recorder.__exit__(None, None, None))
         return recorder
@@ -218,11 +215,11 @@ class Checks:
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 
-        run = self._extension.runs.current
+        run = self._runs.current
         if run is None or run.info is None:
             _refuse("--trace needs a cell of its own; this code runs without one")
-        names = self._extension.shell.user_ns
-        cell = self._cell(run)
+        names = self._shell.user_ns
+        cell = self._locator.cell(run)
         draws = Draws(names, count=True)
         recorder = Recorder(Tables(), cell.lines, names, digests=False, draws=draws)
         by_line = LineDraws(cell.file)
@@ -278,25 +275,11 @@ class Checks:
         found, self._found = self._found, []
         if run is None or not found:
             return
-        session = self._extension.tracking.session
+        session = self._tracking.session
         last = session.last
         for trace in found:
             if last is not None and last.id is not None:
                 session.ledger.add_trace(last.id, trace)
-
-    # -- the cell ----------------------------------------------------------------------------------
-
-    def _cell(self, run: Run) -> Cell:
-        """Return the cell of a run, as it can be run again."""
-        shell: Any = self._extension.shell
-        info: Any = run.info
-        source = str(info.raw_cell)
-        text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
-        file = _file_of_cell(sys._getframe(1), shell.user_ns)  # noqa: SLF001 -- the documented way
-        heads = [line for line in source.splitlines() if line.startswith("%%")]
-        taken = any(not deterministic_head(head) for head in heads)
-        pick = partial(self._extension.scopes.pick, text=source) if taken else None
-        return Cell(source, text, file, Lines(file, shell.user_ns, pick))
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -316,16 +299,6 @@ def _but_results(outputs: Outputs) -> Callable[[str], None]:
         outputs.printed(text)
 
     return printed
-
-
-def _file_of_cell(frame: FrameType | None, names: dict[str, Any]) -> str:
-    """Return the name of the innermost frame of the user's that has a text."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if frame.f_globals is names and linecache.getlines(file):
-            return file
-        frame = frame.f_back
-    return ""
 
 
 def _trace_of(checked: Checked) -> Trace:

@@ -9,15 +9,13 @@ from IPython.display import display
 
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.receipt import receipt_json
 from ipytorchseed.render.report import report
 
 if TYPE_CHECKING:
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 _warn = click.option(
     "--warn",
@@ -31,12 +29,6 @@ _quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(kind: str) -> click.Command:
     """Return the declaration of the line magic or of the cell magic."""
     return _cell if kind == "cell" else _line
-
-
-def show_alerts(alerts: list[Alert]) -> None:
-    """Show what torch said of operations, if it said anything."""
-    if alerts:
-        display(AlertTable(alerts))
 
 
 @click.group(invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
@@ -126,6 +118,10 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     """
     extension, body = target
     if extension.rerunning:  # the body of a check, which sets no flags
+        return
+    if runs is not None and extension.replaying and body is None:
+        if seed is not None:  # what is wanted of the cell is what it makes
+            extension.apply(seed, "scope")
         return
     if runs is not None:
         _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))

@@ -15,7 +15,7 @@ from ipytorchseed.render.text import visible
 if TYPE_CHECKING:
     import click
 
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
@@ -61,9 +61,7 @@ class Magic:
         extension: What the command works on.
     """
 
-    def __init__(
-        self, kind: str, name: str, module: str, example: str, extension: Extension
-    ) -> None:
+    def __init__(self, kind: str, name: str, module: str, example: str, extension: State) -> None:
         self.kind, self.name = kind, name
         self._example = example
         self.__name__ = name

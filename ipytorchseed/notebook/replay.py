@@ -20,8 +20,11 @@ from ipytorchseed.why.plan import make_plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from IPython.core.interactiveshell import InteractiveShell
+
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.tracking import Tracking
+    from ipytorchseed.rng.generators import Found
     from ipytorchseed.why.plan import Plan
 
 _AS_BEFORE = "names, sources and flags are as before"
@@ -40,16 +43,28 @@ class Replays:
     """The replays of a shell.
 
     Args:
-        extension: The extension of that shell.
+        shell: The running shell.
+        tracking: The recording of its runs.
+        generators: Finds the generators of its namespace.
+        ran: Told of each new run.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
         busy: Whether one is under way.
     """
 
-    def __init__(self, extension: Extension) -> None:
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        tracking: Tracking,
+        generators: Callable[[], list[Found]],
+        ran: Callable[[Run], object],
+    ) -> None:
         self.asked: Run | None = None
-        self._extension = extension
+        self._shell = shell
+        self._tracking = tracking
+        self._generators = generators
+        self._ran = ran
         self._before: Before | None = None
         self._what = ""
         self.busy = False
@@ -60,9 +75,7 @@ class Replays:
         Args:
             target: The run.
         """
-        extension = self._extension
-        session, names = extension.tracking.session, extension.shell.user_ns
-        return make_plan(target, LiveKernel(session, target, names))
+        return make_plan(target, LiveKernel(self._tracking.session, target, self._shell.user_ns))
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         """Run the cells of a plan, each from where its run began.
@@ -80,10 +93,9 @@ class Replays:
         if self.busy:
             msg = "a replay is under way, and this cell is part of it: take %replay out of the cell"
             raise ReplayError(msg)
-        extension = self._extension
-        tracking, session = extension.tracking, extension.tracking.session
+        tracking, session = self._tracking, self._tracking.session
         name = run_name(plan.target, session.kernel)
-        scene = Scene(extension.shell.user_ns, session.ledger, extension.generators)
+        scene = Scene(self._shell.user_ns, session.ledger, self._generators)
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
@@ -122,9 +134,9 @@ class Replays:
         return self._what, before.put_back()
 
     def _play(self, plan: Plan, scene: Scene, number: int | None) -> Run:
-        kernel = self._extension.tracking.session.kernel
+        kernel = self._tracking.session.kernel
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
-        progress = Progress(self._extension.shell, silent=not long, what="Replaying")
+        progress = Progress(self._shell, silent=not long, what="Replaying")
         runs = []
         with progress:
             for index, step in enumerate(plan.steps, 1):
@@ -141,16 +153,15 @@ class Replays:
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
     ) -> Run:
         """Run a cell again; return its new run."""
-        extension = self._extension
-        execute = partial(extension.shell.run_cell, again.source, store_history=False)
+        execute = partial(self._shell.run_cell, again.source, store_history=False)
         with self._no_traceback(), self._awaiting():
-            run = extension.tracking.record(again, number, begin, execute, quiet=quiet)
-        if run is not None and extension.viewer is not None:
-            extension.guard(extension.viewer.ran)(run)
+            run = self._tracking.record(again, number, begin, execute, quiet=quiet)
+        if run is not None:
+            self._ran(run)
         if run is not None and run.status == "interrupted":
             raise KeyboardInterrupt
         if run is None or run.status != "ok":
-            name = run_name(again, extension.tracking.session.kernel)
+            name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
             msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
             raise ReplayError(msg)
@@ -159,7 +170,7 @@ class Replays:
     @contextmanager
     def _no_traceback(self) -> Iterator[None]:
         """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        own = vars(self._extension.shell)
+        own = vars(self._shell)
         kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
         own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
         try:
@@ -172,7 +183,7 @@ class Replays:
     @contextmanager
     def _awaiting(self) -> Iterator[None]:
         """Have cells that await run to their end, though the kernel's loop runs this one."""
-        shell = self._extension.shell
+        shell = self._shell
         runner, shell.loop_runner = shell.loop_runner, run_coroutine
         try:
             yield

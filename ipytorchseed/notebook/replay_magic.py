@@ -16,9 +16,9 @@ from ipytorchseed.session.replay import clock_readings
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
@@ -77,7 +77,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
         display(ReplayView(explanation, plan, session.kernel, shared, timed))
 
 
-def _last_asked(extension: Extension) -> Run:
+def _last_asked(extension: State) -> Run:
     asked = extension.replays.asked
     if asked is None:
         message = "no %why named an earlier run yet; name one: %replay 5"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
 
-from ipytorchseed.session.check import Shown
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.repeating import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -20,11 +20,11 @@ from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.rng.position import Position
     from ipytorchseed.session.session import Session
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 _SHOWN = 50
 """Runs in the timeline."""
@@ -44,7 +44,7 @@ def _rng(ctx: click.Context, *, as_text: bool, as_json: bool, everything: bool) 
     """Show the state of every source and generator, the settings, and the timeline of runs."""
     if ctx.invoked_subcommand is not None:
         return
-    extension: Extension = ctx.obj[0]
+    extension: State = ctx.obj[0]
     if as_json:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(extension.generators(), flags))
@@ -55,7 +55,7 @@ def _rng(ctx: click.Context, *, as_text: bool, as_json: bool, everything: bool) 
         show(extension, everything=everything)
 
 
-def show(extension: Extension, *, everything: bool = False) -> None:
+def show(extension: State, *, everything: bool = False) -> None:
     """Show the inspector: static first, for wherever the notebook is read, then live.
 
     Of two forms in one display, front ends take the widget and do not fall back.
@@ -70,7 +70,7 @@ def show(extension: Extension, *, everything: bool = False) -> None:
         display(viewer.shown())
 
 
-def _look(extension: Extension, *, everything: bool) -> RngView:
+def _look(extension: State, *, everything: bool) -> RngView:
     session, seeding = extension.tracking.session, extension.seeding
     status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
     runs = [*session.ledger.runs(session.notebook, rank=session.rank, limit=_SHOWN)][::-1]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from IPython.display import display
+
 from ipytorchseed.determinism.alerts import add_note, note_alert
-from ipytorchseed.notebook.transform import deterministic_head
+from ipytorchseed.render.alerts import AlertTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from ipytorchseed.determinism.alerts import Alert, Place
+    from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.notebook.location import Locator
     from ipytorchseed.notebook.runs import Run, Runs
     from ipytorchseed.trace.recorder import Recorder
 
@@ -27,7 +28,7 @@ class Scopes:
     Args:
         shell: The running shell.
         runs: The runs under way.
-        show: Shows alerts to the user.
+        locator: Finds the line of a cell.
         heard: Told the alerts of a cell, for its record.
         follow: Records operations until a run ends.
 
@@ -39,7 +40,7 @@ class Scopes:
         self,
         shell: InteractiveShell,
         runs: Runs,
-        show: Callable[[list[Alert]], None],
+        locator: Locator,
         heard: Callable[[list[Alert]], None],
         follow: Callable[[Run], Recorder],
     ) -> None:
@@ -50,7 +51,7 @@ class Scopes:
         self._stopped: set[str] = set()
         self._shell = shell
         self._runs = runs
-        self._show = show
+        self._pick = locator.pick
         self._cells: list[_CellScope] = []
         self._notes: Callable[..., None] | None = None
         self._shown: Callable[..., None] | None = None
@@ -75,7 +76,7 @@ class Scopes:
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
             entry.end()  # the line runs again, as under %%timeit: begin anew
-        scope.pick = self.pick
+        scope.pick = self._pick
         self._watch_backward(scope, run)
         scope.begin()
         self._cells.append(_CellScope(self, run, scope, after))
@@ -84,7 +85,7 @@ class Scopes:
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it takes the place of an earlier one."""
         self.switch_off()
-        scope.pick = self.pick
+        scope.pick = self._pick
         scope.begin()
         self.session = scope
         self._watch_errors()
@@ -98,63 +99,20 @@ class Scopes:
             scope.end()
         finally:
             self._watch_errors()
-        self._show(scope.alerts)
+        show_alerts(scope.alerts)
         return True
 
     def after_cell(self) -> None:
         """Show the alerts that a cell gave under ``%deterministic on --warn``."""
         if self.session is not None:
             alerts = self.session.take_alerts()
-            self._show(alerts)
+            show_alerts(alerts)
             self.heard(alerts)
 
     def forget(self, entry: _CellScope) -> None:
         """Drop a cell's scope that has ended."""
         self._cells.remove(entry)
         self._watch_errors()
-
-    def show(self, alerts: list[Alert]) -> None:
-        """Show alerts to the user."""
-        self._show(alerts)
-
-    def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
-        """Choose the line of the cell: the innermost one in the file that the cell was made.
-
-        Between it and the operation may stand text without a file, which ``%%time`` took out of
-        the cell, or ``%time`` out of a line.
-
-        Args:
-            stack: Frames and their lines, innermost first.
-            text: The cell's; None for that of the run under way.
-        """
-        names = self._shell.user_ns
-        users = [place for place in stack if place[0].f_globals is names]
-        files = [frame.f_code.co_filename for frame, _ in users]
-        modules = [
-            file
-            for (frame, _), file in zip(users, files, strict=True)
-            if frame.f_code.co_name == "<module>"
-        ]
-        texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
-        above = self._lines_above(text) if texts else 0
-        if above:
-            frame, line = users[files.index(texts[-1])]
-            return frame, line + above
-        cells = modules[len(texts) :]
-        return users[files.index(cells[0])] if cells else next(iter(users), None)
-
-    def _lines_above(self, text: str | None) -> int:
-        """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
-        run = self._runs.current
-        info = run.info if run is not None else None
-        if text is None:
-            text = info.raw_cell or "" if info is not None else ""
-        lines = text.splitlines()
-        heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
-        above = max((n for n, head in heads if not deterministic_head(head)), default=0)
-        # IPython drops empty lines at the beginning of the text that such a magic runs.
-        empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
-        return above + sum(1 for _ in empty)
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, as long as a scope is in force."""
@@ -195,7 +153,7 @@ class Scopes:
     def _note(self, error: BaseException) -> None:
         """Add what is known to an error that is about to be shown."""
         forward = self._forward()
-        note = note_alert(error, self.pick, forward)
+        note = note_alert(error, self._pick, forward)
         run = self._runs.current
         if note is None or forward is not None or run is None or run.info is None:
             return
@@ -211,6 +169,12 @@ class Scopes:
             show(*args, **kwargs)
 
         return showtraceback
+
+
+def show_alerts(alerts: list[Alert]) -> None:
+    """Show what torch said of operations, if it said anything."""
+    if alerts:
+        display(AlertTable(alerts))
 
 
 class _CellScope:
@@ -245,7 +209,7 @@ class _CellScope:
             self._scope.end()
         finally:
             self._scopes.forget(self)
-        self._scopes.show(self._scope.alerts)
+        show_alerts(self._scope.alerts)
         self._scopes.heard(self._scope.alerts)
         if self._after is not None:
             self._after(self._scope)

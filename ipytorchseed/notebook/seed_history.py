@@ -16,9 +16,9 @@ from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 _SHOWN = 50
 """Seeds in the log, the last ones."""

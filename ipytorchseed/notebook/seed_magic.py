@@ -17,10 +17,10 @@ from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.rng.generators import Found
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 _NOW = ""  # what a seed without a word before it is parsed as
 _LONG = 60  # characters of a bad seed that are shown
@@ -98,7 +98,7 @@ def _seed(ctx: click.Context) -> None:
     registered sources now. Without one, show what is in force.
     """
     if ctx.invoked_subcommand is None:
-        extension: Extension = ctx.obj[0]
+        extension: State = ctx.obj[0]
         display(
             SeedStatus.read(extension.seeding.last, extension.seeding.rule, extension.generators())
         )

@@ -74,8 +74,9 @@ class Tracking:
                 transform=self._transform,
                 hidden=self._shell.user_ns_hidden,
                 config=chosen,
+                later=self._later,
+                find_rank=partial(rank_of, self._shell),
             )
-            self._session.later = self._later
         return self._session
 
     def _open(self, folder: str) -> Ledger:
@@ -142,10 +143,8 @@ class Tracking:
         if transformed is not None:  # IPython tells it since 9.0
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
-        if session.rank is None:
-            session.rank = rank_of(self._shell)
         session.begin_cell(
-            cell=session.identity.find(ident, source, self._saved_ids(session, ident)),
+            cell=session.cell_of(ident, source, self._saved_ids(session, ident)),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
@@ -172,9 +171,8 @@ class Tracking:
         count = None if result is None else result.execution_count
         if pending is not None and pending.execution_count is not None and count is not None:
             self._ahead = self._counter - count
-            pending.execution_count = count
         try:
-            return self._close(result, None if result is None else result.result)
+            return self._close(result, None if result is None else result.result, count)
         except LedgerError as failure:
             self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
             return None
@@ -182,7 +180,9 @@ class Tracking:
             self._tell_news(self._session.ledger)
             self._tell_size(self._session.too_large)
 
-    def _close(self, result: ExecutionResult | None, value: object) -> Run | None:
+    def _close(
+        self, result: ExecutionResult | None, value: object, count: int | None = None
+    ) -> Run | None:
         """Record the run under way with how it ended and its last expression's value."""
         error = None if result is None else result.error_before_exec
         if error is None and result is not None:  # not `or`: an exception may have a length
@@ -193,6 +193,7 @@ class Tracking:
             status="interrupted" if interrupted else "error" if error is not None else "ok",
             error=None if error is None else self._line_of(error),
             result=value,
+            execution_count=count,
         )
 
     def set_aside(self) -> Pending | None:
@@ -327,10 +328,9 @@ class Tracking:
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:
             return
-        self._session.config = self._choices.chosen()
-        if change["name"] == "ledger":
-            self._session.ledger.close()
-            self._session.ledger = self._open(self._session.config.ledger)
+        chosen = self._choices.chosen()
+        ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
+        self._session.choose(chosen, ledger)
 
 
 def _open(folder: str) -> tuple[str, Ledger]:

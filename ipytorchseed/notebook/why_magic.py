@@ -15,10 +15,10 @@ from ipytorchseed.session.asking import last_repeated, why
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.extension import Extension
+    from ipytorchseed.notebook.state import State
     from ipytorchseed.session.session import Session
 
-    Target = tuple[Extension, str | None]
+    Target = tuple[State, str | None]
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why

@@ -11,8 +11,8 @@ _WRITERS = frozenset({
     "copyfile", "copytree", "dump", "extractall", "imsave", "imwrite", "makedirs", "memmap",
     "mkdir", "rmtree", "save", "save_checkpoint", "save_file", "save_model", "save_pretrained",
     "save_to_disk", "save_weights", "savefig", "savetxt", "savez", "savez_compressed",
-    "to_csv", "to_excel", "to_feather", "to_hdf", "to_parquet", "to_pickle", "to_sql", "to_stata", "tofile", "unlink",
-    "urlretrieve", "write_bytes", "write_html", "write_image", "write_text",
+    "to_csv", "to_excel", "to_feather", "to_hdf", "to_parquet", "to_pickle", "to_sql", "to_stata",
+    "tofile", "unlink", "urlretrieve", "write_bytes", "write_html", "write_image", "write_text",
 })  # fmt: skip
 """Last parts of names of functions and methods that write, replace or remove files."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -66,7 +66,7 @@ class PlanView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        columns = {
+        columns: dict[str, dict[str, Any]] = {
             "Run": {"no_wrap": True},
             "Cell": {"no_wrap": True},
             "For": {"overflow": "fold"},

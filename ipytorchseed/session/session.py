@@ -31,7 +31,7 @@ from ipytorchseed.session.sources import States, StateWatch
 from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
@@ -117,33 +117,38 @@ class Session:
         transform: Turns a cell's text into Python, as the shell does.
         hidden: Names of the shell's own, which are nobody's variables.
         config: The user's choices.
+        later: Calls a function once the cell's reply is out; None where nobody waits for one.
+        find_rank: Tells which of several processes that run the same notebook this is; asked
+            until it knows, as a process may learn it late.
 
     Attributes:
         kernel: A name of this kernel's process.
-        rank: Which of several processes that run the same notebook this is; None for the only one.
         identity: Which cell a run is of, across kernels.
         too_large: The variable that the last run read or made and that was not read whole, for
             want of time; empty where there was none.
-        later: Calls a function once the cell's reply is out; None where nobody waits for one.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each by name
         self,
         notebook: str,
         ledger: Ledger,
         transform: Callable[[str], str],
+        *,
         hidden: Iterable[str] = (),
         config: Config | None = None,
+        later: Callable[[Callable[[], object]], None] | None = None,
+        find_rank: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.notebook = notebook
         self.kernel = uuid.uuid4().hex[:12]
-        self.rank: int | None = None
-        self.identity = Identity(self)
+        self.identity = Identity(notebook, self.kernel)
         self.ledger = ledger
         self.config = config or Config()
-        self.later: Callable[[Callable[[], object]], None] | None = None
         self.too_large = ""
         self._last: Run | None = None
+        self._rank: int | None = None
+        self._find_rank = find_rank
+        self._later = later
         self._transform = transform
         self._hidden = frozenset(hidden)
         self._pid = os.getpid()
@@ -166,6 +171,13 @@ class Session:
         return self._last
 
     @property
+    def rank(self) -> int | None:
+        """Which of several processes that run the same notebook this is; None for the only one."""
+        if self._rank is None:
+            self._rank = self._find_rank()
+        return self._rank
+
+    @property
     def pending(self) -> Pending | None:
         """The run under way, or None."""
         return self._pending
@@ -186,6 +198,30 @@ class Session:
     def take_up(self, pending: Pending | None) -> None:
         """Go on with a run that was set aside."""
         self._pending = pending
+
+    def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
+        """Return what a cell that is about to run is known by.
+
+        Args:
+            ident: The front end's id; None where it names none, or a new one for each run.
+            source: The cell's text.
+            saved: Ids that stand in the notebook's file, where the front end's are such.
+        """
+        if ident is None:
+            return source.strip()
+        return self.identity.find(ident, self.code_of(source), saved, self.ledger, self.rank)
+
+    def choose(self, config: Config, ledger: Ledger | None = None) -> None:
+        """Take the user's choices.
+
+        Args:
+            config: What is in force from now on.
+            ledger: Where runs are kept from now on; None for where they are.
+        """
+        self.config = config
+        if ledger is not None:
+            self.ledger.close()
+            self.ledger = ledger
 
     def begin_cell(
         self,
@@ -262,6 +298,7 @@ class Session:
         status: str = "ok",
         error: str | None = None,
         result: object = None,
+        execution_count: int | None = None,
     ) -> Run | None:
         """Look at everything after a cell ran, and record the run.
 
@@ -270,6 +307,7 @@ class Session:
             status: ``ok``, ``error`` or ``interrupted``.
             error: The error that ended it, as one line.
             result: The value of its last expression, or None.
+            execution_count: The number that it has in ``In[...]`` after all, if it has one.
 
         Returns:
             The run as recorded; None where tracking is off.
@@ -279,6 +317,8 @@ class Session:
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
+        if pending.execution_count is not None and execution_count is not None:
+            pending.execution_count = execution_count
         if len(self._took) >= _MOST_NAMES:
             self._took.clear()
         self._took[pending.cell] = seconds
@@ -334,10 +374,10 @@ class Session:
         for looks in (pending.generators, generators):
             kept |= {look.digest: look.state for look in looks.values()}
         self._last = run = replace(run, id=self.ledger.add(run, kept))
-        if self.later is None:
+        if self._later is None:
             self._maintain()
         else:
-            self.later(self._maintain)
+            self._later(self._maintain)
         return run
 
     def _maintain(self) -> None:

@@ -18,8 +18,8 @@ from ipytorchseed.session.verdict import Culprit, Entry, Suspect
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.session.check import Check, Runner
     from ipytorchseed.session.ends import Ends
+    from ipytorchseed.session.repeating import RepeatedCell, Runner
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
     from ipytorchseed.trace.recorder import Recorder
@@ -56,12 +56,12 @@ class Tracing:
     """Traces a cell whose runs differ.
 
     Args:
-        check: The check under way.
+        cell: The cell.
         run: Runs the cell.
     """
 
-    def __init__(self, check: Check, run: Runner) -> None:
-        self._check = check
+    def __init__(self, cell: RepeatedCell, run: Runner) -> None:
+        self._cell = cell
         self._run = run
         self._tables: Tables | None = None
         self._fill = 0
@@ -100,8 +100,8 @@ class Tracing:
     # -- runs --------------------------------------------------------------------------------------
 
     def _traced(self, what: str, probe: Probe | None = None) -> _Run:
-        check = self._check
-        check.progress(what)
+        cell = self._cell
+        cell.progress(what)
         torch: Any = sys.modules.get("torch")
         if not hasattr(torch, "nn"):
             ends, files = self._watched(None)
@@ -113,12 +113,12 @@ class Tracing:
         self._tables = self._tables or Tables()
         recorder = Recorder(
             self._tables,
-            check.lines,
-            check.namespace,
-            draws=Draws(check.namespace, count=False),
+            cell.lines,
+            cell.namespace,
+            draws=Draws(cell.namespace, count=False),
             probe=probe,
             fill=self._next_fill(),
-            progress=lambda count: check.progress(f"{what}: {count:,} operations"),
+            progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
         )
         ends, files = self._watched(recorder)
         return _Run(ends, recorder.recording, files)
@@ -128,7 +128,7 @@ class Tracing:
         watch = FileWatch()
         watch.start()
         try:
-            ends = self._check.again(self._run, recorder)
+            ends = self._cell.again(self._run, recorder)
         finally:
             watch.stop()
         return ends, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
@@ -154,7 +154,7 @@ class Tracing:
             found.entry = Entry(
                 entered.operation.name,
                 entered.place.line or None,
-                self._check.line(entered.place.line),
+                self._cell.line(entered.place.line),
                 draws=entered.draws,
                 thread=entered.thread > 0,
             )
@@ -178,7 +178,7 @@ class Tracing:
         return Culprit(
             operation=point.operation.name,
             line=point.place.line or None,
-            code=self._check.line(point.place.line),
+            code=self._cell.line(point.place.line),
             index=point.index,
             module=point.place.module,
             backward=point.place.backward,
@@ -203,7 +203,7 @@ class Tracing:
         return Culprit(
             operation=tables.operations[number].name,
             line=line or None,
-            code=self._check.line(line),
+            code=self._cell.line(line),
             index=0 if point is None else point.index,
             module=tables.places.all[place].module,
             unwritten=True,
@@ -227,8 +227,7 @@ class Tracing:
 
     def _suspect(self, found: Traced, first: _Run, last: _Run) -> None:
         """Name what can account for a difference that no operation made."""
-        check, suspects = self._check, found.suspects
-        reached = check.reached
+        suspects, reached = found.suspects, self._cell.reached
         asks = sorted(reached.nondeterministic_calls - reached.timing)
         for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
@@ -281,8 +280,8 @@ class Tracing:
 
     def _reached(self) -> list[tuple[str, Any]]:
         """List the variables that the cell may reach, as they are now."""
-        names = self._check.namespace
-        return [(name, names[name]) for name in self._check.world.names if name in names]
+        names = self._cell.namespace
+        return [(name, names[name]) for name in self._cell.world.names if name in names]
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
@@ -298,7 +297,7 @@ class Tracing:
         frames: Any = sys.modules.get("torch._dynamo.eval_frame")
         if frames is None:
             return False
-        if "torch.compile" in self._check.source:
+        if "torch.compile" in self._cell.source:
             return True
         return any(
             issubclass(type(value), frames.OptimizedModule)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.plan import Present
+    from ipytorchseed.why.present import Present
 
 _FACTS = {"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"}
 """Settings that are facts: no command puts them back."""

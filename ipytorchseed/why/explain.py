@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.why.plan import Present
+    from ipytorchseed.why.present import Present
 
 
 def explain(  # noqa: PLR0913, PLR0917 -- what there is to know

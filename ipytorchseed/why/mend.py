@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.why.case import Case
     from ipytorchseed.why.explanation import Cause
-    from ipytorchseed.why.plan import Present
+    from ipytorchseed.why.present import Present
 
 
 def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> Mend:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -17,54 +17,16 @@ from ipytorchseed.why.changes import changed_parts
 from ipytorchseed.why.doubts import find_doubts, moves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.why.present import Present
 
 _TRIES = 300
 """Cells that may be the ones to run again."""
 
 _TOLD = 3
 """Names of what is in the way, or acts outside, that are told of one run."""
-
-
-class Present(Protocol):
-    """Knows this kernel as it stands, and the runs of the past."""
-
-    kernel: str
-    """The kernel's name, as runs have it."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings now."""
-
-    def settings_of(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings that a run began with; those of torch, where it imported that."""
-
-    def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable is now; None where it is not there."""
-
-    def is_bound(self, name: str) -> bool:
-        """Tell whether a name is bound now, or a builtin."""
-
-    def effects(self, run: Run) -> Effects:
-        """Return what the code of a run does with names."""
-
-    def makers(self, name: str, digest: str) -> Sequence[Run]:
-        """Return the runs that left a variable so, and ended well, the newest first."""
-
-    def setters(self, name: str, reader: Run) -> Iterable[Run]:
-        """Return the runs before a run, in its kernel, that may have set a name, newest first."""
-
-    def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return those states of the given ones that are no longer kept."""
-
-    def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
-
-    def changed_files(self, run: Run) -> Sequence[str]:
-        """Return the paths of files that a run read, and that are known to be others now."""
 
 
 class Step(Struct, frozen=True):

@@ -41,7 +41,7 @@ def saved(server, browser):
             notebook.run(index)
         notebook.inspector.ready()
         notebook.save()
-        yield notebook
+    return notebook
 
 
 @pytest.mark.parametrize("width", WIDTHS)

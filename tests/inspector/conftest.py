@@ -35,12 +35,12 @@ class FrontEnd:
         shell: The shell.
 
     Attributes:
-        extension: The extension in it.
+        extension: The state of the extension in it.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
-        self.extension = extension._loaded[shell]
+        self.extension = extension._loaded[shell].state
         self._count = 0
 
     def run(self, cell: str, ident: str | None = None) -> Any:

@@ -17,7 +17,7 @@ from ipytorchseed.ledger.store import Ledger
 from tests.kernel import Kernel
 
 DATA = ".ipytorchseed"
-GUARD = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()].guard.errors"
+GUARD = "__import__('ipytorchseed').notebook.extension.running().guard.errors"
 
 
 def told(replies):
@@ -231,7 +231,7 @@ DEEP = (
 def large(tmp_path_factory):
     """A kernel for what is large."""
     with Kernel(tmp_path_factory.mktemp("large")) as kernel:
-        kernel.run("%load_ext ipytorchseed")
+        kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.budget = 20")  # on any machine
         yield kernel
 
 
@@ -421,7 +421,7 @@ def test_a_check_is_told_of_where_recording_fails(tmp_path):
         kernel.run("%load_ext ipytorchseed")
         kernel.run(
             "import ipytorchseed\n"
-            "session = ipytorchseed.notebook.extension._loaded[get_ipython()].tracking.session"
+            "session = ipytorchseed.notebook.extension.running().tracking.session"
         )
         kernel.run("session.end_cell = lambda *_, **__: 1 / 0")
         reply = kernel.run("%%deterministic --check\nx = 1")

@@ -12,8 +12,6 @@ import pytest
 from ipytorchseed.ledger.store import Ledger
 from tests.kernel import ROOT, Kernel
 
-LOADED = "__import__('ipytorchseed').notebook.extension._loaded"
-
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):

@@ -46,7 +46,7 @@ def kernel(loaded):
     yield loaded
     reply = loaded.run("print('next')\n6 * 7")
     assert (reply.status, reply.stdout, reply.stderr, reply.shown) == ("ok", "next\n", "", "42")
-    guard = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()].guard.errors"
+    guard = "__import__('ipytorchseed').notebook.extension.running().guard.errors"
     assert loaded.value(guard) == {}
     assert loaded.value("get_ipython().ast_transformers") == []
     assert loaded.value("__import__('signal').getsignal(2) is read") is False

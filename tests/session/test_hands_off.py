@@ -143,7 +143,7 @@ def test_a_wrong_write_is_the_users_error_and_shows_no_frame_of_ours(kernel):
 
 def test_nothing_went_wrong_meanwhile(kernel):
     """No callback of ours has failed, CUDA is not started, and no forked state was left."""
-    loaded = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()]"
+    loaded = "__import__('ipytorchseed').notebook.extension.running()"
     assert kernel.value(f"{loaded}.guard.errors") == {}
     assert kernel.value("torch.cuda.is_initialized()") is False
 

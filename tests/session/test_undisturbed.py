@@ -12,7 +12,7 @@ from tests.notebook.conftest import INDUCTOR
 
 NOW = "__import__('tests.session.probe', fromlist=['x']).kernel_now(get_ipython())"
 
-EXTENSION = "__import__('ipytorchseed').notebook.extension._loaded[get_ipython()]"
+EXTENSION = "__import__('ipytorchseed').notebook.extension.running()"
 
 START = """
 import asyncio, collections, contextlib, copy, functools, gc, io, itertools, json, os, random, sys

@@ -1,0 +1,112 @@
+"""Where the code of a cell under way stands: its text, its file and its lines."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.notebook.transform import deterministic_head
+from ipytorchseed.trace.places import Lines
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ipytorchseed.determinism.alerts import Place
+    from ipytorchseed.notebook.runs import Run, Runs
+
+
+class Cell(Struct, frozen=True):
+    """A cell as it is to be run again.
+
+    Attributes:
+        source: Its text.
+        text: The same as Python.
+        file: The name under which it was compiled.
+        lines: Finds its line on the stack.
+    """
+
+    source: str
+    text: str
+    file: str
+    lines: Lines
+
+
+class Locator:
+    """Finds the cell under way, and the line of it that is running.
+
+    Args:
+        shell: The running shell.
+        runs: The runs under way.
+    """
+
+    def __init__(self, shell: InteractiveShell, runs: Runs) -> None:
+        self._shell = shell
+        self._runs = runs
+
+    def cell(self, run: Run) -> Cell:
+        """Return the cell of a run, as it can be run again."""
+        shell: Any = self._shell
+        info: Any = run.info
+        source = str(info.raw_cell)
+        text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
+        file = _file_of_cell(sys._getframe(1), shell.user_ns)  # noqa: SLF001 -- the documented way
+        heads = [line for line in source.splitlines() if line.startswith("%%")]
+        taken = any(not deterministic_head(head) for head in heads)
+        pick = partial(self.pick, text=source) if taken else None
+        return Cell(source, text, file, Lines(file, shell.user_ns, pick))
+
+    def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
+        """Choose the line of the cell: the innermost one in the file that the cell was made.
+
+        Between it and the operation may stand text without a file, which ``%%time`` took out of
+        the cell, or ``%time`` out of a line.
+
+        Args:
+            stack: Frames and their lines, innermost first.
+            text: The cell's; None for that of the run under way.
+        """
+        names = self._shell.user_ns
+        users = [place for place in stack if place[0].f_globals is names]
+        files = [frame.f_code.co_filename for frame, _ in users]
+        modules = [
+            file
+            for (frame, _), file in zip(users, files, strict=True)
+            if frame.f_code.co_name == "<module>"
+        ]
+        texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
+        above = self._lines_above(text) if texts else 0
+        if above:
+            frame, line = users[files.index(texts[-1])]
+            return frame, line + above
+        cells = modules[len(texts) :]
+        return users[files.index(cells[0])] if cells else next(iter(users), None)
+
+    def _lines_above(self, text: str | None) -> int:
+        """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
+        run = self._runs.current
+        info = run.info if run is not None else None
+        if text is None:
+            text = info.raw_cell or "" if info is not None else ""
+        lines = text.splitlines()
+        heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
+        above = max((n for n, head in heads if not deterministic_head(head)), default=0)
+        # IPython drops empty lines at the beginning of the text that such a magic runs.
+        empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
+        return above + sum(1 for _ in empty)
+
+
+def _file_of_cell(frame: FrameType | None, names: dict[str, Any]) -> str:
+    """Return the name of the innermost frame of the user's that has a text."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if frame.f_globals is names and linecache.getlines(file):
+            return file
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,168 @@
+"""The state of the extension in one shell: what its magics, callbacks and views work on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ipytorchseed.notebook.config import IPyTorchSeed
+from ipytorchseed.notebook.guard import Guard
+from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.notebook.runs import Runs
+from ipytorchseed.notebook.seeding import Seeding
+from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.notebook.viewing import Viewer
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ipytorchseed.determinism.alerts import Alert
+    from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.checks import Checks
+    from ipytorchseed.notebook.location import Locator
+    from ipytorchseed.notebook.replay import Replays
+    from ipytorchseed.notebook.scopes import Scopes
+    from ipytorchseed.rng.generators import Found
+
+Opener = Callable[["State"], Viewer]
+"""Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
+
+
+class State:
+    """Everything that the extension keeps for one shell.
+
+    Args:
+        shell: The running shell.
+        opener: Makes the viewer when it is first asked for; None where there is none.
+
+    Attributes:
+        interrupts: Keeps Ctrl-C from being lost while we look.
+        guard: Keeps errors of our callbacks away from the user's cells.
+        runs: The runs under way.
+        seeding: What ``%seed`` put in force.
+        choices: What the user configured.
+        tracking: The recording of runs.
+        viewer: What shows runs as they happen; None until it is asked for.
+        lock: Held while a cell begins, and by what must not happen while one runs.
+        at_work: Whether a cell is running, in whichever thread.
+    """
+
+    def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
+        self.shell = shell
+        self.runs = Runs()
+        self.seeding = Seeding()
+        self.choices = IPyTorchSeed(parent=shell)
+        self.tracking = Tracking(shell, self.choices)
+        self.interrupts = Interrupts(shell, self.tracking.stop_look)
+        self.guard = Guard(self.interrupts.note)
+        self.viewer: Viewer | None = None
+        self.lock = threading.RLock()
+        self.at_work = False
+        self._opener = opener
+
+    @cached_property
+    def locator(self) -> Locator:
+        """What finds the cell under way."""
+        from ipytorchseed.notebook.location import Locator
+
+        return Locator(self.shell, self.runs)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The deterministic scopes of this shell; made on first use, as they need torch's flags."""
+        from ipytorchseed.notebook.scopes import Scopes
+
+        return Scopes(self.shell, self.runs, self.locator, self._hear, self.checks.follow)
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The checks and traces of this shell; made on first use."""
+        from ipytorchseed.notebook.checks import Checks
+
+        return Checks(self.shell, self.runs, self.locator, self.tracking, self.interrupts)
+
+    @cached_property
+    def replays(self) -> Replays:
+        """The replays of this shell; made on first use."""
+        from ipytorchseed.notebook.replay import Replays
+
+        return Replays(self.shell, self.tracking, self.generators, self._show)
+
+    @property
+    def used_scopes(self) -> Scopes | None:
+        """The scopes, where they were used before."""
+        return vars(self).get("scopes")
+
+    @property
+    def used_checks(self) -> Checks | None:
+        """The checks, where they were used before."""
+        return vars(self).get("checks")
+
+    @property
+    def replaying(self) -> bool:
+        """Whether ``%replay`` runs cells again just now."""
+        return "replays" in vars(self) and self.replays.busy
+
+    @property
+    def rerunning(self) -> bool:
+        """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
+        return self.used_checks is not None and self.used_checks.rerunning
+
+    def _hear(self, alerts: list[Alert]) -> None:
+        """Keep torch's alerts for the record of the run under way."""
+        if alerts:
+            self.checks.note(alerts)
+
+    def _show(self, run: Run) -> None:
+        """Show a run that has ended inside another one."""
+        if self.viewer is not None:
+            self.guard(self.viewer.ran)(run)
+
+    def generators(self) -> list[Found]:
+        """Find the generators that the user's namespace holds."""
+        from ipytorchseed.rng.generators import find_generators
+
+        names, hidden = self.shell.user_ns, self.shell.user_ns_hidden
+        users = {name: value for name, value in list(names.items()) if type(name) is str}
+        return find_generators({name: users[name] for name in users if name not in hidden})
+
+    def states(self) -> dict[str, bytes]:
+        """Return the full state of every source and of every generator of the namespace."""
+        from ipytorchseed.rng.snapshot import snapshot
+
+        found = {each.name: each.kind.read(each.object) for each in self.generators()}
+        return {**snapshot().states, **found}
+
+    def apply(self, seed: int, how: str) -> None:
+        """Seed every source, and note it in the log.
+
+        Raises:
+            SeedError: ``seed`` is none; nothing was moved.
+        """
+        self.seeding.apply(seed)
+        if not self.rerunning:
+            self.tracking.note_seed(seed, how)
+
+    def open_viewer(self) -> Viewer | None:
+        """Return what shows runs as they happen; None where nothing could show it."""
+        if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
+            self.viewer = self._opener(self)
+        return self.viewer
+
+    def run_scoped(
+        self,
+        scope: deterministic,
+        after: Callable[[deterministic], None] | None,
+        body: str,
+    ) -> None:
+        """Run code in a scope of its own, where a magic was handed its body as text."""
+        self.runs.pre_execute()
+        run = self.runs.current
+        self.scopes.begin_cell(scope, after)
+        try:
+            self.shell.run_cell(body, store_history=False).raise_error()
+        finally:
+            self.runs.end(run)

@@ -99,7 +99,7 @@ class _Pair:
         if runs is None:
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
         against, run = runs
-        states = self._states(run)
+        states = self._states()
         kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
@@ -122,9 +122,9 @@ class _Pair:
             return None
         return before[0], after[-1]
 
-    def _states(self, run: Run) -> States:
-        states = self._after.states(run) if self._one_kernel else None
-        return EitherKernel(run, self._before, self._after) if states is None else states
+    def _states(self) -> States:
+        states = self._after.states if self._one_kernel else None
+        return EitherKernel(self._before, self._after) if states is None else states
 
     def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""

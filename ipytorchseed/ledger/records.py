@@ -139,6 +139,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
+        wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
@@ -175,6 +176,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
+    wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
     seeds: tuple[tuple[int, str], ...] = ()
     nondeterministic_calls: tuple[str, ...] = ()

@@ -119,6 +119,10 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     extension, body = target
     if extension.rerunning:  # the body of a check, which sets no flags
         return
+    if runs is not None and extension.replaying and body is None:
+        if seed is not None:  # what is wanted of the cell is what it makes
+            extension.apply(seed, "scope")
+        return
     if runs is not None:
         _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
         return

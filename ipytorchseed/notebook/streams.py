@@ -38,6 +38,12 @@ class Overhearing:
         self._undo: list[Callable[[], None]] = []
         self._round = object()
 
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     def start(self) -> None:
         """Begin to listen."""
 

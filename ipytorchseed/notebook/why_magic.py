@@ -44,6 +44,7 @@ def _why(target: Target, cell: str | None, *, against: str | None, as_json: bool
     run = last_repeated(session) if cell is None else _run_of(session, cell)
     other = None if against is None else find_run(session, against)
     view = WhyView(why(session, run, other), session.kernel)
+    extension.replays.asked = view.explanation.against
     if as_json:
         click.echo(view.to_json())
     else:

@@ -25,7 +25,7 @@ _SHORTEST = 0.05
 """Seconds below which a run is only said to be short."""
 
 _LOOKS = re.compile(
-    r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
+    r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|%replay\s.*--dry\b.*|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
 )
 """A line that only looks at something, as ``%why`` and ``%seed?``."""
 

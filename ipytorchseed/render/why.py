@@ -130,10 +130,13 @@ class WhyView(View):
 
     @property
     def way_back(self) -> str:
-        """What the commands that mend are good for."""
-        if self.explanation.mend.complete:
-            return "To get the earlier result back, then run the cell again:"
-        return "This puts back what can be put back, before the cell is run again:"
+        """What the way back is good for, or why there is none; empty where nothing is to say."""
+        mend = self.explanation.mend
+        if mend.complete:
+            return "To get the earlier result back:"
+        if mend.commands:
+            return f"To get the earlier result back, if it can be ({mend.obstacle}):"
+        return f"No way back to the earlier result: {mend.obstacle}." if mend.obstacle else ""
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
@@ -180,8 +183,8 @@ class WhyView(View):
             parts.append(wrap(cause.message, first="  ▲ "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
-        if said.mend.commands:
-            parts += ["", self.way_back]
+        if self.way_back:
+            parts += ["", wrap(self.way_back, first="")]
             parts += [f"    {visible(command)}" for command in said.mend.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
@@ -222,6 +225,7 @@ class WhyView(View):
                 "mend": {
                     "commands": said.mend.commands,
                     "complete": said.mend.complete,
+                    "obstacle": said.mend.obstacle,
                 },
                 "cleared": [
                     {"kind": each.kind, "name": each.name, "message": each.message}

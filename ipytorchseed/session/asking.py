@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.rng.table import sources
+from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.explain import explain
 
@@ -47,8 +48,8 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
-    states = LedgerStates(ledger, run, sources())
-    return explain(run, against, history, states, _operations(session, run))
+    states, present = LedgerStates(ledger, sources()), RecordedKernel(session, against or run)
+    return explain(run, against, history, states, _operations(session, run), present)
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
@@ -113,4 +114,7 @@ def run_before(session: Session, run: Run) -> Run | None:
 def only_asks(source: str) -> bool:
     """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(line.startswith(("%why", "%rng", "%seed", "%deterministic", "#")) for line in lines)
+    return all(
+        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
+        for line in lines
+    )

@@ -1,4 +1,4 @@
-"""The files that a cell opens for reading, told by Python's audit hook for ``open``."""
+"""The files that a cell reads and writes, told by Python's audit hook for ``open``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
@@ -27,6 +28,9 @@ _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 _MOST = 1_000
 """Files noted of one run."""
 
+_MOST_WRITTEN = 16
+"""Files noted of one run that it wrote."""
+
 _TOLD = frozenset({"open", "os.remove", "os.rename", "os.truncate"})
 """Events of the interpreter that are listened to."""
 
@@ -46,16 +50,18 @@ _hooked = False
 
 
 class FileWatch:
-    """Notes paths opened for reading while it watches, and names their content afterwards."""
+    """Notes paths opened while it watches, and names the content of those read afterwards."""
 
     def __init__(self) -> None:
         self.paths: dict[str, FileRead | None] = {}
+        self._written: dict[str, None] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
 
     def start(self) -> None:
         """Begin to note; from now on every ``open`` of this process costs an instant more."""
         global _watching, _hooked  # noqa: PLW0603 -- an audit hook is the process's, for good
         self.paths.clear()
+        self._written.clear()
         if not _hooked:
             sys.addaudithook(_hook)
             _hooked = True
@@ -68,7 +74,9 @@ class FileWatch:
             _watching = None
 
     def changes(self, path: str) -> None:
-        """Name the content of a file that was read, as the cell is about to replace it."""
+        """Note a file that the cell is about to replace, and name its content if it was read."""
+        if path and len(self._written) < _MOST:
+            self._written[path] = None
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
@@ -93,6 +101,24 @@ class FileWatch:
             if named is not None:
                 found.append(named)
         return tuple(found)
+
+    def written(self, ours: str) -> tuple[str, ...]:
+        """Return the paths of the files that were written, replaced or removed, the first few.
+
+        Args:
+            ours: The ledger, as for ``read``.
+        """
+        users = (
+            path
+            for path in self._written
+            if not path.startswith(ours) and not _is_not_the_users(path)
+        )
+        return tuple(islice(users, _MOST_WRITTEN))
+
+    def look(self, path: str, seconds: float) -> FileRead:
+        """Name the content of a file now; of one that is gone or cannot be read, its absence."""
+        found = self._name(path, monotonic() + seconds)
+        return found or FileRead(path, -1, "0" * 16)
 
     def _name(self, path: str, until: float, *, only_size: bool = False) -> FileRead | None:
         try:

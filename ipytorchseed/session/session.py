@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.reads.effects import Effects
 
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 """Kinds of values that are the same as long as their name is bound to the same object."""
@@ -185,6 +186,19 @@ class Session:
         """Name a cell's text: comments and layout do not count."""
         return code_digest(source, self._transform)
 
+    def effects_of(self, source: str) -> Effects:
+        """Follow the code of a cell."""
+        return effects_of_cell(source, self._transform)
+
+    def set_aside(self) -> Pending | None:
+        """Take the run under way off the record, so that others are recorded inside it."""
+        pending, self._pending = self._pending, None
+        return pending
+
+    def take_up(self, pending: Pending | None) -> None:
+        """Go on with a run that was set aside."""
+        self._pending = pending
+
     def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
         """Return what a cell that is about to run is known by.
 
@@ -239,7 +253,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        flow = effects_of_cell(source, self._transform)
+        flow = self.effects_of(source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
@@ -267,7 +281,7 @@ class Session:
         pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
             if self._is_users(name):
-                pending.reads[name] = self._look(look_up(place, namespace), pending.budget)
+                pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
@@ -333,13 +347,14 @@ class Session:
             settings=pending.settings,
             reads=pending.reads,
             writes=self._changes(pending, namespace, written, seconds),
-            result=None if result is None else self._look(result, pending.budget),
+            result=None if result is None else self.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),
+            wrote=self._files.written(str(self.ledger.path or ledger_path())),
             between=pending.between,
             seeds=tuple(pending.seeds),
             nondeterministic_calls=(
@@ -403,7 +418,8 @@ class Session:
     def _is_users(self, name: str) -> bool:
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
-    def _look(self, value: object, budget: Budget) -> Fingerprint:
+    def look(self, value: object, budget: Budget) -> Fingerprint:
+        """Name a value's content, as far as the time goes."""
         return fingerprint(value, memo=self._memo, budget=budget)
 
     def _changes(
@@ -471,7 +487,7 @@ class Session:
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
         try:
-            return self._look(look_up(place, namespace), budget)
+            return self.look(look_up(place, namespace), budget)
         except KeyError:
             return None
 

@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 
 
 class States(Protocol):
-    """Knows what the records of other runs tell: where states stand, and who made a value."""
-
-    def makers(self, name: str, digest: str) -> Sequence[Run]:
-        """Return the runs before the later one that left a variable so, the newest first."""
-
-    def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable of this kernel is now, as far as records tell."""
-
-    def here(self, run: Run) -> Run | None:
-        """Return a run of the same cell with the same text that this kernel remembers by number."""
+    """Knows where recorded states stand in their streams."""
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""

@@ -65,7 +65,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def goes_back(self) -> bool:
-        """Whether the fix is one of the commands to be given before the cell is run again."""
+        """Whether the way back to the earlier result takes care of it."""
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
@@ -99,13 +99,14 @@ class Mend(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
-        commands: To be given in this order, before the cell is run again.
-        complete: Whether they put back all that is known to differ. The cell then gives the
-            earlier result, unless it does not repeat at all.
+        commands: What to type: ``%replay 5``; nothing where there is no way.
+        complete: Whether that is known to bring the earlier result.
+        obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
     """
 
     commands: tuple[str, ...] = ()
     complete: bool = False
+    obstacle: str = ""
 
 
 class Explanation(Struct, frozen=True):

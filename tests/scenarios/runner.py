@@ -215,11 +215,10 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
                     environment[name] = value
                 else:
                     cell = step.partition("@")[0]
-                    text = scenario.cells[step]
-                    reply = kernel.run(text, cell)
+                    reply = kernel.run(scenario.cells[step], cell)
                     counts[len(counts) + 1] = reply.execution_count
                     if cell == scenario.ask:
-                        asked, asked_text = reply.execution_count, text
+                        asked = reply.execution_count
                         try:
                             results.append(kernel.value(f"repr({scenario.probe})"))
                         except AssertionError as error:
@@ -231,7 +230,7 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
             reply = kernel.run(f"%why {asked} --json", "ask-why")
             answer = next(map(json.loads, _objects(reply.stdout)), None)
             if answer is not None:
-                problems += _mended(kernel, scenario, answer, asked_text, results)
+                problems += _replayed(kernel, scenario, answer, results)
         finally:
             kernel.stop()
     if answer is None:
@@ -245,23 +244,26 @@ def _objects(printed: str) -> list[str]:
     return [line for line in printed.splitlines() if line.startswith("{")]
 
 
-def _mended(
-    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], text: str, results: list[str]
+def _replayed(
+    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], results: list[str]
 ) -> list[str]:
-    """Do what is said to bring the earlier result back, run the cell again, and compare."""
-    if not answer["mend"]["complete"]:
-        return []
-    for command in answer["mend"]["commands"]:
-        reply = kernel.run(command, "mend")
-        if reply.error is not None:
-            return [f"{command} fails: {reply.error.evalue}"]
-        text = reply.next_input or text
-    kernel.run(text, scenario.ask)
-    result = kernel.value(f"repr({scenario.probe})")
-    if result == results[-2]:
-        return []
-    commands = "; ".join(answer["mend"]["commands"])
-    return [f"{commands} does not mend it: {result}, not {results[-2]}"]
+    """Play what is said to bring the earlier result back, and compare.
+
+    Where it is only said to do so in part, it may fail; what it says came of it has to be true.
+    """
+    mend = answer["mend"]
+    for command in mend["commands"]:
+        reply = kernel.run(command, "replay")
+        if reply.error is not None and "add --yes" in reply.error.evalue:
+            reply = kernel.run(f"{command} --yes", "replay")
+        said = " ".join(shown["text/plain"] for shown in reply.displays)
+        if reply.error is not None or "✓" not in said:
+            failed = reply.error.evalue if reply.error else said
+            return [f"{command} does not bring it back: {failed}"] if mend["complete"] else []
+        result = kernel.value(f"repr({scenario.probe})")
+        if result != results[-2]:
+            return [f"{command} says that it is back: {result}, not {results[-2]}"]
+    return []
 
 
 def _start(folder: str, environment: dict[str, str], *, cold: bool, dry: bool) -> Kernel:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.again import Inputs
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -60,7 +59,7 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
             continue
         message = f"{name} holds a generator of random numbers that stands elsewhere"
         was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
-        causes.append(Cause("input", name, message, f"state {was} → {now}", _fix(case, name)))
+        causes.append(Cause("input", name, message, f"state {was} → {now}"))
     return causes, []
 
 
@@ -96,7 +95,6 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         name=name,
         message=message,
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-        fix=_fix(case, name),
         blame=tuple(blame),
     )
 
@@ -154,10 +152,3 @@ def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
     if said and not anew:
         return said
     return "made it anew" if anew else "changed it"
-
-
-def _fix(case: Case, name: str) -> str:
-    """Give the commands that make the value as the earlier run found it."""
-    inputs = Inputs(case)
-    inputs.restore(name, case.against)
-    return "\n".join(inputs.commands)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.commands import Commands
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -31,7 +33,7 @@ class _NoSuchNotebookError(click.ClickException):
     exit_code = 2
 
 
-class _Group(click.Group):
+class _Group(Commands):
     """Turns what the ledger raises into one line for the user."""
 
     def invoke(self, ctx: click.Context) -> object:

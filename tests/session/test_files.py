@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.session import files
+from ipytorchseed.session import hearing
 from tests.session.conftest import Notebook
 
 READERS = {
@@ -213,7 +213,7 @@ def test_between_cells_nothing_is_noted(notebook, folder):
     assert notebook.run("1").files == ()
     notebook.session.begin_cell("c", "1", 9, notebook.names)
     notebook.session.close()
-    assert files._watching is None
+    assert hearing._listener is None
 
 
 def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):

@@ -14,7 +14,7 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
@@ -60,6 +60,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
+_TIMED = frozenset({"dict", "frame"})
+"""Kinds of results that may hold the times of a model selection."""
+
+
 class _Pair:
     """Two passes, cell by cell.
 
@@ -90,6 +94,8 @@ class _Pair:
             other.outputs[cell.place],
             timed=runs is not None and reads_clock(runs[1].asks),
         )
+        if runs is not None and _same_result(*runs):
+            shown = tuple(change for change in shown if change.what != "result")
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
         elif only_fetches(cell.source):
@@ -104,7 +110,7 @@ class _Pair:
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
-        if not shown and self._clocks.only_read(kept, run, causes):
+        if not shown and self._clocks.only_read(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.asks)
@@ -142,6 +148,14 @@ class _Pair:
 
     def _numbered(self, run: Run) -> Run:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
+
+
+def _same_result(against: Run, run: Run) -> bool:
+    """Tell whether two results are the same, but for times among them that are no content."""
+    before, after = against.result, run.result
+    if before is None or after is None or after.kind not in _TIMED:
+        return False
+    return same(before, after) is True
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

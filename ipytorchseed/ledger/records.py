@@ -141,8 +141,10 @@ class Run(Struct, frozen=True, omit_defaults=True):
         files: The files that it read.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
+        imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
+        timed: Names that held readings of clocks, or addresses, and nothing else: no content.
         asks: Functions that its code may call whose answer is new each time (clock, entropy).
         uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
         passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
@@ -175,7 +177,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     error: str | None = None
     files: tuple[FileRead, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
+    imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
+    timed: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     passes: bool = False

@@ -20,7 +20,7 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.draws import Draws
-from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
+from ipytorchseed.reads.entropy import ADDRESS, ADDRESSES, ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.resolution import MISSING, find_imported, nondeterministic_call
 from ipytorchseed.reads.values import OutOfTimeError, Values
@@ -49,8 +49,8 @@ class Dependencies(Struct):
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
-        timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
-            and nothing else.
+        timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
+            of them, and nothing else; or addresses of objects.
         packages: Packages whose functions, classes or objects it reaches.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
@@ -178,11 +178,13 @@ class _Walker(Values):
         """Tell what is only timed from readings that are used."""
         escaped = set(effects.escaped)
         candidates = []
+        addresses = ADDRESSES if ADDRESS not in self._notebook.names else frozenset()
         for name, made_of in effects.timed.items():
-            if all(self._is_clock(part, effects, timed) for part in made_of):
-                candidates.append((name, made_of))
+            clocks = made_of - addresses  # an address may be looked up and compared
+            if all(self._is_clock(part, effects, timed) for part in clocks):
+                candidates.append((name, clocks))
             else:
-                escaped |= made_of
+                escaped |= clocks
         self._found.timed.update(
             name for name, made_of in candidates if escaped.isdisjoint(made_of)
         )

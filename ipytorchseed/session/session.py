@@ -24,6 +24,7 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
+from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.settings import Settings
@@ -150,10 +151,12 @@ class Session:
         self._states = StateWatch()
         self._settings = Settings()
         self._files = FileWatch()
+        self._imports = ImportWatch()
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._known: dict[str, Seen] = {}
         self._took: dict[str, float] = {}
+        self._timed: set[str] = set()
         self._round = 0
         self._pending: Pending | None = None
         self._budget = Budget()
@@ -204,7 +207,9 @@ class Session:
             return
         began = time.thread_time()
         flow = effects_of_cell(source, self._transform)
-        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
+        reached = find_dependencies(
+            flow, namespace, self._hidden, self._timed, seconds=self._budget.seconds / 2
+        )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -234,6 +239,7 @@ class Session:
                 pending.reads[name] = self._look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
+        self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
@@ -261,6 +267,7 @@ class Session:
             The run as recorded; None where tracking is off.
         """
         self._files.stop()
+        self._imports.stop()
         pending, self._pending = self._pending, None
         if pending is None or os.getpid() != self._pid:
             return None
@@ -277,6 +284,8 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        timed = self._timed & pending.reads.keys() | reached.timed
+        self._timed = self._timed - written | reached.timed
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -301,7 +310,9 @@ class Session:
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),
             between=pending.between,
+            imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
+            timed=tuple(sorted(timed)),
             asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
             uses=tuple(sorted(reached.packages)),
             passes=reached.only_loader_seed_draws,
@@ -352,6 +363,7 @@ class Session:
         """Look at nothing any more, and give the ledger's file back."""
         self._pending = None
         self._files.stop()
+        self._imports.stop()
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import sys
-from time import monotonic
+from time import monotonic, time
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from ipytorchseed.session import hearing
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from ipytorchseed.session.importing import ImportWatch
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
@@ -39,27 +41,53 @@ _FEW = 32
 
 
 class FileWatch:
-    """Notes paths opened for reading while it watches, and names their content afterwards."""
+    """Notes paths opened for reading while it watches, and names their content afterwards.
 
-    def __init__(self) -> None:
+    What the cell itself made, it does not read: it is no input. Nor is what packages open for
+    themselves as they are imported, but in the working folder.
+
+    Args:
+        imports: Tells whether a package is being imported.
+    """
+
+    def __init__(self, imports: ImportWatch | None = None) -> None:
+        self._imports = imports
+        self._made: dict[str, bool] = {}
+        self._began = 0.0
         self.paths: dict[str, FileRead | None] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
 
     def start(self) -> None:
         """Begin to note."""
         self.paths.clear()
+        self._made.clear()
+        self._began = time()
         hearing.start(self)
 
     def stop(self) -> None:
         """Stop noting."""
         hearing.stop(self)
 
-    def opens(self, path: str, *, reads: bool, writes: bool) -> None:
+    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
         """Note a file that is about to be opened."""
-        if reads and len(self.paths) < _MOST:
-            self.paths.setdefault(path)
+        new = reads and path not in self.paths and len(self.paths) < _MOST
+        if new and not self._is_made_here(path):
+            self.paths[path] = None
         if writes:
             self.changes(path)
+            if len(self._made) < _MOST:
+                self._made.setdefault(path, anew)
+
+    def _is_made_here(self, path: str) -> bool:
+        """Tell whether the cell made a file, also by C code that is not heard; or a package did."""
+        if path in self._made:
+            return self._made[path]
+        if self._imports is not None and self._imports.inside:
+            return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string, as above
+        try:
+            return os.stat(path).st_mtime > self._began  # noqa: PTH116 -- a string is at hand
+        except (OSError, ValueError):
+            return False
 
     def changes(self, path: str) -> None:
         """Name the content of a file that was read, as the cell is about to replace it."""

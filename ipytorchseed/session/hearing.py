@@ -30,8 +30,8 @@ _PLAIN = (str, int, bytes, type(None))
 class Listener(Protocol):
     """Who is told. What it raises is dropped: it would become the error of the user's ``open``."""
 
-    def opens(self, path: str, *, reads: bool, writes: bool) -> None:
-        """Hear that a file is about to be opened."""
+    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
+        """Hear that a file is about to be opened; ``anew`` where it is empty then."""
 
     def changes(self, path: str) -> None:
         """Hear that a file is about to be replaced, renamed, cut or removed."""
@@ -97,14 +97,16 @@ def _plain(value: object) -> object:
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
     writes = mode not in {"r", "rb", "rt"}
-    listener.opens(_absolute(file), reads="r" in mode, writes=writes)
+    anew = "w" in mode or "x" in mode
+    listener.opens(_absolute(file), reads="r" in mode, writes=writes, anew=anew)
 
 
 def _open_descriptor(
     listener: Listener, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
-    writes = flags & _ACCESS != os.O_RDONLY
-    listener.opens(_absolute(path, other.get("dir_fd")), reads=not writes, writes=writes)
+    writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
+    path = _absolute(path, other.get("dir_fd"))
+    listener.opens(path, reads=not writes, writes=writes, anew=anew)
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:

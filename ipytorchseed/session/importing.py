@@ -26,16 +26,17 @@ class ImportWatch:
 
     Attributes:
         steps: For each source, its states before and after each import that moved it.
+        inside: Whether a package is being imported.
     """
 
     def __init__(self) -> None:
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
-        self._inside = False
+        self.inside = False
 
     def start(self) -> None:
         """Begin to note."""
         self.steps.clear()
-        self._inside = False
+        self.inside = False
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
@@ -67,7 +68,7 @@ class ImportWatch:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return what the other finders find, to be run by our loader."""
-        if self._inside or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":  # noqa: SLF001
+        if self.inside or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":  # noqa: SLF001
             return None  # somebody only asks whether it can be imported
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)
@@ -80,12 +81,12 @@ class ImportWatch:
 
     def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- of whatever class
         """Run a module's code by its own loader, and note what that draws."""
-        self._inside = True
+        self.inside = True
         before = _states()
         try:
             loader.exec_module(module)
         finally:
-            self._inside = False
+            self.inside = False
             for name, state in _states().items():
                 if before.get(name) != state:
                     self.steps.setdefault(name, []).append((before.get(name), state))

@@ -150,8 +150,8 @@ class Session:
         self._memo = Memo()
         self._states = StateWatch()
         self._settings = Settings()
-        self._files = FileWatch()
         self._imports = ImportWatch()
+        self._files = FileWatch(self._imports)
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._known: dict[str, Seen] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,11 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import changed_parts, find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Change
 
@@ -60,6 +61,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
+_TIMED = frozenset({"dict", "frame"})
+"""Kinds of results that may hold the times of a model selection."""
+
+
 class _Pair:
     """Two passes, cell by cell.
 
@@ -90,6 +95,8 @@ class _Pair:
             other.outputs[cell.place],
             timed=runs is not None and reads_clock(runs[1].nondeterministic_calls),
         )
+        if runs is not None and _same_result(*runs):
+            shown = tuple(change for change in shown if change.what != "result")
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
         elif only_fetches(cell.source):
@@ -104,7 +111,7 @@ class _Pair:
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
-        if not shown and self._clocks.only_read(kept, run, causes):
+        if not shown and self._clocks.only_read(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
@@ -145,14 +152,27 @@ class _Pair:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
 
 
+def _same_result(against: Run, run: Run) -> bool:
+    """Tell whether two results are the same, but for times among them that are no content."""
+    before, after = against.result, run.result
+    if before is None or after is None or after.kind not in _TIMED:
+        return False
+    return same(before, after) is True
+
+
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
     """Leave out where sources began that the cell seeds itself, if there is more to say."""
     rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
     return rest or causes
 
 
-_ASKED = ("time.", "datetime.")
-_KINDS = frozenset({"float", "int"})
+_ASKED = ("time.", "datetime.", "pandas.Timestamp.")
+_KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
+_TIMES = re.compile(
+    r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
+    re.IGNORECASE,
+)
+"""What people call the part of a value that is a time."""
 
 
 class _Clocks:
@@ -161,16 +181,19 @@ class _Clocks:
     def __init__(self) -> None:
         self._names: set[str] = set()
 
-    def only_read(self, changes: Sequence[Change], run: Run, causes: Sequence[Cause]) -> bool:
-        """Tell whether a cell differs only in numbers that it read off a clock.
+    def only_read(
+        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
+    ) -> bool:
+        """Tell whether a cell differs only in times that it read off a clock.
 
         Args:
             changes: The variables and sources in which it differs.
+            against: The earlier run.
             run: The later run.
             causes: What accounts for it.
         """
         names = {change.name for change in changes if change.what == "variable"}
-        numbers = all(run.writes[name].kind in _KINDS for name in names if name in run.writes)
+        numbers = all(_is_time(against, run, name) for name in names)
         clocks = all(
             (cause.kind == "entropy" and cause.name.startswith(_ASKED))
             or (cause.kind == "input" and cause.name in self._names)
@@ -180,6 +203,15 @@ class _Clocks:
             return False
         self._names |= names
         return True
+
+
+def _is_time(against: Run, run: Run, name: str) -> bool:
+    """Tell whether a variable may be a time, or holds times and differs in nothing else."""
+    before, after = against.writes.get(name), run.writes.get(name)
+    if before is None or after is None or after.kind in _KINDS:
+        return True
+    parts = changed_parts(before, after)
+    return bool(parts) and all(_TIMES.search(part.partition(":")[2]) for part in parts)
 
 
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})

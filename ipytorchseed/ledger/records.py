@@ -142,8 +142,10 @@ class Run(Struct, frozen=True, omit_defaults=True):
         wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
+        imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
+        timed: Names that held readings of clocks, or addresses, and nothing else: no content.
         nondeterministic_calls: Functions that its code may call whose answer is new each time
             (clock, entropy).
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
@@ -178,7 +180,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     files: tuple[FileRead, ...] = ()
     wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
+    imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
+    timed: tuple[str, ...] = ()
     nondeterministic_calls: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False

@@ -58,13 +58,12 @@ def _enter(
 
 def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
     """Follow ``times.append(now - then)``, which keeps readings among readings."""
-    if item.bodies:
-        scope.fill(name, AbstractValue(bodies=item.bodies))
     before = scope.bound.get(name, UNKNOWN)
-    if name not in scope.assigned or not (before.taint or item.taint):
+    if name not in scope.assigned:
+        scope.fill(name, AbstractValue(bodies=item.bodies))
         return False
     scope.fill(name, item)
-    return True
+    return bool(before.taint or item.taint)
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:

@@ -47,8 +47,8 @@ class Dependencies(Struct):
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
-        timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
-            and nothing else.
+        timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
+            of them, and nothing else; or addresses of objects.
         packages: Packages whose functions, classes or objects it reaches.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
@@ -75,6 +75,7 @@ def find_dependencies(
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
+    timed: Iterable[str] = (),
     *,
     seconds: float = 0.05,
 ) -> Dependencies:
@@ -84,11 +85,12 @@ def find_dependencies(
         effects: What the cell does with names.
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
+        timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
-    return walker.walk(effects)
+    return walker.walk(effects, frozenset(timed))
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -137,7 +139,7 @@ class _Walker(Values):
         self._chance = Nondeterminism()
         self._draws = Draws()
 
-    def walk(self, effects: Effects) -> Dependencies:
+    def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
         namespace = self._notebook.names
         self._defined = effects.defined
@@ -157,7 +159,7 @@ class _Walker(Values):
         found.only_loader_seed_draws = (
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
-        found.timing, found.timed = self._chance.readings(effects, namespace)
+        found.timing, found.timed = self._chance.readings(effects, namespace, timed)
         found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
         return found
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     NEUTRAL,
     NOTHING,
     UNKNOWN,
@@ -199,9 +200,11 @@ def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
 @evaluates("Dict")
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
-    return container(
-        [scope.visit(each) for each in parts if each is not None and not _plain(each)], parts
-    )
+    found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
+    made = container([abstract for _, abstract in found], parts)
+    if any(abstract.is_address and key in node.keys for key, abstract in found):
+        return replace(BY_ADDRESS, bodies=made.bodies)
+    return made
 
 
 @evaluates("Set")

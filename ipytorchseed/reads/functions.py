@@ -10,6 +10,7 @@ import ast
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     UNKNOWN,
     UNKNOWN_ORDER,
     AbstractValue,
@@ -26,6 +27,7 @@ from ipytorchseed.reads.bindings import (
     type_parameters,
 )
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.expressions import branches
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
@@ -128,7 +130,8 @@ def _setcomp(scope: Scope, node: ast.SetComp) -> AbstractValue:
 def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
     order, abstract = _comprehension(scope, node.generators, [node.key, node.value])
     ask_order(scope.effects, order)
-    return AbstractValue(bodies=abstract.bodies)
+    known = BY_ADDRESS if abstract.taint >= ADDRESSES else UNKNOWN
+    return replace(known, bodies=abstract.bodies)
 
 
 def _comprehension(

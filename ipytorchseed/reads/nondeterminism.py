@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
-from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
+from ipytorchseed.reads.entropy import ADDRESS, ADDRESSES, ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
 
@@ -77,12 +77,15 @@ class Nondeterminism:
         else:
             self._orders.add(path.rpartition(".")[2].lstrip(":"))
 
-    def readings(self, effects: Effects, names: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    def readings(
+        self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
+    ) -> tuple[set[str], set[str]]:
         """Tell what only times, once all is noted.
 
         Args:
             effects: What the cell does with names.
             names: The namespace.
+            before: Names in it that hold readings of clocks.
 
         Returns:
             As ``Dependencies.timing`` and ``Dependencies.timed``.
@@ -90,17 +93,23 @@ class Nondeterminism:
         self.hashes |= not self.sets.isdisjoint(self._orders)
         escaped = set(effects.escaped)
         candidates = []
+        addresses = ADDRESSES if ADDRESS not in names else frozenset()
         for name, made_of in effects.timed.items():
-            if all(_is_clock(part, effects, names) for part in made_of):
-                candidates.append((name, made_of))
+            clocks = made_of - addresses  # an address may be looked up and compared
+            if all(_is_clock(part, effects, names, before) for part in clocks):
+                candidates.append((name, clocks))
             else:
-                escaped |= made_of
+                escaped |= clocks
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
         timed = {name for name, made_of in candidates if escaped.isdisjoint(made_of)}
         return (self.calls & CLOCKS.keys()) - self._used - used, timed
 
 
-def _is_clock(part: str, effects: Effects, names: Mapping[str, Any]) -> bool:
+def _is_clock(
+    part: str, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
+) -> bool:
     path = part.removesuffix("()")
+    if path == part:
+        return part in before
     given = effects.calls.get(path, ANY)
-    return path != part and nondeterministic_call(path, given, names) in CLOCKS
+    return nondeterministic_call(path, given, names) in CLOCKS

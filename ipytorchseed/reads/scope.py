@@ -234,6 +234,8 @@ class Scope:
             else:
                 escape(self.effects, abstract, before)
                 self._mix(name)
+        elif not (abstract.neutral or abstract.only_taint):
+            self._mix(name)
         if abstract.bodies:
             self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
 
@@ -241,7 +243,7 @@ class Scope:
         timed = self.effects.timed
         if abstract.taint and abstract.only_taint and name not in self._not_timed:
             timed[name] = timed.get(name, frozenset()) | abstract.taint
-        elif not abstract.neutral:
+        elif not (abstract.neutral or abstract.only_taint):
             escape(self.effects, abstract)
             self._mix(name)
 

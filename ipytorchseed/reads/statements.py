@@ -60,7 +60,11 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
             scope.store(key, abstract)
             return
         scope.visit(target.value)
-        scope.consume(scope.visit(target.slice))
+        where = scope.visit(target.slice)
+        scope.consume(where)
+        if where.is_address:
+            scope.consume(abstract)
+            abstract = where
     elif isinstance(target, ast.Attribute):
         _put_attribute(scope, target, abstract)
     if not abstract.is_set:

@@ -255,6 +255,22 @@ TIMED = {
     "rng = np.random.default_rng()": "",
     "times = []\ntimes.append(time.time()); times.append(loss)": "",
     "times = [time.time(), loss]": "",
+    "times = []\ntimes.append(loss); times.append(time.time())": "",
+    "run = {}\nrun['loss'] = loss; run['t'] = time.time()": "",
+    "run = {'loss': loss}\nrun['t'] = time.time()": "",
+    "run = {'n': 3}\nrun['t'] = time.time()": "run",
+    "run = {'n': 3}\nrun['loss'] = loss\nrun['t'] = time.time()": "",
+    # addresses, which may be looked up and compared
+    "key = id(model)": "key",
+    "name = f'model-{id(model)}'": "name",
+    "keys = [id(each) for each in parts]": "keys",
+    "seen = {id(each): each for each in parts}": "seen",
+    "seen = {id(model): loss}": "seen",
+    "seen = {}\nfor each in parts:\n    if id(each) not in seen: seen[id(each)] = each": "seen",
+    "seen = set()\nseen.add(id(model))": "seen",
+    "name = f'{id(model)}-{time.time()}'": "name",
+    "pair = [id(model), loss]": "",
+    "id = hash\nkey = id(model)": "",
 }  # fmt: skip
 
 

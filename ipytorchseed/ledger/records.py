@@ -147,6 +147,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
         passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
             uses nothing of what they draw.
+        loaders: How many such loaders its code reaches; 0 where it reaches others as well.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -179,6 +180,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     asks: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     passes: bool = False
+    loaders: int = 0
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

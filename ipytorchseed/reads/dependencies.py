@@ -56,6 +56,7 @@ class Dependencies(Struct):
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
+        passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
@@ -70,6 +71,7 @@ class Dependencies(Struct):
     files: set[str] = set()
     hashes: bool = False
     only_loader_seed_draws: bool = False
+    passive_loaders: int = 0
     complete: bool = True
 
 
@@ -171,6 +173,7 @@ class _Walker(Values):
         found.only_loader_seed_draws = (
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
+        found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         self._time(effects, timed)
         return found
 
@@ -203,14 +206,22 @@ class _Walker(Values):
 
     # -- code ----------------------------------------------------------------------------------
 
-    def _follow(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
+    def _follow(
+        self,
+        effects: Effects,
+        home: _Home,
+        assigned: frozenset[str],
+        code: CodeType | None = None,
+    ) -> None:
         """Follow code.
 
         Args:
             effects: What it does with names.
             home: Where these are found.
             assigned: Names of the notebook that the cell sets before this code runs.
+            code: The code, where it is a function's.
         """
+        self._draws.look_up(effects, code)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name, before in sorted(effects.reads.items(), key=_fewest_known):
@@ -227,7 +238,7 @@ class _Walker(Values):
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            self._follow(effects_of_code(code), home, assigned)
+            self._follow(effects_of_code(code), home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell itself defines before code of earlier cells calls it."""
@@ -257,7 +268,12 @@ class _Walker(Values):
                 self._attribute(module, name, assigned)
                 return
         if name in home.names:
+            self._use(home.names[name])
             self._name(name, home.names[name], home, assigned)
+
+    def _use(self, value: Any) -> None:  # noqa: ANN401
+        if inside.is_class(value):
+            self._draws.use(value)
 
     def _name(self, name: str, value: Any, home: _Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
@@ -271,9 +287,7 @@ class _Walker(Values):
     def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
-        if inside.is_class(value):  # by whatever name it goes here
-            self._draws.names.add(name_of_class(value))
-        elif inside.is_function(value):
+        if inside.is_function(value):  # by whatever name it goes here
             self._draws.names.add(inside.qualified_name(value))
         if inside.is_module(value) or not self.is_input(value):
             return False
@@ -287,6 +301,7 @@ class _Walker(Values):
         return True
 
     def meet_class(self, made: type, assigned: frozenset[str]) -> None:
+        self._draws.meet_class(made)
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
             self._name(name, made, self._notebook, assigned)
@@ -327,6 +342,7 @@ class _Walker(Values):
         """Note an attribute of a module of the user's."""
         full = inside.module_of(module)
         names = inside.module_names(module)
+        self._use(names[name])
         if full != "__main__" and is_local_module(full):
             self._name(name, names[name], self._home(names), assigned)
 
@@ -354,9 +370,6 @@ class _Walker(Values):
         found.nondeterministic_calls |= effects.programs
         found.complete &= effects.complete
         self._holds |= effects.holds
-        self._draws.names |= (
-            effects.calls.keys() | effects.handed | effects.paths | effects.attributes
-        )
         if not home.module:
             found.writes |= effects.writes
         for path, given in effects.calls.items():

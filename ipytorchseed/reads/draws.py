@@ -10,13 +10,23 @@ from __future__ import annotations
 
 import re
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as inside
-from ipytorchseed.introspection.anatomy import attributes, module_of_class, mro, name_of_class
+from ipytorchseed.introspection.anatomy import (
+    attributes,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import CodeType
+
+    from ipytorchseed.reads.effects import Effects
 
 # Too many rather than too few: a source that is not passed over is named as a cause.
 _DRAWS = re.compile(
@@ -43,12 +53,42 @@ class Draws:
 
     Attributes:
         names: Dotted names that it looks up or calls.
+        attributes: Names of attributes that it reads, of whatever object.
     """
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self.attributes: set[str] = set()
         self._loaders: list[bool] = []
         self._layers = self._active = False
+        self._submodules: set[str] = set()
+        self._constructors: dict[int, str] = {}
+        self._constructed: dict[str, set[str]] = {}
+
+    def meet_class(self, made: type) -> None:
+        """Note a class of the user's: what its constructor does counts where its name is used."""
+        constructor = own(made).get("__init__")
+        if type(constructor) is FunctionType:
+            self._constructors[id(constructor.__code__)] = name_of_class(made)
+
+    def use(self, named: type) -> None:
+        """Note that a class is named, by whatever name it goes there."""
+        self.names |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
+
+    def look_up(self, effects: Effects, code: CodeType | None) -> None:
+        """Note what code looks up and calls.
+
+        Args:
+            effects: What it does with names.
+            code: The code, where it is a function's.
+        """
+        names = effects.calls.keys() | effects.handed | effects.paths
+        maker = self._constructors.get(id(code))
+        if maker is None:
+            self.names |= names
+            self.attributes |= effects.attributes
+        else:
+            self._constructed.setdefault(maker, set()).update(names | effects.attributes)
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
@@ -61,11 +101,18 @@ class Draws:
 
     def _layer(self, value: Any) -> None:  # noqa: ANN401
         fields: dict[str, Any] = dict(attributes(value))
+        submodules = fields.get("_modules")
+        self._submodules.update(submodules if type(submodules) is dict else ())
         rates = [fields.get(name) for name in ("dropout", "dropout_p")]
         draws = _DRAWING_LAYERS.fullmatch(name_of_class(type(value)))
         if draws or any(map(_is_rate, rates)):
             self._layers = True
             self._active |= fields.get("training") is not False
+
+    @property
+    def passive_loaders(self) -> int:
+        """How many loaders are met, where a pass over any of them draws its seed and no more."""
+        return len(self._loaders) if all(self._loaders) else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
@@ -73,9 +120,13 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self._loaders or not all(self._loaders):
+        if not self.passive_loaders:
             return False
-        lasts = {_last(path) for path in self.names}
+        lasts = {_last(path) for path in self.names} | self.attributes - self._submodules
+        waiting = lasts & self._constructed.keys()
+        while waiting:
+            lasts.update(map(_last, self._constructed.pop(waiting.pop())))
+            waiting = lasts & self._constructed.keys()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
         known = all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
         return known and not draws and not any(map(_may_draw, lasts))

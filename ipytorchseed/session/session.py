@@ -305,6 +305,7 @@ class Session:
             asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
             uses=tuple(sorted(reached.packages)),
             passes=reached.only_loader_seed_draws,
+            loaders=reached.passive_loaders,
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(

@@ -342,8 +342,8 @@ class _Walker(Values):
         """Note an attribute of a module of the user's."""
         full = inside.module_of(module)
         names = inside.module_names(module)
-        self._use(names[name])
         if full != "__main__" and is_local_module(full):
+            self._use(names[name])
             self._name(name, names[name], self._home(names), assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401

@@ -59,6 +59,7 @@ class Draws:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
+        self._here = self.names
         self._loaders: list[bool] = []
         self._layers = self._active = False
         self._submodules: set[str] = set()
@@ -73,10 +74,10 @@ class Draws:
 
     def use(self, named: type) -> None:
         """Note that a class is named, by whatever name it goes there."""
-        self.names |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
+        self._here |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
 
     def look_up(self, effects: Effects, code: CodeType | None) -> None:
-        """Note what code looks up and calls.
+        """Note what code looks up and calls; the classes that it names are told next.
 
         Args:
             effects: What it does with names.
@@ -85,10 +86,11 @@ class Draws:
         names = effects.calls.keys() | effects.handed | effects.paths
         maker = self._constructors.get(id(code))
         if maker is None:
-            self.names |= names
+            self._here = self.names
             self.attributes |= effects.attributes
         else:
-            self._constructed.setdefault(maker, set()).update(names | effects.attributes)
+            self._here = self._constructed.setdefault(maker, {*effects.attributes})
+        self._here |= names
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""

@@ -37,7 +37,7 @@ Layer, blur = nn.Linear, F.dropout
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer, self.dropout = nn.Linear(1, 1), nn.Dropout(0.5)
+        self.layer, self.dropout = Layer(1, 1), nn.Dropout(0.5)
     def forward(self, x): return self.layer(self.dropout(x))
 class Wide(nn.Linear): pass
 custom, trained = Net().eval(), Net()

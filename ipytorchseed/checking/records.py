@@ -98,6 +98,10 @@ class EitherKernel:
         """Return nothing: no run of a kernel that is gone can be run again."""
         return ()
 
+    def latest(self) -> Sequence[Run]:
+        """Return nothing, as above."""
+        return ()
+
     def last(self, name: str) -> Fingerprint | None:  # noqa: ARG002 -- as above
         """Return None: there is no kernel any more."""
         return None

@@ -6,9 +6,12 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.explain import explain
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ _LOOKED_BACK = 500
 """Runs that are looked through for one that has an earlier run of its cell."""
 
 _SEEN = 20
-"""Runs of a cell that are looked through for operations that did not repeat."""
+"""Runs of a cell that are looked through for the same result, and for what did not repeat."""
 
 _NEAR = 20
 """Runs that are looked through for one to compare the first run of a cell with."""
@@ -48,7 +51,19 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
     states = LedgerStates(ledger, run, sources())
-    return explain(run, against, history, states, _operations(session, run))
+    said = explain(run, against, history, states, _operations(session, run))
+    return replace(said, again=_earlier_alike(session, run)) if said.changed else said
+
+
+def _earlier_alike(session: Session, run: Run) -> Run | None:
+    """Return the latest earlier run of a cell that had the same result, bit for bit."""
+    earlier = session.ledger.last_runs_of_cell(
+        run.notebook, run.cell, _SEEN, before_id=run.id, rank=run.rank
+    )
+    return next(
+        (each for each in earlier if not find_changes(each, run) and not not_compared(each, run)),
+        None,
+    )
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
@@ -100,6 +115,12 @@ def last_repeated(session: Session) -> Run:
         return newest
     msg = "no run is recorded yet; run a cell, run it again, and ask then"
     raise LookupFailure(msg)
+
+
+def last_setting(session: Session, name: str) -> Run | None:
+    """Return the latest run that set or changed a variable; None where none is recorded."""
+    runs = islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK)
+    return next((run for run in runs if name in run.writes), None)
 
 
 def run_before(session: Session, run: Run) -> Run | None:

@@ -44,9 +44,12 @@ class LedgerStates:
         self._found: dict[str, Position | None] = {}
         self._effort = Effort(_DRAWS)
 
+    def latest(self) -> list[Run]:
+        """Return the latest runs of the notebook, the newest first."""
+        return self._latest
+
     @cached_property
     def _latest(self) -> list[Run]:
-        """The latest runs of the notebook, the newest first."""
         return [*self._ledger.runs(self._run.notebook, rank=self._run.rank, limit=_LOOKED_BACK)]
 
     @cached_property

@@ -26,6 +26,9 @@ class States(Protocol):
     def last(self, name: str) -> Fingerprint | None:
         """Return what a variable of this kernel is now, as far as records tell."""
 
+    def latest(self) -> Sequence[Run]:
+        """Return the latest runs of the notebook, the newest first."""
+
     def here(self, run: Run) -> Run | None:
         """Return a run of the same cell with the same text that this kernel remembers by number."""
 

@@ -10,7 +10,7 @@ from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -116,7 +116,8 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if before.series is not None and after.series is not None:
         return _series(before.series, after.series) or _beside(before, after)
     if before.summary != after.summary:
-        return f"{before.summary} → {after.summary}"
+        steps = _step_parts(changed_parts(before, after))
+        return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
     return say_parts(before, after) or f"{after.kind} with other content"
 
 
@@ -194,10 +195,16 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
-    for name in ("shape", "dtype", "lr"):
-        if None not in parts.get(name, (None,)):
-            said.append(f"{name} {parts[name][0]} → {parts[name][1]}")  # noqa: PERF401 -- as above
-    return ", ".join(said)
+    return ", ".join([*said, *_step_parts(parts)])
+
+
+def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
+    """Say from what to what the aspects changed that can be told so."""
+    return [
+        f"{name} {parts[name][0]} → {parts[name][1]}"
+        for name in ("shape", "dtype", "lr")
+        if None not in parts.get(name, (None,))
+    ]
 
 
 def _length(before: str | None, after: str | None) -> str:

@@ -121,6 +121,7 @@ class Explanation(Struct, frozen=True):
         cleared: What was looked at and is not the cause.
         mend: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
+        again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
     """
 
     run: Run
@@ -132,3 +133,4 @@ class Explanation(Struct, frozen=True):
     cleared: tuple[Cleared, ...] = ()
     mend: Mend = Mend()
     unknown: tuple[Unknown, ...] = ()
+    again: Run | None = None

@@ -39,6 +39,10 @@ class States:
             run for run in self.runs[::-1] if getattr(run.writes.get(name), "digest", "") == digest
         ]
 
+    def latest(self):
+        """Return the runs, the newest first."""
+        return self.runs[::-1]
+
     def last(self, name):
         """Return what it is now."""
         for run in self.runs[::-1]:

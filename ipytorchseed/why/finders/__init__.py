@@ -1,4 +1,4 @@
-"""One finder for each kind of cause. The list is in the order in which causes are told."""
+"""One finder for each kind of cause. The lists are in the order in which causes are told."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 FINDERS: tuple[Callable[[Case], Found], ...] = (
     find_code,
-    find_rng,
     find_inputs,
-    find_settings,
     find_files,
+    find_rng,
+    find_settings,
 )
-"""Finders of recorded differences."""
+"""Finders of recorded differences: what certainly acts on results before a source that moved."""
 
 LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_operations,

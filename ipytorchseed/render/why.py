@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import programs_of, say_programs
+from ipytorchseed.render.charted import charted
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
@@ -148,12 +149,8 @@ class WhyView(View):
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
-        """Name of each series of numbers that changed, and the numbers before and after."""
-        return [
-            (change.name or change.what, (change.before, change.after))
-            for change in self.explanation.changed
-            if change.before and change.after and len(change.after) > 1
-        ][:2]
+        """Name of each series that is plotted, and its numbers before and after."""
+        return charted(self.explanation.changed)
 
     @property
     def curves(self) -> list[tuple[str, str]]:
@@ -200,10 +197,10 @@ class WhyView(View):
             parts += ["", "Changed"]
             for change in self.shown:
                 parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
-                if change.before and change.after and len(change.after) > 1:
-                    lines = sparklines(change.before, change.after)
-                    parts += map("    {} {}".format, ("then ", "now  ", "apart"), lines)
             parts += [f"  and {self.more} more"] if self.more else []
+            for name, pair in self.series:
+                parts.append(wrap(name, first="  "))
+                parts += map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
         if said.cleared:
             names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]

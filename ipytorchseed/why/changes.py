@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
@@ -28,7 +31,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
     """
     changes = []
-    for name in dict.fromkeys([*against.writes, *run.writes]):
+    late = _left_by_loops(run.source)
+    for name in sorted({*against.writes, *run.writes}, key=lambda name: (late.get(name, 0), name)):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:
@@ -50,6 +54,28 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+@lru_cache(maxsize=64)
+def _left_by_loops(source: str) -> Mapping[str, int]:
+    """Rank names that only loops leave behind: what they go over after what they set inside."""
+    tree = parse_text(source)
+    if tree is None:
+        return {}
+    ranks: dict[str, int] = {}
+    stack: list[tuple[ast.AST, int]] = [(statement, 0) for statement in tree.body]
+    while stack:
+        node, rank = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            ranks[node.id] = min(rank, ranks.get(node.id, rank))
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            stack.append((node.target, 2))
+            stack += [(inner, 1) for inner in [*node.body, *node.orelse]]
+        elif isinstance(node, ast.While):
+            stack += [(inner, max(rank, 1)) for inner in ast.iter_child_nodes(node)]
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            stack += [(inner, rank) for inner in ast.iter_child_nodes(node)]
+    return ranks
 
 
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:

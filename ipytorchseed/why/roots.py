@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.case import Case
 from ipytorchseed.why.changes import how_far, write_step
-from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders import FINDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.explanation import Blame, Cause
 
 _TOLD = 3
 """Roots of one input that are told."""

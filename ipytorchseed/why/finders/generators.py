@@ -31,6 +31,11 @@ _TOLD = 20
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
 
+_OF_32_BITS = frozenset(
+    {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
+)
+"""Sources and types of generators whose numbers are of 32 bits."""
+
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
@@ -301,8 +306,7 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     """Say what a move was, and whether it was a reseeding."""
     draws = case.states.draws(begin, end)
     if draws is not None:
-        noun = "number" if draws == 1 else "numbers"
-        return Blame(run, f"drew {draws:,} {noun}"), False
+        return Blame(run, f"drew {_numbers(run, name, draws)}"), False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, "moved it"), False
@@ -310,5 +314,12 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     asked = ours or run is None or "seed" in run.source
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
-        how += f" and drew {now.draws:,} numbers"
+        how += f" and drew {_numbers(run, name, now.draws)}"
     return Blame(run, how), True
+
+
+def _numbers(run: Run | None, name: str, draws: int) -> str:
+    """Write how many numbers were drawn, and of what size: a call may take several."""
+    made = None if run is None else run.generators_after.get(name)
+    bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
+    return f"{draws:,} {'number' if draws == 1 else 'numbers'}{bits}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,9 @@ _LONGEST = 2_000
 _COLUMNS = 8
 """Numbers in a printed line that are told apart."""
 
-_MEASURES = re.compile(r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.I)
+_MEASURES = re.compile(
+    r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
+)
 """Names of what is measured, which come first."""
 
 
@@ -70,7 +73,7 @@ def _columns(numbers: Series) -> int:
 
 
 def _counts(numbers: Series) -> bool:
-    steps = {late - early for early, late in zip(numbers, numbers[1:], strict=False)}
+    steps = {late - early for early, late in itertools.pairwise(numbers)}
     return len(numbers) > 2 and _is_whole(numbers) and len(steps) == 1 and steps != {0}  # noqa: PLR2004
 
 

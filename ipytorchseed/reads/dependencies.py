@@ -43,6 +43,8 @@ class Dependencies(Struct):
     Attributes:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
+        parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
+            (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of local modules that it, or a function it may call, sets; and where
             they are found, as for ``names``.
@@ -62,6 +64,7 @@ class Dependencies(Struct):
     """
 
     names: dict[str, tuple[str, str]] = {}
+    parts: dict[str, set[str]] = {}
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
     nondeterministic_calls: set[str] = set()
@@ -129,6 +132,10 @@ class _Home(Struct, frozen=True):
     found_again: bool = True
     package: str = ""
 
+    def shown(self, name: str) -> str:
+        """Return what a value is called that is found here under a name."""
+        return f"{self.module}.{name}" if self.module else name
+
     def holds(self, root: str, assigned: frozenset[str]) -> bool:
         """Tell whether a name still holds what it held before the cell."""
         return bool(self.module) or root.removesuffix("()") not in assigned
@@ -151,6 +158,7 @@ class _Walker(Values):
         self._orders: set[str] = set()
         self._escaped: set[str] = set()
         self._draws = Draws()
+        self._entire: set[str] = set()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -169,6 +177,9 @@ class _Walker(Values):
         found = self._found
         found.packages |= self.packages
         found.complete &= self.complete
+        for name in [*found.parts]:
+            if name in self._entire or not found.complete:
+                del found.parts[name]
         found.hashes |= not self._holds.isdisjoint(self._orders)
         found.only_loader_seed_draws = (
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
@@ -222,6 +233,8 @@ class _Walker(Values):
             code: The code, where it is a function's.
         """
         self._draws.look_up(effects, code)
+        if home.found_again:
+            self._note_parts(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name, before in sorted(effects.reads.items(), key=_fewest_known):
@@ -234,6 +247,25 @@ class _Walker(Values):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
+
+    def _note_parts(self, effects: Effects, home: _Home) -> None:
+        """Note of which names only parts are read, and which."""
+        used: dict[str, set[str]] = {}
+        whole = set()
+        for path in effects.paths:
+            root, _, rest = path.partition(".")
+            part = rest.partition(".")[0]
+            if not part:
+                whole.add(root)
+            else:
+                used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
+        for root, key in effects.items:
+            used.setdefault(root, set()).add(f"k:{key}")
+        for name in effects.reads:
+            if name in used and name not in whole:
+                self._found.parts.setdefault(home.shown(name), set()).update(used[name])
+            else:
+                self._entire.add(home.shown(name))
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
@@ -296,20 +328,31 @@ class _Walker(Values):
         if not home.module and name in self._hidden:
             return False
         if home.found_again:
-            shown = f"{home.module}.{name}" if home.module else name
-            self._found.names.setdefault(shown, (home.module, name))
+            self._found.names.setdefault(home.shown(name), (home.module, name))
         return True
 
-    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
         self._draws.meet_class(made)
+        name, home = name_of_class(made), self._home_of(made)
+        if home is not None:
+            self._entire |= {home.shown(name)} if whole else set()
+            self._name(name, made, home, assigned)
+
+    def _home_of(self, made: type) -> _Home | None:
+        """Return where a class is found under its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
-            self._name(name, made, self._notebook, assigned)
-        elif module is not None and inside.module_names(module).get(name) is made:
-            self._name(name, made, self._home(inside.module_names(module)), assigned)
+            return self._notebook
+        if module is not None and inside.module_names(module).get(name) is made:
+            return self._home(inside.module_names(module))
+        return None
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         self._draws.meet(value)
+        made = type(value)
+        home = self._home_of(made) if is_local_module(module_of_class(made)) else None
+        if home is not None:
+            self._entire.add(home.shown(name_of_class(made)))
 
     def _path(self, path: str, home: _Home, assigned: frozenset[str]) -> None:
         """Follow a dotted name through modules to the attribute that is read."""
@@ -344,7 +387,9 @@ class _Walker(Values):
         names = inside.module_names(module)
         if full != "__main__" and is_local_module(full):
             self._use(names[name])
-            self._name(name, names[name], self._home(names), assigned)
+            home = self._home(names)
+            self._entire.add(home.shown(name))
+            self._name(name, names[name], home, assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute of a module of the user's is set."""

@@ -219,7 +219,7 @@ class Session:
             settings=self._settings.read(source),
             reached=reached,
             writes=self._users(flow.writes),
-            calls=bool(flow.paths),
+            calls=bool(flow.paths or flow.items),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
@@ -292,6 +292,7 @@ class Session:
             generators_after=_records(generators),
             settings=pending.settings,
             reads=pending.reads,
+            parts=_parts_read(reached.parts, pending.reads),
             writes=self._changes(pending, namespace, written, seconds),
             result=None if result is None else self._look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
@@ -436,6 +437,23 @@ class Session:
 
 def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+
+
+def _parts_read(
+    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
+) -> dict[str, tuple[str, ...]]:
+    """Name the parts of values as fingerprints do, where these tell them all apart.
+
+    A column of a data frame may be read as an attribute; any other name that is no part is that of
+    a method or property, which may look at everything.
+    """
+    found = {}
+    for name, wanted in parts.items():
+        known = values[name].parts if name in values else {}
+        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
+        if known and columns <= known.keys():
+            found[name] = tuple(sorted(columns))
+    return found
 
 
 def _is_too_large(value: Fingerprint) -> bool:

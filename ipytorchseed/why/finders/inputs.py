@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
 
+_OTHER_PARTS = "changed in parts that the cell does not read"
+
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
     "scheduler": ("a:optimizer", "optimizer", "its optimizer is {}"),
@@ -35,7 +37,7 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:
             continue  # where it was not read before, the cell had made it itself
-        harmless = _harmless(case, before, after)
+        harmless = _harmless(case, name, before, after)
         if harmless:
             cleared.append(Cleared("input", name, harmless))
         else:
@@ -64,9 +66,29 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
     return causes, []
 
 
-def _harmless(case: Case, before: Fingerprint, after: Fingerprint) -> str:
+def find_other_parts(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Come back to inputs of which the cell reads other parts, where these are its result as well.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    if others:
+        return [], []
+    made = {change.name for change in case.changed if change.what == "variable"}
+    suspects = [each.name for each in find_inputs(case)[1] if each.message == _OTHER_PARTS]
+    return [
+        _cause(case, name, case.against.reads[name], case.run.reads[name])
+        for name in suspects
+        if name in made
+    ], []
+
+
+def _harmless(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     moved = changed_parts(before, after).keys()
+    if _reads_other_parts(case, name, before, after):
+        return _OTHER_PARTS
     if moved == {"grad"} and "zero_grad" in case.run.source and "zero_grad" in case.against.source:
         return "differs only in gradients, which the cell clears"
     part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
@@ -76,6 +98,19 @@ def _harmless(case: Case, before: Fingerprint, after: Fingerprint) -> str:
             if value.kind == owner and name in earlier and differ(earlier[name], value):
                 return reason.format(name)
     return ""
+
+
+_IN_EVERY_PART = frozenset({"index", "dtype"})
+"""Aspects on which each part of a value hangs: the index of a data frame."""
+
+
+def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether both runs read parts of a value only, and none of those that differ."""
+    wanted = [run.parts.get(name) for run in (case.against, case.run)]
+    if None in wanted or not (before.exact and after.exact):
+        return False
+    moved = changed_parts(before, after).keys()
+    return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

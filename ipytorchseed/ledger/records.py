@@ -150,6 +150,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
         passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
             uses nothing of what they draw.
         loaders: How many such loaders its code reaches; 0 where it reaches others as well.
+        heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
+            it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
+            from torch (``draws``), unless loaded weights replace that.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -184,6 +187,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     uses: tuple[str, ...] = ()
     passes: bool = False
     loaders: int = 0
+    heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.draws import Draws
+from ipytorchseed.reads.draws import HEEDED, Draws
 from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
 from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.resolution import MISSING, find_imported, nondeterministic_call
@@ -59,6 +59,7 @@ class Dependencies(Struct):
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
         passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
+        heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
@@ -75,6 +76,7 @@ class Dependencies(Struct):
     hashes: bool = False
     only_loader_seed_draws: bool = False
     passive_loaders: int = 0
+    heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
 
@@ -184,6 +186,8 @@ class _Walker(Values):
         found.only_loader_seed_draws = (
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
+        if found.complete and self.in_time:
+            found.heeded = self._draws.heeded(found.packages)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         self._time(effects, timed)
         return found

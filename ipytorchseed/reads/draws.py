@@ -21,6 +21,7 @@ from ipytorchseed.introspection.anatomy import (
     name_of_class,
     own,
 )
+from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +36,18 @@ _DRAWS = re.compile(
     r"|sparse|permutation|reset_parameters|compile|scaled_dot_product_attention)(_.*)?"
 )
 """The last parts of names of torch's functions and methods that draw."""
+
+HEEDED = ("grad", "mode", "own mode", "draws")
+"""What results may hang on: gradients that are there; the mode in which modules are found; whether
+the cell sets that itself; what is drawn from torch, and not replaced by weights that are loaded."""
+
+_GRADIENTS = frozenset(
+    {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
+    | {"deepcopy", "save", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
+)
+"""Last parts of names by which gradients come to bear on results."""
+
+_MODE_LAYERS = re.compile(r".*(Dropout|RReLU|BatchNorm|InstanceNorm).*")
 
 _DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
 
@@ -61,7 +74,7 @@ class Draws:
         self.attributes: set[str] = set()
         self._here = self.names
         self._loaders: list[bool] = []
-        self._layers = self._active = False
+        self._layers = self._active = self._heed_mode = False
         self._submodules: set[str] = set()
         self._constructors: dict[int, str] = {}
         self._constructed: dict[str, set[str]] = {}
@@ -107,8 +120,13 @@ class Draws:
         self._submodules.update(submodules if type(submodules) is dict else ())
         rates = [fields.get(name) for name in ("dropout", "dropout_p")]
         draws = _DRAWING_LAYERS.fullmatch(name_of_class(type(value)))
+        named = name_of_class(type(value))
+        theirs = not module_of_class(type(value)).startswith("torch.nn.")
+        self._heed_mode |= _MODE_LAYERS.fullmatch(named) is not None or (
+            theirs and not is_local_module(module_of_class(type(value)))
+        )
         if draws or any(map(_is_rate, rates)):
-            self._layers = True
+            self._layers = self._heed_mode = True
             self._active |= fields.get("training") is not False
 
     @property
@@ -122,16 +140,48 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self.passive_loaders:
-            return False
-        lasts = {_last(path) for path in self.names} | self.attributes - self._submodules
-        waiting = lasts & self._constructed.keys()
-        while waiting:
-            lasts.update(map(_last, self._constructed.pop(waiting.pop())))
-            waiting = lasts & self._constructed.keys()
+        lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        known = all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
-        return known and not draws and not any(map(_may_draw, lasts))
+        may = draws or any(map(_may_draw, lasts))
+        return self.passive_loaders > 0 and _are_silent(packages) and not may
+
+    def heeded(self, packages: Iterable[str]) -> frozenset[str]:
+        """Name what results may hang on: of ``HEEDED``, what is not seen to be without effect.
+
+        Args:
+            packages: Packages that the cell reaches.
+        """
+        if not _are_silent(packages):
+            return frozenset(HEEDED)
+        lasts = self._lasts()
+        found = set()
+        if not lasts.isdisjoint(_GRADIENTS):
+            found.add("grad")
+        if not lasts.isdisjoint({"eval", "train"}):
+            found.add("own mode")
+        if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):
+            found.add("mode")
+        drawing = {*filter(_may_draw, lasts)}
+        layers = any(map(_DRAWING_LAYERS.fullmatch, lasts)) or self._layers
+        still = not layers or ("eval" in lasts and "train" not in lasts)
+        replaced = "load_state_dict" in lasts and all(name[:1].isupper() for name in drawing)
+        if not (replaced and still and all(self._loaders)):
+            found.add("draws")
+        return frozenset(found)
+
+    def _lasts(self) -> set[str]:
+        """Return the last parts of all names, those of constructors where these may be called."""
+        lasts = {_last(path) for path in self.names} | self.attributes - self._submodules
+        made: set[str] = set()
+        while waiting := (lasts & self._constructed.keys()) - made:
+            made |= waiting
+            for name in waiting:
+                lasts.update(map(_last, self._constructed[name]))
+        return lasts
+
+
+def _are_silent(packages: Iterable[str]) -> bool:
+    return all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
 
 
 def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name

@@ -307,6 +307,7 @@ class Session:
             uses=tuple(sorted(reached.packages)),
             passes=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
+            heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(

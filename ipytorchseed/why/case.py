@@ -83,6 +83,10 @@ class Case(Struct, frozen=True):
         """Return how a run is named in a command."""
         return run_word(run, self.run.kernel)
 
+    def heeds(self, what: str) -> bool:
+        """Whether the result of either run may hang on something, as in ``Run.heeds``."""
+        return what in self.run.heeds or what in self.against.heeds
+
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
         return package in self.run.uses or package in self.against.uses

@@ -8,7 +8,7 @@ from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.generators import find_cleared_again, find_rng
-from ipytorchseed.why.finders.inputs import find_inner_generators, find_inputs, find_other_parts
+from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inner_generators, find_inputs
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
 
@@ -31,7 +31,7 @@ FINDERS: tuple[Callable[[Case], Found], ...] = (
 
 LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_operations,
-    find_other_parts,
+    find_cleared_inputs,
     find_inner_generators,
     find_entropy,
     find_cleared_again,

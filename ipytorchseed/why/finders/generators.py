@@ -19,6 +19,11 @@ _BY_ITSELF = "reseeded by the cell itself"
 
 _PASSES = "drawn by the DataLoader; no effect here"
 
+_REPLACED = "drawn for first weights, which loaded ones replace"
+
+_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED})
+"""Why sources were cleared that are causes all the same where there is no other."""
+
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
 
@@ -67,6 +72,8 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
             cleared.append(Cleared("rng", name, _BY_ITSELF))
         elif name == "torch.cpu" and _only_passes(case):
             cleared.append(Cleared("rng", name, _PASSES))
+        elif name == "torch.cpu" and not case.heeds("draws"):
+            cleared.append(Cleared("rng", name, _REPLACED))
         else:
             causes.append(_cause(case, name, before, after))
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -187,7 +194,7 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     """
     if others:
         return [], []
-    suspects = [each.name for each in find_rng(case)[1] if each.message in (_BY_ITSELF, _PASSES)]
+    suspects = [each.name for each in find_rng(case)[1] if each.message in _MAY_BE]
     before, after = states(case.against, after=False), states(case.run, after=False)
     ends = states(case.against, after=True), states(case.run, after=True)
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]

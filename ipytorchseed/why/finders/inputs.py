@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 _OTHER_PARTS = "changed in parts that the cell does not read"
 
+_OWN_MODE = "differs only in the mode, which the cell sets"
+
+_ASPECTS = {
+    "grad": "gradients, which the cell does not use",
+    "mode": "the mode, which no layer of it heeds",
+}
+"""Aspects that may be without effect, and what is said of them then."""
+
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
     "scheduler": ("a:optimizer", "optimizer", "its optimizer is {}"),
@@ -66,8 +74,10 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
     return causes, []
 
 
-def find_other_parts(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Come back to inputs of which the cell reads other parts, where these are its result as well.
+def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Come back to inputs that were cleared for what the cell reads or sets of them.
+
+    Those of which it reads other parts count where they are its result as well.
 
     Args:
         case: The evidence.
@@ -76,11 +86,13 @@ def find_other_parts(case: Case, others: bool) -> tuple[list[Cause], list[Cleare
     if others:
         return [], []
     made = {change.name for change in case.changed if change.what == "variable"}
-    suspects = [each.name for each in find_inputs(case)[1] if each.message == _OTHER_PARTS]
+    suspects = [
+        each.name
+        for each in find_inputs(case)[1]
+        if each.message == _OWN_MODE or (each.message == _OTHER_PARTS and each.name in made)
+    ]
     return [
-        _cause(case, name, case.against.reads[name], case.run.reads[name])
-        for name in suspects
-        if name in made
+        _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
     ], []
 
 
@@ -89,15 +101,25 @@ def _harmless(case: Case, name: str, before: Fingerprint, after: Fingerprint) ->
     moved = changed_parts(before, after).keys()
     if _reads_other_parts(case, name, before, after):
         return _OTHER_PARTS
-    if moved == {"grad"} and "zero_grad" in case.run.source and "zero_grad" in case.against.source:
+    clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
+    if moved == {"grad"} and clears:
         return "differs only in gradients, which the cell clears"
+    if moved and moved <= _without_effect(case):
+        return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
+    if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
+        return _OWN_MODE
     part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
     if part and moved == {part}:
         earlier = case.against.reads
-        for name, value in case.run.reads.items():
-            if value.kind == owner and name in earlier and differ(earlier[name], value):
-                return reason.format(name)
+        for lender, value in case.run.reads.items():
+            if value.kind == owner and lender in earlier and differ(earlier[lender], value):
+                return reason.format(lender)
     return ""
+
+
+def _without_effect(case: Case) -> set[str]:
+    """Name the aspects of modules and tensors that do not bear on what the cell does."""
+    return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
 
 
 _IN_EVERY_PART = frozenset({"index", "dtype"})

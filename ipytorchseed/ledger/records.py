@@ -133,6 +133,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         generators_after: The same when it ended.
         settings: Flags, environment, versions and hardware, as JSON values by name.
         reads: What it read: value by name, when it began.
+        missing: Names that its code may look up and that were not there: builtins, and what was
+            not set.
         parts: Of values of which it read but some attributes (``a:batch``) and items
             (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
@@ -174,6 +176,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     generators_after: Mapping[str, GeneratorState] = {}
     settings: Mapping[str, Any] = {}
     reads: Mapping[str, Fingerprint] = {}
+    missing: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
     result: Fingerprint | None = None

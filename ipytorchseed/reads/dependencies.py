@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
 
+_ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
+"""Names by which code asks the environment, and names of its variables."""
+
 _DUNDER = re.compile(r"__\w+__")
 
 
@@ -43,6 +47,7 @@ class Dependencies(Struct):
     Attributes:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
+        missing: Names that it may look up and that are not there: builtins, and what is not set.
         parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
             (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
@@ -54,6 +59,7 @@ class Dependencies(Struct):
         timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
             and nothing else.
         packages: Packages whose functions, classes or objects it reaches.
+        variables: Names that functions it may call may ask the environment for.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
@@ -65,6 +71,7 @@ class Dependencies(Struct):
     """
 
     names: dict[str, tuple[str, str]] = {}
+    missing: set[str] = set()
     parts: dict[str, set[str]] = {}
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
@@ -72,6 +79,7 @@ class Dependencies(Struct):
     timing: set[str] = set()
     timed: set[str] = set()
     packages: set[str] = set()
+    variables: set[str] = set()
     files: set[str] = set()
     hashes: bool = False
     only_loader_seed_draws: bool = False
@@ -274,6 +282,9 @@ class _Walker(Values):
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
+            if not _ENVIRONMENT.isdisjoint(code.co_names):
+                constants = [each for each in code.co_consts if type(each) is str]
+                self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
             self._follow(effects_of_code(code), home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
@@ -306,6 +317,8 @@ class _Walker(Values):
         if name in home.names:
             self._use(home.names[name])
             self._name(name, home.names[name], home, assigned)
+        elif not home.module:
+            self._found.missing.add(name)
 
     def _use(self, value: Any) -> None:  # noqa: ANN401
         if inside.is_class(value):

@@ -216,7 +216,7 @@ class Session:
             generators=self._watch.generators(
                 namespace, self._users({*flow.reads, *reached.names, *rebound})
             ),
-            settings=self._settings.read(source),
+            settings=self._settings.read(source, reached.packages, reached.variables),
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths or flow.items),
@@ -292,6 +292,7 @@ class Session:
             generators_after=_records(generators),
             settings=pending.settings,
             reads=pending.reads,
+            missing=tuple(sorted(self._users(reached.missing))),
             parts=_parts_read(reached.parts, pending.reads),
             writes=self._changes(pending, namespace, written, seconds),
             result=None if result is None else self._look(result, pending.budget),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 
 class Settings:
@@ -23,20 +24,28 @@ class Settings:
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
         self._flags: Mapping[str, object] | None = None
+        self._whole: dict[str, Any] = {}
 
-    def read(self, source: str) -> dict[str, Any]:
+    def read(
+        self, source: str, packages: Collection[str] = (), variables: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
         Args:
             source: The cell's text: environment variables that it names are told as well.
+            packages: Packages that its code reaches, whose settings matter to it.
+            variables: Environment variables that its functions may ask for.
 
         Returns:
             The same object as last time where nothing changed.
         """
-        now = self._read()
+        now = {**self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
-            return {**now, **{name: os.environ[name] for name in os.environ if name in source}}
-        return now
+            now |= {name: os.environ[name] for name in os.environ if name in source}
+        now |= {name: os.environ[name] for name in variables if name in os.environ}
+        if now != self._whole:
+            self._whole = now
+        return self._whole
 
     def _read(self) -> dict[str, Any]:
         modules = sys.modules

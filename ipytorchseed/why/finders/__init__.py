@@ -9,8 +9,11 @@ from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.generators import find_cleared_again, find_rng
 from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inner_generators, find_inputs
+from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
+from ipytorchseed.why.finders.unseen import find_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 FINDERS: tuple[Callable[[Case], Found], ...] = (
     find_code,
     find_inputs,
+    find_names,
     find_files,
     find_rng,
     find_settings,
@@ -36,5 +40,8 @@ LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_entropy,
     find_cleared_again,
     find_other_files,
+    find_own_names,
+    find_libraries,
+    find_unseen,
 )
 """Finders that also weigh whether another cause was found."""

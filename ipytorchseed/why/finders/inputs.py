@@ -22,6 +22,12 @@ _OTHER_PARTS = "changed in parts that the cell does not read"
 
 _OWN_MODE = "differs only in the mode, which the cell sets"
 
+_FILLED = "filled in by the cell's own earlier run"
+
+_REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
+_GOES_ON = re.compile(r"partial_fit|warm_start")
+"""Text of cells that fit anew, and that go on from what is there."""
+
 _ASPECTS = {
     "grad": "gradients, which the cell does not use",
     "mode": "the mode, which no layer of it heeds",
@@ -89,14 +95,17 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
     suspects = [
         each.name
         for each in find_inputs(case)[1]
-        if each.message == _OWN_MODE or (each.message == _OTHER_PARTS and each.name in made)
+        if each.message in (_OWN_MODE, _FILLED)
+        or (each.message == _OTHER_PARTS and each.name in made)
     ]
     return [
         _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
     ], []
 
 
-def _harmless(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> str:
+def _harmless(  # noqa: PLR0911 -- one reason each
+    case: Case, name: str, before: Fingerprint, after: Fingerprint
+) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     moved = changed_parts(before, after).keys()
     if _reads_other_parts(case, name, before, after):
@@ -108,6 +117,8 @@ def _harmless(case: Case, name: str, before: Fingerprint, after: Fingerprint) ->
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE
+    if _is_filled_in(case, name, before, after):
+        return _FILLED
     part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
     if part and moved == {part}:
         earlier = case.against.reads
@@ -115,6 +126,27 @@ def _harmless(case: Case, name: str, before: Fingerprint, after: Fingerprint) ->
             if value.kind == owner and lender in earlier and differ(earlier[lender], value):
                 return reason.format(lender)
     return ""
+
+
+def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether all that differs is what the cell itself keeps there, run for run.
+
+    Attributes that were not there before, and what fitting an estimator sets anew.
+    """
+    moved = changed_parts(before, after)
+    source = case.run.source
+    refits = _REFITS.search(source) is not None and _GOES_ON.search(source) is None
+    fitted = moved.keys() == {"length"} and after.kind == "object" and refits
+    if not moved or not (
+        fitted
+        or all(
+            part[:2] == "a:" and (was is None or (refits and part.endswith("_")))
+            for part, (was, _) in moved.items()
+        )
+    ):
+        return False
+    blame = _blame(case, name)
+    return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
 def _without_effect(case: Case) -> set[str]:

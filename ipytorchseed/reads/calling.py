@@ -32,6 +32,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
+    _look_up(scope, func, node)
     if not name and _sorts(scope, callee):
         return UNKNOWN
     if args and not name and _fills(scope, callee, args[-1]):
@@ -49,6 +50,14 @@ def _enter(
         scope.run(body, certain=certain)
         after += body.then
     return replace(result, bodies=tuple(after))
+
+
+def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
+    """Note which item ``rates.get("warm")`` looks up; none by name where that is no constant."""
+    first = node.args[0] if node.args else None
+    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
 
 
 def _sorts(scope: Scope, func: ast.expr) -> bool:

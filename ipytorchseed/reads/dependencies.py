@@ -266,13 +266,17 @@ class _Walker(Values):
         whole = set()
         for path in effects.paths:
             root, _, rest = path.partition(".")
-            part = rest.partition(".")[0]
+            part = rest.partition(".")[0].removesuffix("()")
             if not part:
                 whole.add(root)
             else:
                 used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
-        for root, key in effects.items:
-            used.setdefault(root, set()).add(f"k:{key}")
+        varies = {path for path, key in effects.items if not key} | effects.handed
+        for path, key in effects.items:
+            root = path.removesuffix(".get")
+            parts = used.setdefault(root, set())
+            parts |= {f"k:{key}"} if key else set()
+            parts -= set() if path in varies else {"a:get"}
         for name in effects.reads:
             if name in used and name not in whole:
                 self._found.parts.setdefault(home.shown(name), set()).update(used[name])

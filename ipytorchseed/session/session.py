@@ -42,6 +42,10 @@ _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "byte
 _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
 
+_PUTS = frozenset({"a:append", "a:extend", "a:add"})
+_FILLED = frozenset({"list", "deque", "set"})
+"""Methods that look at nothing of what is there, and kinds of values that have them."""
+
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
 
@@ -447,11 +451,13 @@ def _parts_read(
     """Name the parts of values as fingerprints do, where these tell them all apart.
 
     A column of a data frame may be read as an attribute; any other name that is no part is that of
-    a method or property, which may look at everything.
+    a method or property, which may look at everything, but for those that only put something in.
     """
     found = {}
     for name, wanted in parts.items():
         known = values[name].parts if name in values else {}
+        if known and values[name].kind in _FILLED:
+            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
         if known and columns <= known.keys():
             found[name] = tuple(sorted(columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from contextlib import suppress
@@ -89,12 +90,16 @@ BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 def read_libraries(packages: Collection[str]) -> dict[str, Any]:
-    """Return the settings that matter to a cell, by name. Nothing is imported.
+    """Return the settings that matter to a cell, by name, and the working folder as ``folder``.
+
+    Nothing is imported.
 
     Args:
         packages: Packages that its code reaches.
     """
-    found = {}
+    found: dict[str, Any] = {}
+    with suppress(OSError):  # the folder was removed
+        found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
     for setting in SETTINGS:
         module = sys.modules.get(setting.package)
         if setting.package and (module is None or setting.package not in packages):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec.structs import replace
 
@@ -11,6 +12,8 @@ from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
+
+_NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -33,6 +36,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         if arg.bodies:
             scope.run_all(arg.bodies)
     _look_up(scope, func, node)
+    _ask_frame(scope, node)
     if not name and _sorts(scope, callee):
         return UNKNOWN
     if args and not name and _fills(scope, callee, args[-1]):
@@ -58,6 +62,15 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
     constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
     key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
     scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
+
+
+def _ask_frame(scope: Scope, node: ast.Call) -> None:
+    """Follow the names in ``frame.query("price > @limit")``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        for text in texts:
+            for name in _NAME_IN_QUERY.findall(text) if isinstance(text, str) else ():
+                scope.effects.paths.update(scope.load(name).paths)
 
 
 def _sorts(scope: Scope, func: ast.expr) -> bool:

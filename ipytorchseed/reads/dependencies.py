@@ -403,10 +403,13 @@ class _Walker(Values):
             value = names[name]
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
-        """Note an attribute of a module of the user's."""
+        """Note an attribute of a module of the user's, or one that the user put into another."""
         full = inside.module_of(module)
         names = inside.module_names(module)
-        if full != "__main__" and is_local_module(full):
+        replaced = inside.is_function(names[name]) and is_local_module(
+            inside.module_of(names[name])
+        )
+        if full != "__main__" and (replaced or is_local_module(full)):
             self._use(names[name])
             home = self._home(names)
             self._entire.add(home.shown(name))

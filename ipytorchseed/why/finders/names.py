@@ -20,7 +20,28 @@ def find_names(case: Case) -> tuple[list[Cause], list[Cleared]]:
     run, against = case.run, case.against
     new = [name for name in run.reads if name in against.missing and name not in run.writes]
     gone = [name for name in against.reads if name in run.missing]
-    return [*(_new(case, name) for name in new), *(_gone(case, name) for name in gone)], []
+    causes = [*(_new(case, name) for name in new), *(_gone(case, name) for name in gone)]
+    return [*causes, *_replaced(case)], []
+
+
+def _replaced(case: Case) -> list[Cause]:
+    """Find functions of packages that the user put other ones in place of, or put back."""
+    if case.run.code != case.against.code:
+        return []
+    found = []
+    one, other = case.against.reads, case.run.reads
+    for name in one.keys() ^ other.keys():
+        value = other.get(name) or one[name]
+        attribute = name.rpartition(".")[2]
+        if value.kind != "function" or attribute == name:
+            continue
+        setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
+        setters = [run for run in case.history if setting.search(run.source)]
+        blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
+        now = f"is now {value.summary}" if name in other else "is the package's own again"
+        message = f"{name} was replaced and {now}{_doings(case, blame)}"
+        found.append(Cause("input", name, message, blame=blame, prevents=True))
+    return found
 
 
 def find_own_names(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001

@@ -11,6 +11,7 @@ from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.files import FOLDER
 
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
@@ -72,6 +73,7 @@ def find_settings(case: Case) -> tuple[list[Cause], list[Cleared]]:
         if before[name] != after[name]
         and not _only_learned(name, before[name])
         and name not in LIBRARIES
+        and name != FOLDER
     }
     for name in sorted(moved):
         kind = "flag" if name.startswith("torch.") else "environment"

@@ -11,7 +11,7 @@ from ipytorchseed.why.finders.generators import draws_from_where_it_begins
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.records import FileRead, Run
     from ipytorchseed.why.case import Case
     from ipytorchseed.why.explanation import Cause
 
@@ -37,7 +37,7 @@ def find_mend(case: Case, causes: Sequence[Cause]) -> Mend:
     if not causes:
         return Mend()
     settings = [cause.fix for cause in causes if cause.kind == "flag"]
-    kept = _same_settings(case, inputs.again, causes)
+    kept = _same_settings(case, inputs.again, causes) and _same_files(case, inputs.again)
     worth = complete or any(cause.kind == "rng" for cause in causes)
     rewind = worth and draws_from_where_it_begins(case)
     commands = [
@@ -61,3 +61,12 @@ def _same_settings(case: Case, again: Sequence[Run], causes: Sequence[Cause]) ->
     flags = [cause.name for cause in causes if cause.kind == "flag"]
     wanted = case.against.settings
     return all(run.settings.get(name) == wanted.get(name) for run in again for name in flags)
+
+
+def _same_files(case: Case, again: Sequence[Run]) -> bool:
+    """Tell whether the files that the cells to run again read were the same when last read."""
+    latest: dict[str, FileRead] = {}
+    for run in (case.run, *case.states.latest()):
+        for file in run.files:
+            latest.setdefault(file.path, file)
+    return all(file.same(latest.get(file.path, file)) for run in again for file in run.files)

@@ -133,6 +133,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         generators_after: The same when it ended.
         settings: Flags, environment, versions and hardware, as JSON values by name.
         reads: What it read: value by name, when it began.
+        replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
             not set.
         parts: Of values of which it read but some attributes (``a:batch``) and items
@@ -176,6 +177,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     generators_after: Mapping[str, GeneratorState] = {}
     settings: Mapping[str, Any] = {}
     reads: Mapping[str, Fingerprint] = {}
+    replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}

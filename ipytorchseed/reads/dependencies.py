@@ -47,6 +47,7 @@ class Dependencies(Struct):
     Attributes:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
+        replaced: Those of ``names`` that the user put in place of a package's own functions.
         missing: Names that it may look up and that are not there: builtins, and what is not set.
         parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
             (``k:price``): which.
@@ -71,6 +72,7 @@ class Dependencies(Struct):
     """
 
     names: dict[str, tuple[str, str]] = {}
+    replaced: set[str] = set()
     missing: set[str] = set()
     parts: dict[str, set[str]] = {}
     writes: set[str] = set()
@@ -413,6 +415,7 @@ class _Walker(Values):
             self._use(names[name])
             home = self._home(names)
             self._entire.add(home.shown(name))
+            self._found.replaced |= set() if is_local_module(full) else {home.shown(name)}
             self._name(name, names[name], home, assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401

@@ -296,6 +296,7 @@ class Session:
             generators_after=_records(generators),
             settings=pending.settings,
             reads=pending.reads,
+            replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),
             parts=_parts_read(reached.parts, pending.reads),
             writes=self._changes(pending, namespace, written, seconds),

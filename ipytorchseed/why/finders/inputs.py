@@ -136,14 +136,18 @@ def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint
     moved = changed_parts(before, after)
     moved = {part: pair for part, pair in moved.items() if part not in ("random", "unseen")}
     source = case.run.source
-    refits = _REFITS.search(source) is not None and _GOES_ON.search(source) is None
+    refits = _REFITS.search(source) is not None
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits
-    if not moved or not (
-        fitted
-        or all(
-            part[:2] == "a:"
-            and (was is None or (refits and (part.endswith("_") or part.startswith("a:_"))))
-            for part, (was, _) in moved.items()
+    if (
+        not moved
+        or _GOES_ON.search(source)
+        or not (
+            fitted
+            or all(
+                part[:2] == "a:"
+                and (was is None or (refits and (part.endswith("_") or part.startswith("a:_"))))
+                for part, (was, _) in moved.items()
+            )
         )
     ):
         return False

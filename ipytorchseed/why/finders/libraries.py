@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, Setting
+from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, TEXT, Setting
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
@@ -24,16 +24,25 @@ def find_libraries(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     before, after = case.against.settings, case.run.settings
-    raised = case.against.error != case.run.error
+    acts_on = {
+        NUMBERS: True,
+        TEXT: not others and _shows_other_text(case),
+        ERRORS: case.against.error != case.run.error,
+    }
     for name, setting in BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
-        acts = setting.acts_on == NUMBERS or (setting.acts_on == ERRORS and raised)
-        if acts or not others:
+        if acts_on[setting.acts_on]:
             causes.append(_cause(case, setting, before[name], after[name]))
         else:
-            cleared.append(Cleared("flag", name, "other causes account for the change"))
+            cleared.append(Cleared("flag", name, f"acts on {setting.acts_on} only"))
     return causes, cleared
+
+
+def _shows_other_text(case: Case) -> bool:
+    """Tell whether something that is text, or is shown, differs."""
+    texts = {name for name, value in case.run.writes.items() if value.kind in ("str", "text")}
+    return any(change.what != "variable" or change.name in texts for change in case.changed)
 
 
 def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401

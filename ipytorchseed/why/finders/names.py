@@ -26,19 +26,14 @@ def find_names(case: Case) -> tuple[list[Cause], list[Cleared]]:
 
 def _replaced(case: Case) -> list[Cause]:
     """Find functions of packages that the user put other ones in place of, or put back."""
-    if case.run.code != case.against.code:
-        return []
     found = []
-    one, other = case.against.reads, case.run.reads
-    for name in one.keys() ^ other.keys():
-        value = other.get(name) or one[name]
+    for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
         attribute = name.rpartition(".")[2]
-        if value.kind != "function" or attribute == name:
-            continue
         setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
         setters = [run for run in case.history if setting.search(run.source)]
         blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
-        now = f"is now {value.summary}" if name in other else "is the package's own again"
+        value = case.run.reads.get(name)
+        now = f"is now {value.summary}" if value else "is the package's own again"
         message = f"{name} was replaced and {now}{_doings(case, blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))
     return found

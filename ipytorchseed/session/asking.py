@@ -15,6 +15,8 @@ from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.explain import explain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.session.session import Session
     from ipytorchseed.why.explanation import Explanation
@@ -51,17 +53,22 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
     states = LedgerStates(ledger, run, sources())
-    said = explain(run, against, history, states, _operations(session, run))
-    return replace(said, again=_earlier_alike(session, run)) if said.changed else said
+    runs = ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
+    said = explain(run, against, history, states, _operations(session, run, runs))
+    return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
 
 
-def _earlier_alike(session: Session, run: Run) -> Run | None:
-    """Return the latest earlier run of a cell that had the same result, bit for bit."""
-    earlier = session.ledger.last_runs_of_cell(
-        run.notebook, run.cell, _SEEN, before_id=run.id, rank=run.rank
-    )
+def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
+    """Return the latest of the earlier runs of a cell that had the same result, bit for bit."""
     return next(
-        (each for each in earlier if not find_changes(each, run) and not not_compared(each, run)),
+        (
+            each
+            for each in runs
+            if (each.id or 0) < (run.id or 0)
+            and each.rank == run.rank
+            and not find_changes(each, run)
+            and not not_compared(each, run)
+        ),
         None,
     )
 
@@ -75,15 +82,11 @@ def _comparable(session: Session, run: Run) -> list[Run]:
     return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
 
 
-def _operations(session: Session, run: Run) -> list[tuple[Run, Operation]]:
-    """Find the operations that were seen not to repeat in runs of the same text."""
+def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
+    """Find the operations that were seen not to repeat in those runs that have the same text."""
     ledger = session.ledger
     body = _body(run.source)
-    runs = [
-        each
-        for each in ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
-        if each.id is not None and _body(each.source) == body
-    ]
+    runs = [each for each in runs if each.id is not None and _body(each.source) == body]
     traces = ledger.traces(each.id for each in runs if each.id is not None)
     return [
         (each, operation)

@@ -87,6 +87,10 @@ class EitherKernel:
             states for kernel in kernels if (states := kernel.states) is not None
         ]
 
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+        """Return nothing: no run of a kernel that is gone can be told of."""
+        return ()
+
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
         found = (states.position(name, digest) for states in self._each)

@@ -133,6 +133,11 @@ class Run(Struct, frozen=True, omit_defaults=True):
         generators_after: The same when it ended.
         settings: Flags, environment, versions and hardware, as JSON values by name.
         reads: What it read: value by name, when it began.
+        replaced: Functions of packages that it reads and in whose place the user put others.
+        missing: Names that its code may look up and that were not there: builtins, and what was
+            not set.
+        parts: Of values of which it read but some attributes (``a:batch``) and items
+            (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
         result: Its last expression, if it showed one.
         stdout: What it printed, if anything.
@@ -151,6 +156,10 @@ class Run(Struct, frozen=True, omit_defaults=True):
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
+        loaders: How many such loaders its code reaches; 0 where it reaches others as well.
+        heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
+            it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
+            from torch (``draws``), unless loaded weights replace that.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -172,6 +181,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     generators_after: Mapping[str, GeneratorState] = {}
     settings: Mapping[str, Any] = {}
     reads: Mapping[str, Fingerprint] = {}
+    replaced: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
@@ -186,6 +198,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     nondeterministic_calls: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False
+    loaders: int = 0
+    heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec.structs import replace
 
@@ -12,6 +13,8 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
+
+_NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -33,6 +36,8 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
+    _look_up(scope, func, node)
+    _ask_frame(scope, node)
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
         owner = callee.value.id
         held = scope.bound.get(owner, UNKNOWN)
@@ -54,6 +59,23 @@ def _enter(
         scope.run(body, certain=certain)
         after += body.then
     return replace(result, bodies=tuple(after))
+
+
+def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
+    """Note which item ``rates.get("warm")`` looks up; none by name where that is no constant."""
+    first = node.args[0] if node.args else None
+    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
+
+
+def _ask_frame(scope: Scope, node: ast.Call) -> None:
+    """Follow the names in ``frame.query("price > @limit")``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        for text in texts:
+            for name in _NAME_IN_QUERY.findall(text) if isinstance(text, str) else ():
+                scope.effects.paths.update(scope.load(name).paths)
 
 
 def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:

@@ -16,6 +16,8 @@ class Effects(Struct):
         writes: Names that may be set or deleted.
         must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
+        items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
+            of ``params.get("rate")``, the name with its ``.get``, and no key where it varies.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
@@ -36,6 +38,7 @@ class Effects(Struct):
     writes: set[str] = set()
     must_assign: set[str] = set()
     paths: set[str] = set()
+    items: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
@@ -70,6 +73,7 @@ class Effects(Struct):
             self.call(path, given)
         self.writes |= other.writes
         self.paths |= other.paths
+        self.items |= other.items
         self.handed |= other.handed
         self.escaped |= other.escaped
         self.orders |= other.orders

@@ -70,10 +70,28 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         abstract = scope.load(name)
         scope.effects.paths.update(abstract.paths)
         return abstract
-    value = scope.visit(node.value)
+    value = visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     return AbstractValue(taint=value.taint, only_taint=value.only_taint)
+
+
+def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
+    """Follow what an item is of; where a name is asked for constant keys, only these are read."""
+    keys = constant_keys(node.slice)
+    if not keys or not isinstance(node.value, ast.Name):
+        return scope.visit(node.value)
+    value = scope.load(node.value.id)
+    if reads:
+        scope.effects.items.update((path, key) for path in value.paths for key in keys)
+    return value
+
+
+def constant_keys(node: ast.expr) -> list[str]:
+    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else."""
+    parts = node.elts if isinstance(node, ast.List) else [node]
+    keys = [each.value for each in parts if isinstance(each, ast.Constant)]
+    return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
 
 
 def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:

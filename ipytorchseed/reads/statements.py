@@ -6,7 +6,14 @@ import ast
 import sys
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
-from ipytorchseed.reads.expressions import branches, container, item_of_namespace, operate
+from ipytorchseed.reads.expressions import (
+    branches,
+    constant_keys,
+    container,
+    item_of_namespace,
+    operate,
+    visit_owner,
+)
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import ask_order
 
@@ -59,7 +66,7 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
         if key is not None:
             scope.store(key, abstract)
             return
-        scope.visit(target.value)
+        visit_owner(scope, target, reads=False)
         where = scope.visit(target.slice)
         scope.consume(where)
         if where.is_address:
@@ -106,6 +113,8 @@ def _augassign(scope: Scope, node: ast.AugAssign) -> None:
         return
     if isinstance(target, ast.Attribute):
         scope.visit(target)
+    elif constant_keys(target.slice):
+        visit_owner(scope, target, reads=True)
     put(scope, target, scope.visit(node.value))
 
 

@@ -97,8 +97,8 @@ class Values:
         """Follow code whose global names are in ``names``."""
         raise NotImplementedError
 
-    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
-        """Note a class of the user's that was met."""
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+        """Note a class of the user's that was met; ``whole`` as the base of another."""
         raise NotImplementedError
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
@@ -219,7 +219,7 @@ class Values:
     def _class(self, made: type, assigned: frozenset[str]) -> None:
         for base in mro(made):
             if self._about(base).local:
-                self.meet_class(base, assigned)
+                self.meet_class(base, assigned, whole=base is not made)
                 inner = [
                     part
                     for name, part in [*own(base).items()]

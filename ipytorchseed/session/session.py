@@ -44,6 +44,10 @@ _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "byte
 _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
 
+_PUTS = frozenset({"a:append", "a:extend", "a:add"})
+_FILLED = frozenset({"list", "deque", "set"})
+"""Methods that look at nothing of what is there, and kinds of values that have them."""
+
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
 
@@ -271,10 +275,10 @@ class Session:
             generators=self._watch.generators(
                 namespace, self._users({*flow.reads, *reached.names, *rebound})
             ),
-            settings=self._settings.read(source),
+            settings=self._settings.read(source, reached.packages, reached.variables),
             reached=reached,
             writes=self._users(flow.writes),
-            calls=bool(flow.paths),
+            calls=bool(flow.paths or flow.items),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
@@ -355,6 +359,9 @@ class Session:
             generators_after=_records(generators),
             settings=pending.settings,
             reads=pending.reads,
+            replaced=tuple(sorted(reached.replaced)),
+            missing=tuple(sorted(self._users(reached.missing))),
+            parts=_parts_read(reached.parts, pending.reads),
             writes=self._changes(pending, namespace, written, seconds),
             result=None if result is None else self.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
@@ -374,6 +381,8 @@ class Session:
             ),
             packages=tuple(sorted(reached.packages)),
             only_loader_seed_draws=reached.only_loader_seed_draws,
+            loaders=reached.passive_loaders,
+            heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -506,6 +515,25 @@ class Session:
 
 def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+
+
+def _parts_read(
+    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
+) -> dict[str, tuple[str, ...]]:
+    """Name the parts of values as fingerprints do, where these tell them all apart.
+
+    A column of a data frame may be read as an attribute; any other name that is no part is that of
+    a method or property, which may look at everything, but for those that only put something in.
+    """
+    found = {}
+    for name, wanted in parts.items():
+        known = values[name].parts if name in values else {}
+        if known and values[name].kind in _FILLED:
+            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
+        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
+        if known and columns <= known.keys():
+            found[name] = tuple(sorted(columns))
+    return found
 
 
 def _is_too_large(value: Fingerprint) -> bool:

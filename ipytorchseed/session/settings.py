@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 class Settings:
@@ -20,19 +24,26 @@ class Settings:
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
 
-    def read(self, source: str) -> dict[str, Any]:
+    def read(
+        self, source: str, packages: Collection[str] = (), variables: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
         Args:
             source: The cell's text: environment variables that it names are told as well.
+            packages: Packages that its code reaches, whose settings matter to it.
+            variables: Environment variables that its functions may ask for.
 
         Returns:
             The same object as last time where nothing changed.
         """
-        now = self._read()
+        now = {**self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
-            return {**now, **{name: os.environ[name] for name in os.environ if name in source}}
-        return now
+            now |= {name: os.environ[name] for name in os.environ if name in source}
+        now |= {name: os.environ[name] for name in variables if name in os.environ}
+        if now != self._last:
+            self._last = now
+        return self._last
 
     def _read(self) -> dict[str, Any]:
         modules = sys.modules
@@ -44,7 +55,4 @@ class Settings:
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
         flags = read_flags() if ready else environment.read()
-        now = {**self._facts, **{name: plain(value) for name, value in flags.items()}}
-        if now != self._last:
-            self._last = now
-        return self._last
+        return {**self._facts, **{name: plain(value) for name, value in flags.items()}}

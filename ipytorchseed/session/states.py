@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.source import Source
 
+
+_LOOKED_BACK = 200
+"""Runs among which those that made an input are looked for."""
 
 _DRAWS = 12_000_000
 """Draws that are stepped over for one question, in all; some 35 ms."""
@@ -35,6 +39,14 @@ class LedgerStates:
         self._states: dict[str, bytes | None] = {}
         self._found: dict[str, Position | None] = {}
         self._effort = Effort(_DRAWS)
+        self._latest: list[Run] | None = None
+
+    def latest(self, run: Run) -> list[Run]:
+        """Return the latest runs of a run's notebook, the newest first."""
+        if self._latest is None:
+            runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
+            self._latest = [*runs]
+        return self._latest
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state; None where it is not kept or not found."""

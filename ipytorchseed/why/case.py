@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class States(Protocol):
-    """Knows where recorded states stand in their streams."""
+    """Knows what the records of other runs tell: where states stand, and who made a value."""
+
+    def latest(self, run: Run) -> Sequence[Run]:
+        """Return the latest runs of a run's notebook, the newest first."""
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
@@ -70,6 +73,10 @@ class Case(Struct, frozen=True):
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
         return run_word(run, self.run.kernel)
+
+    def heeds(self, what: str) -> bool:
+        """Whether the result of either run may hang on something, as in ``Run.heeds``."""
+        return what in self.run.heeds or what in self.against.heeds
 
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""

@@ -12,6 +12,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.mend import find_mend, with_fixes
+from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if not changed:
         return _explain_same(case, causes, cleared)
     if causes:
+        causes = with_roots(case, causes)
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
         mend = find_mend(case, causes, present)
@@ -95,10 +97,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         )
         return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
     programs = programs_of(run.nondeterministic_calls)
-    what = say_programs(programs) if programs else "itself does not repeat"
+    known = f", but the cell {say_programs(programs)}" if programs else ""
     message = (
-        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"
-        f" the cell {what}. Next step: %%deterministic --check on top of the cell"
+        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does"
+        f"{known}. Next step: %%deterministic --check on top of the cell, which tells whether it"
+        " repeats by itself"
     )
     return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
 

@@ -122,6 +122,7 @@ class Explanation(Struct, frozen=True):
         cleared: What was looked at and is not the cause.
         mend: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
+        again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
     """
 
     run: Run
@@ -133,3 +134,4 @@ class Explanation(Struct, frozen=True):
     cleared: tuple[Cleared, ...] = ()
     mend: Mend = Mend()
     unknown: tuple[Unknown, ...] = ()
+    again: Run | None = None

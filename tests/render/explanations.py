@@ -58,6 +58,10 @@ class States:
         """Return what its text does."""
         return effects_of_cell(run.source, str)
 
+    def latest(self, run):  # noqa: ARG002 -- as ``States``
+        """Return the runs, the newest first."""
+        return self.runs[::-1]
+
     def last(self, name):
         """Return what it is now."""
         for run in self.runs[::-1]:

@@ -66,6 +66,14 @@ NOISE = {
         "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
         "{'train_runtime': 12.5, 'train_samples_per_second': 8.01, 'train_loss': 0.5}",
     ),
+    "ages of runs": (
+        "Why `y` changed: In[12] now, In[3]\nbefore\n▲ x",
+        "Why `y` changed: In[12] 57 min ago, In[3] 2\ndays ago\n▲ x",
+    ),
+    "a run before the restart": (
+        "as before the restart (#3, 09:41)",
+        "as before the restart (#3, 23:02)",
+    ),
     "overwritten": ("epoch 1\repoch 2\rdone\n", "epoch 1\rdone\n"),
 }
 

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 _BY_ITSELF = "reseeded by the cell itself"
 
-_PASSES = "drawn from by a DataLoader without workers, which uses none of it"
+_PASSES = "drawn by the DataLoader; no effect here"
+
+_REPLACED = "drawn for first weights, which loaded ones replace"
+
+_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED})
+"""Why sources were cleared that are causes all the same where there is no other."""
 
 _IMPORTS = "drawn from by what the cell imports, and not by the cell"
 
@@ -32,6 +37,11 @@ _TOLD = 20
 
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
+
+_OF_32_BITS = frozenset(
+    {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
+)
+"""Sources and types of generators whose numbers are of 32 bits."""
 
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
@@ -65,6 +75,8 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
             cleared.append(Cleared("rng", name, _BY_ITSELF))
         elif name == "torch.cpu" and _only_passes(case):
             cleared.append(Cleared("rng", name, _PASSES))
+        elif name == "torch.cpu" and not case.heeds("draws"):
+            cleared.append(Cleared("rng", name, _REPLACED))
         else:
             causes.append(_cause(case, name, before, after))
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -128,11 +140,17 @@ def _only_imports(case: Case, name: str) -> bool:
 
 
 def _only_passes(case: Case) -> bool:
-    """Tell whether both runs drew nothing from torch but what loaders draw to no effect."""
+    """Tell whether both runs drew nothing from torch but what loaders draw to no effect.
+
+    Either nothing else of their code can draw, or they drew no more than one pass over each loader
+    takes: layers of the data's size would have drawn more.
+    """
     for run in (case.against, case.run):
         begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
         draws = None if begin is None or end is None else case.states.draws(begin, end)
-        if not run.only_loader_seed_draws or draws is None or draws % _A_PASS:
+        if draws is None or draws % _A_PASS:
+            return False
+        if not run.only_loader_seed_draws and not 0 < draws <= _A_PASS * run.loaders:
             return False
     return True
 
@@ -188,7 +206,7 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     """
     if others:
         return [], []
-    suspects = [each.name for each in find_rng(case)[1] if each.message in (_BY_ITSELF, _PASSES)]
+    suspects = [each.name for each in find_rng(case)[1] if each.message in _MAY_BE]
     before, after = states(case.against, after=False), states(case.run, after=False)
     ends = states(case.against, after=True), states(case.run, after=True)
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
@@ -307,8 +325,7 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     """Say what a move was, and whether it was a reseeding."""
     draws = case.states.draws(begin, end)
     if draws is not None:
-        noun = "number" if draws == 1 else "numbers"
-        return Blame(run, f"drew {draws:,} {noun}"), False
+        return Blame(run, f"drew {_numbers(run, name, draws)}"), False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, "moved it"), False
@@ -316,5 +333,12 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     asked = ours or run is None or "seed" in run.source
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
-        how += f" and drew {now.draws:,} numbers"
+        how += f" and drew {_numbers(run, name, now.draws)}"
     return Blame(run, how), True
+
+
+def _numbers(run: Run | None, name: str, draws: int) -> str:
+    """Write how many numbers were drawn, and of what size: a call may take several."""
+    made = None if run is None else run.generators_after.get(name)
+    bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
+    return f"{draws:,} {'number' if draws == 1 else 'numbers'}{bits}"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.session.settings import Settings
@@ -17,7 +18,7 @@ from tests.determinism.settings import CHANGES, change, lines, scratch
 def told():
     """Return all settings, each row asked now."""
     flags = {flag.name: plain(flag.read()) for flag in FLAGS}
-    return {fact.name: fact.read() for fact in FACTS} | flags
+    return {fact.name: fact.read() for fact in FACTS} | flags | read_libraries(())
 
 
 @given(changes=lines(at_most=12))

@@ -1,4 +1,4 @@
-"""What a flag is: a setting of the whole process that changes numbers, or whether they repeat."""
+"""A flag: a setting of the whole process that changes numbers, or whether they repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flag is: a setting of the whole process that changes numbers, or whether they repeat."""
+"""A flag: a setting of the whole process that changes numbers, or whether they repeat."""
 
 from __future__ import annotations
 
@@ -89,12 +89,15 @@ class Flag(Struct, frozen=True, eq=False):
             return Unreadable(first or type(error).__name__)
 
 
+_SCALARS = (bool, int, float, str)
+
+
 def plain(value: object) -> object:
     """Return a flag's value as JSON has it: types and devices as torch writes them."""
+    if isinstance(value, _SCALARS):
+        return value
     if value is ANY or value is None or isinstance(value, Unreadable):
         return None
-    if isinstance(value, bool | int | float | str):
-        return value
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     return str(value)

@@ -1,4 +1,4 @@
-"""What can go wrong with the ledger's file, told in words: what, which file, what to do.
+"""Errors of SQLite and of the system as one line: what happened, which file, what to do.
 
 The kind of a fault is SQLite's result code (https://www.sqlite.org/rescode.html), or the system's
 error number. Never is it searched for in a message that may hold a path.

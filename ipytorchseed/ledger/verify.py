@@ -1,4 +1,4 @@
-"""Whether the ledger holds what it says it holds."""
+"""Checks every page, blob, record and reference of the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be told of a value from the code that makes it, before that code has run."""
+"""Abstract values: what static analysis knows of a value before the code has run."""
 
 from __future__ import annotations
 

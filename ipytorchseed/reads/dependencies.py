@@ -1,4 +1,4 @@
-"""What the names of a cell lead to: values, and the code of the user's that it calls.
+"""Finds what a cell reads: the values and the code of the user's that its names lead to.
 
 From each name, functions and classes of the notebook and of local modules are followed through
 their own global names, closures, defaults and decorators. Code of installed packages is not.

@@ -1,4 +1,4 @@
-"""What code does with names, as data."""
+"""Effects of code: the names that it reads, writes, calls and imports."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef)
     inner = Scope(local, State(set(local), {}), scope.reader)
     inner.name = node.name
     inner.block(node.body)
-    inner.settle()
+    inner.report_orders()
     for made_of in inner.effects.timed.values():
         inner.effects.escaped |= made_of
     inner.join([inner.state(), *inner.returns])

@@ -203,8 +203,8 @@ class Scope:
             self.effects.holds.add(name)
         self._time(name, abstract)
 
-    def settle(self) -> None:
-        """Note what the scope leaves behind: a list in the order of a set, if not sorted since."""
+    def report_orders(self) -> None:
+        """Report variables whose order derives from an unsorted set."""
         for name, abstract in self.bound.items():
             if abstract.order and not abstract.is_set and name not in self.local:
                 ask_order(self.effects, abstract.order)

@@ -1,4 +1,4 @@
-"""What a call does with its arguments, as far as its name tells.
+"""Taint analysis of calls: how orders of sets and readings of clocks pass from arguments.
 
 Two things are followed: the order of sets, which hangs on hashes and matters once something asks
 for it, and readings of clocks and addresses of objects, which may be printed, subtracted and kept,

@@ -1,4 +1,4 @@
-"""Following values to the code of the user's that they hold or are made of."""
+"""Follows values to the code of the user's that they hold or are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two full states of one generator tell, when the generator itself is gone."""
+"""Draws between two recorded states of a generator, told from the states alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source of randomness is, to everything above it."""
+"""The records that describe a source of random numbers, and the library that it is of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two recordings of one cell: the first operation that gave another result for the same input.
+"""Compares two recordings: the first operation that gave another result for the same input.
 
 Operations are compared by what they are, where they stand and what they were given, not by their
 number in the run: so runs of unequal length are compared too, and threads in any order.

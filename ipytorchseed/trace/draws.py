@@ -1,4 +1,4 @@
-"""Who drew: random numbers by operation, place and source."""
+"""Random numbers drawn by torch, by operation, place and source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each line of a cell draws from the sources that are not torch's: python's and numpy's.
+"""Random numbers drawn from python's and numpy's own sources, by line of the cell.
 
 No operation of torch's stands behind such a draw. So the sources are looked at before and after
 each line of the cell, by the interpreter's own line events; code that the cell calls is not

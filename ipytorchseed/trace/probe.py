@@ -1,4 +1,4 @@
-"""A closer look at one operation of a run: does it repeat by itself, and how far is it apart?"""
+"""Repeats one operation of a run, and follows memory that is read before it is written."""
 
 from __future__ import annotations
 

@@ -123,12 +123,12 @@ class Before:
         self._process = Process.now()
         self._generators = {each.name: each.kind.read(each.object) for each in scene.generators()}
         self._bindings = named(scene.namespace)
-        self._bound: dict[str, Any] | None = None
+        self._moved: list[str] | None = None
         touched = {
             name
             for run in runs
             for name, value in run.reads.items()
-            if name in run.writes or not value.exact
+            if name in run.writes or value.opaque
         }
         places = [name.rpartition(".") for run in runs for name in {*touched, *run.writes}]
         self._held = Holdings.find(
@@ -143,8 +143,19 @@ class Before:
         copies.hold()
 
     def done(self) -> None:
-        """Note how the cells left the names, so that later ones are told apart."""
-        self._bound = named(self._scene.namespace)
+        """Note which names the cells left otherwise: later changes of others are not undone.
+
+        What the other names were bound to is not kept alive from now on.
+        """
+        self._moved = self._find_moved()
+        self._bindings = {
+            name: self._bindings[name] for name in self._moved if name in self._bindings
+        }
+
+    def _find_moved(self) -> list[str]:
+        bound, before = named(self._scene.namespace), self._bindings
+        names = bound.keys() | before.keys()
+        return [name for name in names if bound.get(name, _GONE) is not before.get(name, _GONE)]
 
     def put_back(self) -> tuple[str, ...]:
         """Put names, sources, generators and flags back; names set since ``done`` stay.
@@ -154,12 +165,7 @@ class Before:
         """
         names = self._scene.namespace
         with held_interrupts():
-            bound = named(names) if self._bound is None else self._bound
-            moved = [
-                name
-                for name in bound.keys() | self._bindings.keys()
-                if bound.get(name, _GONE) is not self._bindings.get(name, _GONE)
-            ]
+            moved = self._find_moved() if self._moved is None else self._moved
             for name in moved:
                 if name in self._bindings:
                     names[name] = self._bindings[name]

@@ -15,6 +15,14 @@
 Each message says what happened, to which thing, and what to do.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class IPyTorchSeedError(Exception):
     """Base of everything that this package raises on purpose."""
@@ -50,3 +58,17 @@ class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupErro
 
 class UncheckableError(IPyTorchSeedError, RuntimeError):
     """A notebook cannot be read, or not be run to its end; the message is one line."""
+
+
+def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
+    """Return ``; did you mean X?`` for the nearest of the known words; empty where none is near.
+
+    Args:
+        word: What was typed.
+        known: What could have been; as a mapping, with what to suggest for each.
+    """
+    from difflib import get_close_matches
+
+    meant = known if isinstance(known, Mapping) else {each: each for each in known}
+    near = get_close_matches(word, meant, 1)
+    return f"; did you mean {meant[near[0]]}?" if near else ""

@@ -60,6 +60,7 @@ class Reply:
         stderr: What was written to standard error.
         results: The bundles shown as ``Out[...]``, by MIME type.
         displays: The bundles shown by ``display``.
+        receipts: The lines that deterministic cells leave, which are displays too.
         pages: What was shown beside the notebook, as help is.
         next_input: What was put into the next cell, as ``%recall`` does.
         error: The error, if there was one.
@@ -71,6 +72,7 @@ class Reply:
     stderr: str = ""
     results: list[dict[str, Any]] = field(default_factory=list)
     displays: list[dict[str, Any]] = field(default_factory=list)
+    receipts: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     next_input: str | None = None
     error: Failure | None = None
@@ -89,7 +91,11 @@ class Reply:
         elif kind == "execute_result":
             self.results.append(content["data"])
         elif kind == "display_data":
-            self.displays.append(content["data"])
+            text = content["data"].get("text/plain", "")
+            if text.startswith("%%deterministic: "):
+                self.receipts.append(text)
+            else:
+                self.displays.append(content["data"])
         elif kind == "update_display_data" and self.displays:
             self.displays[-1] = content["data"]
         elif kind in ("error", "execute_reply") and "ename" in content:

@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbconvert.preprocessors import ExecutePreprocessor
 
 from tests.checking.books import look
 from tests.forking import forking
@@ -50,6 +51,41 @@ def test_a_check_says_that_it_repeats():
     verdict = look(NOTEBOOK)[0]
     assert (verdict.reproducible, verdict.fault) == (True, None)
     assert {cell.outputs.value for cell in verdict.cells} == {"same"}
+
+
+def each_cells():
+    """Return the cells of the section on ``%seed each``, and what the notebook keeps of each."""
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    begin = next(n for n, cell in enumerate(cells) if "## A seed for every cell" in cell.source)
+    section = cells[
+        begin + 1 : next(n for n in range(begin + 1, len(cells)) if cells[n].cell_type != "code")
+    ]
+    return {cell.source: text_of(cell).strip() for cell in section}
+
+
+TOLD = "with open('told', 'a') as file: print(_, file=file)"
+
+
+def test_each_cell_has_its_numbers_in_nbconvert_and_in_check(tmp_path):
+    """Those that the notebook shows, though other cells ran before, and ids are others."""
+    kept = each_cells()
+    drawn = [source for source in kept if source.startswith("torch.")]
+    assert len(drawn) >= 2
+    sources = ["%load_ext ipytorchseed", "import torch; torch.rand(7);", "%seed each 42"]
+    sources += [source for cell in reversed(drawn) for source in (cell, TOLD)]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+    path = tmp_path / "book.ipynb"
+    nbformat.write(book, path)
+    with forking():
+        ExecutePreprocessor(timeout=250).preprocess(book, {"metadata": {"path": str(tmp_path)}})
+    shown = {cell.source: text_of(cell).strip() for cell in book.cells}
+    assert {source: shown[source] for source in drawn} == {source: kept[source] for source in drawn}
+    told = tmp_path / "told"
+    first = told.read_text("utf-8")
+    assert first == "".join(f"{kept[source]}\n" for source in reversed(drawn))
+    told.unlink()
+    assert look(path)[0].reproducible
+    assert told.read_text("utf-8") == 2 * first
 
 
 def test_the_problem_and_the_answer_are_shown(runs):

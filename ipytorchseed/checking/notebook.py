@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.errors import UncheckableError
+from ipytorchseed.errors import UncheckableError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +141,8 @@ def _text(path: Path) -> str:
             _refuse_special(os.fstat(file.fileno()))
             return file.read(_LARGEST).decode()
     except FileNotFoundError:
-        msg = "no such file"
+        beside = [each.name for each in path.parent.glob("*.ipynb")]
+        msg = f"no such file{did_you_mean(path.name, beside)}"
     except UnicodeDecodeError:
         msg = "not a notebook: it is no text in UTF-8"
     except OSError as error:

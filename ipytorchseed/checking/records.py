@@ -13,7 +13,6 @@ from ipytorchseed.session.states import LedgerStates
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
@@ -44,12 +43,7 @@ class Records:
     def __enter__(self) -> Records:  # noqa: PYI034 -- typing.Self is of Python 3.11
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._ledger is not None:
             self._ledger.close()
 

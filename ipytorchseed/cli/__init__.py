@@ -9,6 +9,7 @@ import click
 
 from ipytorchseed import __version__
 from ipytorchseed.cli.check import check
+from ipytorchseed.cli.commands import Commands
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
@@ -31,7 +32,7 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
-class _Commands(click.Group):
+class _Commands(Commands):
     """The command, whose errors are one line each whatever was typed."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:

@@ -15,6 +15,7 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import decode
 
 from ipytorchseed import __version__
+from ipytorchseed.cli.commands import Commands
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -54,7 +55,7 @@ def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
     return name.lower()  # as Jupyter keeps it
 
 
-@click.group()
+@click.group(cls=Commands)
 def kernel() -> None:
     """Install Jupyter kernels that start as repeatability needs it; list and remove them."""
 
@@ -88,7 +89,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     It starts with PYTHONHASHSEED, thread counts and what else this torch needs, and with the
     extension loaded.
     """
-    from ipytorchseed.determinism.launch import launch_environment
+    from ipytorchseed.determinism.environment import launch_environment
     from ipytorchseed.render.text import visible
 
     manager = _manager()

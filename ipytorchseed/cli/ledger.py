@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.commands import Commands
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -31,7 +33,7 @@ class _NoSuchNotebookError(click.ClickException):
     exit_code = 2
 
 
-class _Group(click.Group):
+class _Group(Commands):
     """Turns what the ledger raises into one line for the user."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -201,11 +203,8 @@ def _as_json(run: Run) -> dict[str, object]:
 
 def _moved(run: Run) -> list[str]:
     """Return the sources and generators that the run left elsewhere than it found them."""
-    names = [name for name, digest in run.after.items() if run.before.get(name, digest) != digest]
-    before = run.generators_before
-    return names + [
-        name for name, each in run.generators_after.items() if before.get(name, each) != each
-    ]
+    begun = run.begun
+    return [name for name, digest in run.ended.items() if begun.get(name, digest) != digest]
 
 
 def _table(runs: list[Run]) -> str:

@@ -142,12 +142,15 @@ class Run(Struct, frozen=True, omit_defaults=True):
         wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
+        imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
-        asks: Functions that its code may call whose answer is new each time (clock, entropy).
-        uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
-        passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
-            uses nothing of what they draw.
+        timed: Names that held readings of clocks, or addresses, and nothing else: no content.
+        nondeterministic_calls: Functions that its code may call whose answer is new each time
+            (clock, entropy).
+        packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
+        only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
+            ``DataLoader`` that uses nothing of what they draw.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -177,11 +180,27 @@ class Run(Struct, frozen=True, omit_defaults=True):
     files: tuple[FileRead, ...] = ()
     wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
+    imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
-    asks: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-    passes: bool = False
+    timed: tuple[str, ...] = ()
+    nondeterministic_calls: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    only_loader_seed_draws: bool = False
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """The digests of all sources and generators when it began, by name."""
+        return {**self.before, **_digests(self.generators_before)}
+
+    @property
+    def ended(self) -> dict[str, str]:
+        """The same when it ended."""
+        return {**self.after, **_digests(self.generators_after)}
+
+
+def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:
+    return {name: state.digest for name, state in generators.items()}

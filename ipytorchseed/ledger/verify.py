@@ -10,8 +10,7 @@ from ipytorchseed.ledger.blobs import batches, marks
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
 from ipytorchseed.ledger.records import Trace
-from ipytorchseed.ledger.saves import Save
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.seeds import Save, SeedEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

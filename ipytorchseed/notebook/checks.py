@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import click
-from IPython.core.displayhook import DisplayHook
 from msgspec import Struct
 
 from ipytorchseed.ledger.records import Draw, Operation, Trace
@@ -26,9 +25,6 @@ from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import RepeatedCell, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
     from ipytorchseed.determinism.alerts import Alert
@@ -135,7 +131,7 @@ class Checks:
             cell=cell,
             check=Check(repeated, runs),
             outputs=outputs,
-            overhearing=Overhearing(shell, _but_results(outputs), outputs.displayed),
+            overhearing=Overhearing(shell, outputs.printed, outputs.displayed),
             progress=progress,
             before=before,
             as_json=as_json,
@@ -284,21 +280,6 @@ class Checks:
 
 def _refuse(reason: str) -> NoReturn:
     raise click.UsageError(reason)
-
-
-def _but_results(outputs: Outputs) -> Callable[[str], None]:
-    """Note what is printed, without the ``Out[...]`` that a terminal prints: it is no output."""
-    hook = sys.modules[DisplayHook.__module__].__file__
-
-    def printed(text: str) -> None:
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- the documented way to it
-        while frame is not None:
-            if frame.f_code.co_filename == hook:
-                return
-            frame = frame.f_back
-        outputs.printed(text)
-
-    return printed
 
 
 def _trace_of(checked: Checked) -> Trace:

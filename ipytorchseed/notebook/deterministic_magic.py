@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 from IPython.display import display
 
 from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.errors import LookupFailure
+from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.receipt import receipt_json
+from ipytorchseed.render.receipt import Receipt, receipt_json
 from ipytorchseed.render.report import report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ipytorchseed.notebook.runs import Run, Runs
     from ipytorchseed.notebook.state import State
 
     Target = tuple[State, str | None]
+
+_FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 
 _warn = click.option(
     "--warn",
@@ -31,7 +39,35 @@ def command(kind: str) -> click.Command:
     return _cell if kind == "cell" else _line
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
+class _Settings(Words):
+    """The words of ``%deterministic``; to a seed it says where one belongs."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0].isdecimal() and not ctx.resilient_parsing:
+            seed = args[0]
+            ctx.fail(
+                f"a seed takes two percent signs, and a cell below it: %%deterministic {seed};"
+                f" for the rest of the session: %seed {seed}, then %deterministic on"
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Settings,
+    invoke_without_command=True,
+    subcommand_metavar="[on [--warn] | off]",
+    epilog=examples(
+        {
+            "%deterministic": "what can still change results",
+            "%deterministic --all": "every setting, as text",
+            "%deterministic on --warn": "for all later cells; stop none",
+            "%deterministic off": "put every setting back",
+            "%%deterministic 42": "for one cell: first line of the cell",
+        }
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one line of JSON.")
 @click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
 @click.pass_context
@@ -79,8 +115,20 @@ def _off(target: Target, *, quiet: bool) -> None:
         click.echo("Every setting is as it was before %deterministic on.")
 
 
-@click.command(cls=SeedCommand, add_help_option=False)  # the body would run without its scope
-@click.argument("seed", type=SeedValue(), required=False)
+@click.command(
+    cls=SeedCommand,
+    add_help_option=False,  # the body would run without its scope
+    epilog=examples(
+        {
+            "%%deterministic 42": "seed, set the flags, run, put them back",
+            "%%deterministic --check": "does it repeat? if not, why?",
+            "%%deterministic --check 5": "the same with five runs",
+            "%%deterministic 42 --isolate": "later cells do not see that it drew",
+            "%%deterministic --trace": "who draws how much: then %rng who N",
+        }
+    ),
+)
+@click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
 @click.option("--isolate", is_flag=True, help="Also put every source back after the cell.")
 @_no_cudnn
@@ -117,6 +165,10 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     the cell is run several times as it is, and compared.
     """
     extension, body = target
+    if body is not None and not body.strip():
+        first = "" if seed is None else f"%seed {seed}, then "
+        message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
+        raise LookupFailure(message)
     if extension.rerunning:  # the body of a check, which sets no flags
         return
     if runs is not None and extension.replaying and body is None:
@@ -127,15 +179,25 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    after = (lambda done: click.echo(receipt_json(done))) if as_json else None
+    after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
     if body is None:  # the transformer left the body in the cell
-        extension.scopes.begin_cell(scope, after)
+        run = extension.runs.current
+        extension.scopes.begin_cell(scope, after or partial(_show_receipt, extension.runs, run))
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
         if trace:
             extension.checks.begin_trace()
         return
     extension.run_scoped(scope, after, body)
+
+
+def _print_receipt(scope: deterministic) -> None:
+    click.echo(receipt_json(scope))
+
+
+def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
+    if run is None or run is not runs.current:  # else it goes on, as under %%timeit
+        display(Receipt(scope))
 
 
 def _check(  # noqa: PLR0913 -- as above

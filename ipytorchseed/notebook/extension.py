@@ -13,7 +13,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.transform import deterministic_cells
+from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,7 @@ class Extension:
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self._word_help = help_on_words({name for _, name, _, _ in MAGICS})
         self._magics: list[tuple[str, str, Magic, Any]] = []
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
@@ -63,6 +64,7 @@ class Extension:
         for event, callback in self._events.items():
             state.shell.events.register(event, callback)
         state.shell.input_transformers_cleanup.append(deterministic_cells)
+        state.shell.input_transformer_manager.token_transformers.append(self._word_help)
         for kind, name, module, example in MAGICS:
             table = state.shell.magics_manager.magics[kind]
             magic = Magic(kind, name, module, example, self.state)
@@ -87,6 +89,8 @@ class Extension:
                 state.shell.events.unregister(event, callback)
         with suppress(ValueError):
             state.shell.input_transformers_cleanup.remove(deterministic_cells)
+        with suppress(ValueError):
+            state.shell.input_transformer_manager.token_transformers.remove(self._word_help)
         for kind, name, magic, before in reversed(self._magics):
             table = state.shell.magics_manager.magics[kind]
             if table.get(name) is magic:
@@ -120,6 +124,8 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
+        if not state.runs.nested and not state.rerunning:  # what we show is not the cell's
+            state.guard(state.tracking.stop_listening)()
         state.guard(state.runs.post_run_cell)(result)
         if state.rerunning:
             return
@@ -150,12 +156,17 @@ class Extension:
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def _match(self, context: CompletionContext) -> dict[str, object]:
-        line = context.text_until_cursor.lstrip()
-        sign, typed, _ = line.partition(" ")
+        sign, typed, line = context.text_until_cursor.lstrip().partition(" ")
         magic = next((magic for _, _, magic, _ in self._magics if magic.sign == sign), None)
-        words = magic.complete(line, context.token) if magic is not None and typed else []
+        found = self.state.guard(magic.complete)(line) if magic is not None and typed else None
+        last, words = found or (context.token, [])
         # A `complete_command` hook could not keep Python's own names out of the list.
-        return {"completions": [SimpleCompletion(word) for word in words], "suppress": True}
+        return {
+            "completions": [SimpleCompletion(word) for word in words],
+            "matched_fragment": last,
+            "ordered": True,
+            "suppress": True,
+        }
 
 
 def load(shell: InteractiveShell, opener: Opener | None = None) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.case import run_name, run_word
 
 if TYPE_CHECKING:
+    import click
+
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.session.session import Session
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
+
+_OFFERED = 50
+"""Runs that completion offers, the last ones."""
 
 
 def find_run(session: Session, word: str) -> Run:
@@ -47,3 +53,13 @@ def _known(session: Session) -> str:
     names = [run_name(run, session.kernel) for run in latest]
     known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
     return known if session.config.tracking else f"{known}; {TRACKING_OFF}"
+
+
+def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return how the last runs are named, the latest first, as click completes a word."""
+    from ipytorchseed.session.asking import only_asks
+
+    session: Session = ctx.obj[0].tracking.session
+    runs = session.ledger.runs(session.notebook, rank=session.rank)
+    words = (run_word(run, session.kernel) for run in runs if not only_asks(run.source))
+    return [*islice((word for word in words if word.startswith(incomplete)), _OFFERED)]

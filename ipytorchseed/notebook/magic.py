@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
 
+_TYPED = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+"""The same in a line that is being typed, whose last quotation may be open."""
+
 _VARIABLE = re.compile(r"\$[A-Za-z_$]|\{")
 _CALLER = 3
 """Frames from ``_words`` to the code that called: ``__call__``, ``run_line_magic`` and its."""
-
-_KEPT = 32
-"""Lines of cell magics that are kept parsed."""
 
 
 def as_word(name: str) -> str:
@@ -67,7 +67,6 @@ class Magic:
         self.__name__ = name
         self._module = module
         self._extension = extension
-        self._parsed: dict[tuple[str, ...], click.Context] = {}
         setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand, to see what came out empty
 
     @property
@@ -103,7 +102,7 @@ class Magic:
         words = self._words(line)
         command = self.command
         try:
-            with self._parse(command, words) as context:
+            with command.make_context(self.sign, words) as context:
                 context.obj = self._extension, cell
                 return command.invoke(context)
         except click.exceptions.Exit:  # after --help
@@ -115,31 +114,21 @@ class Magic:
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
 
-    def _parse(self, command: click.Command, words: list[str]) -> click.Context:
-        """Parse a line; that of a cell magic only once, as cells are run again and again."""
-        if self.kind == "line":
-            return command.make_context(self.sign, words)
-        key = tuple(words)
-        if key not in self._parsed:
-            if len(self._parsed) >= _KEPT:
-                self._parsed.clear()
-            self._parsed[key] = command.make_context(self.sign, words)
-        return self._parsed[key]
-
-    def complete(self, line: str, symbol: str) -> list[str]:
-        """List the words and options that may follow.
+    def complete(self, line: str) -> tuple[str, list[str]]:
+        """Return the unfinished word of a line, and the words and options that it may become.
 
         Args:
-            line: The line as typed so far.
-            symbol: Its last, unfinished word.
+            line: What has been typed after the magic's name.
         """
         from click.shell_completion import ShellComplete
 
-        typed = line[: len(line) - len(symbol)].split()[1:]
-        complete = ShellComplete(self.command, {}, self.sign, "").get_completions
-        items = complete(typed, symbol) or complete(typed, symbol or "-")
-        found = [item.value for item in items if item.value.startswith(symbol)]
-        return list(dict.fromkeys(found))
+        words: list[str] = _TYPED.findall(line)
+        last = words.pop() if words and line.endswith(words[-1]) else ""
+        typed = [_unquoted(word) for word in words]
+        target = {"obj": (self._extension, None)}
+        complete = ShellComplete(self.command, target, self.sign, "").get_completions
+        items = complete(typed, last) + ([] if last else complete(typed, "-"))
+        return last, list(dict.fromkeys(item.value for item in items))
 
     def _words(self, line: str) -> list[str]:
         shell = self._extension.shell
@@ -151,7 +140,18 @@ class Magic:
         if _WORD.sub("", expanded).strip():
             self._refuse(f"a quotation mark is not closed in {line.strip()}")
         words: list[str] = _WORD.findall(expanded)
-        return [word.strip(word[0]) if word[0] in "\"'" else word for word in words]
+        return [_unquoted(word) for word in words]
+
+    def _forms(self) -> dict[str, click.Command]:
+        """Return the commands of the line and the cell magic of this name, by how each is typed."""
+        forms = {}
+        for table in self._extension.shell.magics_manager.magics.values():
+            magic = table.get(self.name)
+            if isinstance(magic, Magic):
+                forms[magic.sign] = command = magic.command
+                for name, each in getattr(command, "commands", {}).items():
+                    forms[f"{magic.sign} {name}"] = each
+        return forms
 
     def _refuse(self, reason: str) -> NoReturn:
         end = "" if reason.endswith("?") else "."
@@ -161,10 +161,23 @@ class Magic:
     def _one_line(self, error: click.UsageError) -> str:
         import click
 
+        from ipytorchseed.notebook.hints import no_such_option
+
         context = error.ctx or click.Context(self.command, info_name=self.sign)
         options = [each for each in context.command.params if isinstance(each, click.Option)]
-        listed = " ".join(f"[{option.opts[0]}]" for option in options)
+        listed = " ".join(_shown(option) for option in options)
         said = error.format_message().rstrip(".")
+        if isinstance(error, click.NoSuchOption):
+            said = no_such_option(error.option_name, context, self._forms())
         form = context.get_usage().replace("[OPTIONS]", listed)
         line = " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())
         return visible(line)
+
+
+def _unquoted(word: str) -> str:
+    return word.strip(word[0]) if word[0] in "\"'" else word
+
+
+def _shown(option: click.Option) -> str:
+    """Write an option as a line of usage lists it."""
+    return f"[{option.opts[0]} {option.metavar or ''}".rstrip() + "]"

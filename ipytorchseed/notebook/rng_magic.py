@@ -10,7 +10,8 @@ from IPython.display import display
 
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.notebook.hints import Words, examples
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
@@ -35,7 +36,19 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     return _rng
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
+@click.group(
+    cls=Words,
+    invoke_without_command=True,
+    subcommand_metavar="[diff A B | who N]",
+    epilog=examples(
+        {
+            "%rng": "states, settings and the timeline of runs",
+            "%rng --text --all": "as text, with runs that only looked",
+            "%rng diff 5 9": "where sources stood when In[5] and In[9] began",
+            "%rng who 9": "what drew in In[9], after %%deterministic --trace",
+        }
+    ),
+)
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
 @click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
 @click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
@@ -85,8 +98,8 @@ def has_torch() -> bool:
 
 
 @_rng.command("diff")
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("first", metavar="A", shell_complete=recent_runs)
+@click.argument("second", metavar="B", shell_complete=recent_runs)
 @click.pass_obj
 def _diff(target: Target, first: str, second: str) -> None:
     """Compare the states in which In[A] and In[B] began."""
@@ -96,7 +109,7 @@ def _diff(target: Target, first: str, second: str) -> None:
 
 
 @_rng.command("who")
-@click.argument("number", metavar="N")
+@click.argument("number", metavar="N", shell_complete=recent_runs)
 @click.pass_obj
 def _who(target: Target, number: str) -> None:
     """List which operation, line and module of In[N] drew how much from which source."""

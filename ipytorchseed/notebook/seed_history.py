@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
-from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.errors import LookupFailure, did_you_mean
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.seedlog import SeedLog, restored_text
 from ipytorchseed.session import rewind as states_of
@@ -44,14 +44,25 @@ def log(target: Target) -> None:
     display(SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note))
 
 
+def saved_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names under which states are saved, as one types them."""
+    session = ctx.obj[0].tracking.session
+    names, begun = session.ledger.saves(session.notebook), incomplete.lstrip("\"'")
+    return [as_word(name) for name in names if name.startswith(begun)]
+
+
+_name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_complete=saved_names)
+
+
 @click.command("save")
-@click.argument("name")
+@_name
 @_quiet
 @click.pass_obj
-def save(target: Target, name: str, *, quiet: bool) -> None:
+def save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     """Keep the full state of every source under NAME, across kernel restarts."""
     extension = target[0]
     session = extension.tracking.session
+    name = " ".join(words)
     word, states = as_word(name), extension.states()
     session.ledger.save(session.notebook, name, states)
     if not quiet:
@@ -59,17 +70,18 @@ def save(target: Target, name: str, *, quiet: bool) -> None:
 
 
 @click.command("restore")
-@click.argument("name")
+@_name
 @_quiet
 @click.pass_obj
-def restore(target: Target, name: str, *, quiet: bool) -> None:
+def restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     """Put every source back to the state saved as NAME."""
     extension = target[0]
-    session = extension.tracking.session
+    session, name = extension.tracking.session, " ".join(words)
     states = session.ledger.saved(session.notebook, name)
     if states is None:
-        known = ", ".join(session.ledger.saves(session.notebook)) or "nothing"
-        message = f"nothing is saved as {name!r}; saved: {known}"
+        saves = [*session.ledger.saves(session.notebook)]
+        known = ", ".join(saves) or "nothing"
+        message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
         raise LookupFailure(message)
     done = states_of.put_back(states, extension.generators())
     if not quiet:
@@ -77,7 +89,7 @@ def restore(target: Target, name: str, *, quiet: bool) -> None:
 
 
 @click.command("rewind")
-@click.argument("run", metavar="N")
+@click.argument("run", metavar="N", shell_complete=recent_runs)
 @click.option("--after", is_flag=True, help="To where they stood when In[N] ended.")
 @_quiet
 @click.pass_obj

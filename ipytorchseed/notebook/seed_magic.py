@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
-from ipytorchseed.errors import SeedError, SourceError
+from ipytorchseed.errors import SeedError, SourceError, did_you_mean
+from ipytorchseed.notebook.hints import Words, examples, without_dashes
 from ipytorchseed.notebook.seed_history import HISTORY
 from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.render.seeding import SeedStatus, seeded_text
 from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from click.shell_completion import CompletionItem
 
     from ipytorchseed.notebook.state import State
@@ -29,9 +32,16 @@ _quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 
 
 class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """An integer from 0 to 2**32-1, as typed."""
+    """An integer from 0 to 2**32-1, as typed.
+
+    Args:
+        others: What else may have been meant: words, and what to suggest for each.
+    """
 
     name = "SEED"
+
+    def __init__(self, others: Mapping[str, str] | None = None) -> None:
+        self._others = others or {}
 
     def convert(
         self,
@@ -43,18 +53,20 @@ class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since
         text = str(value)
         said = repr(text if len(text) <= _LONG else f"{text[:_LONG]}...")
         message = f"a seed is an integer from 0 to {LIMIT - 1}, not {said}"
+        meant = {**self._others, **({} if ctx is None else without_dashes(ctx.command))}
         if re.fullmatch(rf"[+-]?\d{{1,{_LONG}}}", text):
             try:
                 return check_seed(int(text))
             except SeedError as error:
                 message = str(error)
         elif ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
-            known = ", ".join(_seed.commands)
-            message = f"{said} is neither a seed (0 to {LIMIT - 1}) nor one of {known}"
-        raise click.UsageError(message, ctx)
+            known = {name: name for name in _seed.commands}
+            message = f"{said} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
+            meant |= known
+        raise click.UsageError(f"{message}{did_you_mean(text, meant)}", ctx)
 
 
-class _Words(click.Group):
+class _SeedWords(Words):
     """The words of ``%seed``; a first word that is none of them is a seed."""
 
     def resolve_command(
@@ -65,8 +77,8 @@ class _Words(click.Group):
         return _NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        now = _now.shell_complete(ctx, incomplete)  # options may stand before a seed
-        return [*super().shell_complete(ctx, incomplete), *now]
+        words = super().shell_complete(ctx, incomplete)
+        return words + _now.shell_complete(ctx, incomplete)  # options may stand before a seed
 
 
 class SeedCommand(click.Command):
@@ -85,10 +97,21 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%seed
 
 
 @click.group(
-    cls=_Words,
+    cls=_SeedWords,
     invoke_without_command=True,
     subcommand_metavar="[SEED [--generators [NAME]...] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
+    epilog=examples(
+        {
+            "%seed 42": "seed python, numpy and torch now",
+            "%seed 42 --generators": "and the generators that you made",
+            "%seed each 42": "each later cell, until %seed off",
+            "%seed rewind 5": "go back to where In[5] began",
+            "%seed save start": "keep where every source stands",
+            "%seed restore start": "and come back to it, also after a restart",
+            "%seed": "where every source stands",
+        }
+    ),
 )
 @click.pass_context
 def _seed(ctx: click.Context) -> None:
@@ -104,9 +127,16 @@ def _seed(ctx: click.Context) -> None:
         )
 
 
+def _generator_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    if not ctx.params.get("generators"):
+        return []
+    names = [each.name for each in ctx.obj[0].generators()]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name
 @click.argument("seed", type=SeedValue())
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_generator_names)
 @click.option(
     "--generators",
     is_flag=True,
@@ -151,7 +181,7 @@ def _off(target: Target, *, quiet: bool) -> None:
     """Stop seeding before every cell."""
     was, target[0].seeding.each = target[0].seeding.each, None
     if not quiet:
-        click.echo("Cells are no longer seeded." if was else "No rule was in force.")
+        click.echo("Cells are no longer seeded." if was else "%seed each was not on.")
 
 
 @_seed.command("new")
@@ -176,6 +206,7 @@ def _named(found: list[Found], names: tuple[str, ...]) -> list[Found]:
         if each is None:
             known = ", ".join(each.name for each in found) or "none"
             message = f"no generator is called {name!r}; the namespace holds: {known}"
+            message += did_you_mean(name, (each.name for each in found))
             raise SourceError(message)
         chosen.append(each)
     return chosen

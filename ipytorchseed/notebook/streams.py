@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,12 +13,16 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
+_HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
+"""What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""
+
+
 class Overhearing:
     """Listens to a kernel's standard output and displays while a cell runs.
 
-    The methods that write are wrapped on the two objects themselves, so that nothing that holds
+    The methods that write are wrapped on the objects themselves, so that nothing that holds
     them notices. IPython does the same around each cell, and puts back what it found: hence anew
-    for each cell.
+    for each cell. A terminal prints results and displays; they do not count as printed by the cell.
 
     Args:
         shell: The running shell.
@@ -32,11 +37,13 @@ class Overhearing:
         displayed: Callable[[Mapping[str, Any]], None],
     ) -> None:
         self._publisher: Any = shell.display_pub
+        self._hook: Any = shell.displayhook
         self._stream: Any = sys.stdout
         self._printed = printed
         self._displayed = displayed
         self._undo: list[Callable[[], None]] = []
         self._round = object()
+        self._showing = 0  # the thread that shows a result or a display
 
     def __enter__(self) -> None:
         self.start()
@@ -59,7 +66,8 @@ class Overhearing:
 
         def overheard_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True  # an error of the user's shows the user's frames
-            if args and self._round is mine and isinstance(args[0], str):
+            heard = self._round is mine and self._showing != get_ident()
+            if heard and args and isinstance(args[0], str):
                 with_care(self._printed, str.__str__(args[0]))  # without what a subclass does
             return write(*args, **kwargs)
 
@@ -69,11 +77,27 @@ class Overhearing:
                 with_care(self._displayed, args[0] if args else kwargs.get("data", {}))
             return publish(*args, **kwargs)
 
+        self._showing = 0
         self._put(self._stream, "write", overheard_write)
-        self._put(self._publisher, "publish", overheard_publish)
+        self._put(self._publisher, "publish", self._unheard(overheard_publish))
+        for name in _HOOKS:
+            self._put(self._hook, name, self._unheard(getattr(self._hook, name)))
+
+    def _unheard(self, show: Callable[..., Any]) -> Callable[..., Any]:
+        """Return ``show`` so that what it prints is not noted."""
+
+        def shown(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
+            __tracebackhide__ = True
+            self._showing = get_ident()
+            try:
+                return show(*args, **kwargs)
+            finally:
+                self._showing = 0
+
+        return shown
 
     def stop(self) -> None:
-        """Stop listening; both objects are as they were, but for what others put around ours."""
+        """Stop listening; the objects are as they were, but for what others put around ours."""
         self._round = object()  # what others still hold of ours tells nobody
         while self._undo:
             self._undo.pop()()

@@ -120,6 +120,10 @@ class Tracking:
         if self._session is not None:
             self._session.close()
 
+    def stop_listening(self) -> None:
+        """Take what is printed and displayed from now on for no output of the cell's."""
+        self._overhearing.stop()
+
     def stop_look(self) -> None:
         """End the look under way soon: the user interrupts it."""
         if self._session is not None:

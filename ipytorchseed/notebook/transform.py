@@ -1,5 +1,6 @@
-"""``%%deterministic`` as an input transformer: its line becomes one line of Python.
+"""Lines of ours that IPython would misread: ``%%deterministic 42`` and ``%seed each?``.
 
+The line of ``%%deterministic`` becomes one line of Python.
 A cell magic that runs its body through the shell breaks top-level ``await``, swallows errors, and
 counts lines from the body's first. So the magic's line is replaced by a call that begins the
 scope, the body stays as it is, and the scope ends with the run. The transformer is pure: IPython
@@ -11,8 +12,18 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from typing import TYPE_CHECKING
 
-from IPython.core.inputtransformer2 import classic_prompt, ipython_prompt, leading_indent
+from IPython.core.inputtransformer2 import (
+    HelpEnd,
+    TokenTransformBase,
+    classic_prompt,
+    ipython_prompt,
+    leading_indent,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _HEAD = re.compile(r"%%deterministic(?![\w?])[ \t]*(?P<arguments>.*?)[ \t]*\r?\n?\Z")
 _MAGIC = re.compile(r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z")
@@ -38,8 +49,9 @@ def deterministic_cells(lines: list[str]) -> list[str]:
     head = deterministic_head(lines[0])
     if head is None:
         return lines
-    begin = f"get_ipython().run_cell_magic('deterministic', {head['arguments']!r}, None)"
     body = lines[1:]
+    handed = None if any(map(str.strip, body)) else "\n"  # for "", IPython advises a line magic
+    begin = f"get_ipython().run_cell_magic('deterministic', {head['arguments']!r}, {handed!r})"
     for clean in (leading_indent, classic_prompt, ipython_prompt):
         body = clean(body) if body else body  # type: ignore[no-untyped-call]
     first = next((index for index, line in enumerate(body) if line.strip()), 0)
@@ -83,3 +95,35 @@ def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
     except (tokenize.TokenError, SyntaxError):  # not Python below, or not yet whole
         pass
     return found
+
+
+def help_on_words(names: Container[str]) -> type[TokenTransformBase]:
+    """Return a transformer by which ``%seed each?`` shows the help of ``%seed each``.
+
+    IPython by itself shows that of what ``each`` is in the namespace.
+
+    Args:
+        names: Of the magics that it is for.
+    """
+
+    class WordHelp(HelpEnd):
+        priority = HelpEnd.priority - 1
+
+        @classmethod
+        def find(cls, tokens_by_line: list[list[tokenize.TokenInfo]]) -> TokenTransformBase | None:
+            for line in tokens_by_line:
+                words = [token for token in line if token.string.strip()]
+                texts = [token.string for token in words]
+                asks = texts[:1] == ["%"] and texts[1] in names and "?" not in texts[:3]
+                if asks and texts[-1] == "?":
+                    return cls(words[0].start, words[-1].start)
+            return None
+
+        def transform(self, lines: list[str]) -> list[str]:
+            line = lines[self.start_line]
+            name, _, words = line[self.start_col + 1 : self.q_col].rstrip("? ").partition(" ")
+            call = f"get_ipython().run_line_magic({name!r}, {words + ' --help'!r})\n"
+            before, after = lines[: self.start_line], lines[self.start_line + 1 :]
+            return [*before, line[: self.start_col] + call, *after]
+
+    return WordHelp

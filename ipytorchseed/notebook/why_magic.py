@@ -9,7 +9,8 @@ import click
 from IPython.display import display
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.lookup import find_run
+from ipytorchseed.notebook.hints import examples
+from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, why
 
@@ -26,9 +27,22 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
     return _why
 
 
-@click.command()
-@click.argument("cell", required=False, metavar="[N | CELL-ID]")
-@click.option("--against", metavar="N", help="Compare with In[N] instead of the run before.")
+@click.command(
+    epilog=examples(
+        {
+            "%why": "why the last cell that ran again gave another result",
+            "%why 9": "why In[9] did",
+            "%why 9 --against 5": "what In[9] and In[5] began with, also of two cells",
+        }
+    )
+)
+@click.argument("cell", required=False, metavar="[N | CELL-ID]", shell_complete=recent_runs)
+@click.option(
+    "--against",
+    metavar="N",
+    help="Compare with In[N] instead of the run before.",
+    shell_complete=recent_runs,
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.pass_obj
 def _why(target: Target, cell: str | None, *, against: str | None, as_json: bool) -> None:

@@ -12,7 +12,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import attributes, module_of_class, mro, name_of_class
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _last(path: str) -> str:
 
 def _may_draw(name: str) -> bool:
     if name[:1].isupper():  # a layer draws its first weights
-        layers = inside.module_names(sys.modules.get("torch.nn"))
-        return not name.endswith("Loss") and inside.is_class(layers.get(name))
+        layers = introspection.module_names(sys.modules.get("torch.nn"))
+        return not name.endswith("Loss") and introspection.is_class(layers.get(name))
     return _DRAWS.fullmatch(name) is not None
 
 

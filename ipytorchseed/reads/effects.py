@@ -50,20 +50,6 @@ class Effects(Struct):
     orders: set[str] = set()
     complete: bool = True
 
-    @property
-    def leads_nowhere(self) -> bool:
-        """Whether no name of the namespace is looked up: nothing is left to follow."""
-        return not (
-            self.reads
-            or self.paths
-            or self.calls
-            or self.handed
-            or self.timed
-            or self.escaped
-            or self.orders
-            or self.programs
-        )
-
     def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
         """Note that a name is looked up where the names ``assigned`` are set."""
         before = self.reads.get(name)

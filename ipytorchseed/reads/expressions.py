@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     NEUTRAL,
     NOTHING,
     UNKNOWN,
@@ -17,7 +18,6 @@ from ipytorchseed.reads.abstract import (
     contents,
     join,
 )
-from ipytorchseed.reads.dead import constant_answer
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import ask_order, combine, escape
 
@@ -200,9 +200,11 @@ def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
 @evaluates("Dict")
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
-    return container(
-        [scope.visit(each) for each in parts if each is not None and not _plain(each)], parts
-    )
+    found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
+    made = container([abstract for _, abstract in found], parts)
+    if any(abstract.is_address and key in node.keys for key, abstract in found):
+        return replace(BY_ADDRESS, bodies=made.bodies)
+    return made
 
 
 @evaluates("Set")
@@ -255,3 +257,33 @@ def _plain(node: object) -> bool:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float, bool)
+
+
+_ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}
+
+
+def constant_answer(node: ast.expr) -> bool | None:
+    """Tell whether a condition is always true, or always false; None where it hangs on more.
+
+    ``__name__`` is ``"__main__"`` in a notebook.
+
+    Args:
+        node: The condition.
+    """
+    if isinstance(node, ast.Constant):
+        return bool(node.value)
+    if isinstance(node, ast.Name):
+        return _ANSWERS.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return _ANSWERS.get(node.attr)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sides = [_as_name(node.left), _as_name(node.comparators[0])]
+        if sorted(sides) == ["__main__", "__name__"]:
+            return {ast.Eq: True, ast.NotEq: False}.get(type(node.ops[0]))
+    return None
+
+
+def _as_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
     from ipytorchseed.determinism.scope import deterministic
+
+
+_DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground, gray))"
+
+
+class Receipt(View):
+    """One line under a deterministic cell: its seed, and the settings set for it and put back.
+
+    Args:
+        scope: Of the cell; it has ended.
+    """
+
+    def __init__(self, scope: deterministic) -> None:
+        changes, stuck = scope.changes, scope.stuck
+        count = f"{len(changes)} setting{'' if len(changes) == 1 else 's'}"
+        parts = [] if scope.seed is None else [f"seeded with {scope.seed}"]
+        parts.append(f"{count} set" if changes else "every setting was as needed")
+        if stuck:
+            parts.append(f"not put back: {', '.join(stuck)}")
+        elif changes:
+            parts[-1] += " and put back"
+        parts += ["sources put back"] if scope.isolate else []
+        self._line = f"%%deterministic: {', '.join(parts)}"
+
+    def text(self) -> str:
+        """Return the line."""
+        return self._line
+
+    def html(self) -> str:
+        """Return it in the dimmer of the front end's two text colours."""
+        return f'<div style="{_DIM}">{escape(self._line)}</div>'
 
 
 def receipt_json(scope: deterministic) -> str:

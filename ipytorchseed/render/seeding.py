@@ -109,7 +109,7 @@ class SeedStatus(View):
         """
         if last is None:
             last = next(iter(recent_seeds()), None)
-        title = "No seed was applied by us yet." if last is None else f"Last seed: {last}."
+        title = "No seed set yet." if last is None else f"Last seed: {last}."
         return cls(f"{title} {rule}." if rule else title, read_rows(found))
 
     def text(self) -> str:

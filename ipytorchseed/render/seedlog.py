@@ -25,7 +25,7 @@ _HOW = {
     "scope": "%%deterministic",
 }
 _TITLES = ("When", "Seed", "By", "Run", "Cell")
-_NOTHING = "No seed was applied in this notebook yet."
+_NOTHING = "No seed set in this notebook yet."
 _LABEL = 22
 
 

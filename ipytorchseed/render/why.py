@@ -10,7 +10,7 @@ from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.timeline import label_of, states_of
+from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 
@@ -117,7 +117,7 @@ class WhyView(View):
             return (
                 "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
             )
-        programs = programs_of(said.run.asks)
+        programs = programs_of(said.run.nondeterministic_calls)
         if programs:
             return (
                 f"The cell {say_programs(programs)}. If it is not that, put %%deterministic --check"
@@ -172,7 +172,7 @@ class WhyView(View):
             The digests, of the earlier run and of this one; None where it was not there.
         """
         runs = (self.explanation.against, self.explanation.run)
-        states = [{} if run is None else states_of(run)[0] for run in runs]
+        states = [{} if run is None else run.begun for run in runs]
         return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:

@@ -30,9 +30,15 @@ _CHANGES_EACH_RUN = (
     (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
     (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
     # %time, %timeit
+    (("CPU times:", "Wall time:"), re.compile(r"(?:CPU times:|Wall time:).*"), ""),
+    # lines that they print where something took long, or not equally long
     (
-        ("CPU times:", "Wall time:", "Compiler"),
-        re.compile(r"(?:CPU times:|Wall time:|Compiler\s{0,9}:).*"),
+        ("Compiler", "Parser ", "The slowest run took"),
+        re.compile(
+            r"^(?:(?:Compiler(?: time)?|Parser) {0,9}: .*"
+            r"|The slowest run took .*is being cached\.)\n?",
+            re.MULTILINE,
+        ),
         "",
     ),
     (

@@ -86,7 +86,7 @@ class Scene(Struct, frozen=True):
         Raises:
             StateError: The states are no longer kept, or one does not fit; nothing moved.
         """
-        import_sources(step.run.uses)
+        import_sources(step.run.packages)
         _put_environment_back(step.run)
         _put_flags_back(step.settings)
         rewind(self.ledger, step.run, self.generators(), name, after=False)

@@ -24,6 +24,7 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
+from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.settings import Settings
@@ -155,11 +156,13 @@ class Session:
         self._memo = Memo()
         self._states = StateWatch()
         self._settings = Settings()
-        self._files = FileWatch()
+        self._imports = ImportWatch()
+        self._files = FileWatch(self._imports)
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._known: dict[str, Seen] = {}
         self._took: dict[str, float] = {}
+        self._timed: set[str] = set()
         self._round = 0
         self._pending: Pending | None = None
         self._budget = Budget()
@@ -254,7 +257,9 @@ class Session:
             return
         began = time.thread_time()
         flow = self.effects_of(source)
-        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
+        reached = find_dependencies(
+            flow, namespace, self._hidden, self._timed, seconds=self._budget.seconds / 2
+        )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -284,6 +289,7 @@ class Session:
                 pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
+        self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
@@ -313,6 +319,7 @@ class Session:
             The run as recorded; None where tracking is off.
         """
         self._files.stop()
+        self._imports.stop()
         pending, self._pending = self._pending, None
         if pending is None or os.getpid() != self._pid:
             return None
@@ -331,6 +338,8 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        timed = self._timed & pending.reads.keys() | reached.timed
+        self._timed = self._timed - written | reached.timed
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -356,10 +365,15 @@ class Session:
             ),
             wrote=self._files.written(str(self.ledger.path or ledger_path())),
             between=pending.between,
+            imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
-            uses=tuple(sorted(reached.packages)),
-            passes=reached.only_loader_seed_draws,
+            timed=tuple(sorted(timed)),
+            nondeterministic_calls=(
+                *sorted(reached.nondeterministic_calls),
+                *(("hash",) if reached.hashes else ()),
+            ),
+            packages=tuple(sorted(reached.packages)),
+            only_loader_seed_draws=reached.only_loader_seed_draws,
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -407,6 +421,7 @@ class Session:
         """Look at nothing any more, and give the ledger's file back."""
         self._pending = None
         self._files.stop()
+        self._imports.stop()
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 class Settings:
-    """Reads the settings of a run; what cannot have changed is not read again."""
+    """Reads the settings of a run; versions and hardware only once."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
-        self._flags: Mapping[str, object] | None = None
 
     def read(self, source: str) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
@@ -47,11 +43,8 @@ class Settings:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
-            self._flags = None
         flags = read_flags() if ready else environment.read()
-        if flags is not self._flags:
-            self._flags = flags
-            now = {**self._facts, **{name: plain(value) for name, value in flags.items()}}
-            if now != self._last:
-                self._last = now
+        now = {**self._facts, **{name: plain(value) for name, value in flags.items()}}
+        if now != self._last:
+            self._last = now
         return self._last

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.advice import find_advice
-from ipytorchseed.determinism.switching import find_switch
+from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
 from ipytorchseed.session.ends import find_differences
 from ipytorchseed.session.files import FileWatch
@@ -173,8 +172,8 @@ class Tracing:
 
     def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
         short = point.operation.name.rpartition("::")[2]
-        advice, switch = find_advice(short), find_switch(short)
-        known = "switches" if switch is not None else "raises" if advice is not None else ""
+        advice = find_advice(short)
+        known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
         return Culprit(
             operation=point.operation.name,
             line=point.place.line or None,
@@ -201,7 +200,7 @@ class Tracing:
         line = tables.places.all[place].line
         read_by = None if reader is None else (reader.operation.name, reader.place.line)
         return Culprit(
-            operation=tables.operations[number].name,
+            operation=tables.operations.all[number].name,
             line=line or None,
             code=self._cell.line(line),
             index=0 if point is None else point.index,
@@ -216,7 +215,7 @@ class Tracing:
         """Name operations that may not repeat, as none was caught at it."""
         from ipytorchseed.trace.divergence import find_point
 
-        for number, operation in enumerate(recording.tables.operations):
+        for number, operation in enumerate(recording.tables.operations.all):
             short = operation.name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
                 point = find_point(recording, number)

@@ -146,7 +146,7 @@ def point(recording: Recording, number: int, index: int) -> Point:
         thread=number,
         count=int(np.count_nonzero((operations == what) & (places == where))),
         inputs=thread.inputs[index],
-        operation=tables.operations[what],
+        operation=tables.operations.all[what],
         place=tables.places.all[where],
         draws=bool(thread.marks[index] & DRAWS),
     )

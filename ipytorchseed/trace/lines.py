@@ -84,7 +84,4 @@ class LineDraws:
             place = Place(self._line, "", False)  # noqa: FBT003 -- a field
             key = name, self._line
             drawn = self._drawn.setdefault(key, Drawn(f"{name}'s own", place, name))
-            drawn.calls += 1
-            numbers = draws_between(before, now) if before and now else None
-            known = drawn.numbers
-            drawn.numbers = None if numbers is None or known is None else known + numbers
+            drawn.add(draws_between(before, now) if before and now else None)

@@ -73,7 +73,7 @@ class Case(Struct, frozen=True):
 
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
-        return package in self.run.uses or package in self.against.uses
+        return package in self.run.packages or package in self.against.packages
 
 
 def run_name(run: Run, kernel: str) -> str:

@@ -28,7 +28,10 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
     """
     changes = []
+    timed = {*against.timed} & {*run.timed}
     for name in dict.fromkeys([*against.writes, *run.writes]):
+        if name in timed:
+            continue
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:

@@ -49,7 +49,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
             yield f"{source} came with {name} itself: where it began is not known"
     for path in sorted({*present.changed_files(run)} & {*run.wrote}):
         yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
-    for asked in run.asks:
+    for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
         elif asked != "hash" and asked not in CLOCKS:
@@ -67,22 +67,22 @@ def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     then, now = run.settings, present.settings
-    used = {*run.uses, *_ALWAYS, *(_OF_TORCH if "torch" in run.uses else ())}
+    used = {*run.packages, *_ALWAYS, *(_OF_TORCH if "torch" in run.packages else ())}
     for fact in sorted(_FACTS & used):
         known = then.get(fact) is not None and now.get(fact) is not None
         if known and now[fact] != then[fact]:
             yield f"{fact} was {then[fact]} in {name}, now it is {now[fact]}"
     for late, library in _LATE.items():
-        if library in run.uses and late in then and late in now and now[late] != then[late]:
+        if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
-    if "hash" in run.asks and not same_order:
+    if "hash" in run.nondeterministic_calls and not same_order:
         yield f"{name} depends on the order of hashes, which is another in each kernel"
 
 
 def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
     """Tell whether it does not matter where a source began that came with a run."""
-    only_passes = source == "torch.cpu" and run.passes
+    only_passes = source == "torch.cpu" and run.only_loader_seed_draws
     seeded = bool(run.seeds) or "seed" in run.source
     return only_passes or seeded or present.is_fresh(after) is True

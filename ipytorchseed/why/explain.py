@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.why.present import Present
 
+_TIMED = "holds times or addresses, and other causes account for the change"
+
 
 def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     run: Run,
@@ -56,6 +58,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         found, innocent = last(case, bool(causes))
         causes += found
         cleared += innocent
+    timed = {*run.timed} & {*against.timed}
+    rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
+    if rest:
+        cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
+        causes = rest
     if not changed:
         return _explain_same(case, causes, cleared)
     if causes:
@@ -87,7 +94,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
             " the same states, settings and inputs"
         )
         return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
-    programs = programs_of(run.asks)
+    programs = programs_of(run.nondeterministic_calls)
     what = say_programs(programs) if programs else "itself does not repeat"
     message = (
         f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"

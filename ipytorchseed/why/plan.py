@@ -181,7 +181,7 @@ class _Planner:
 
     def _can_repeat(self, maker: Run) -> bool:
         """Tell whether a cell that is run again for what it makes makes the same."""
-        entropy = [name for name in maker.asks if not _repeats(name)]
+        entropy = [name for name in maker.nondeterministic_calls if not _repeats(name)]
         if entropy:
             return self._block(f"{self._name(maker)} has to run again, and asks {entropy[0]}")
         refusal = self._refusal(maker)
@@ -227,7 +227,7 @@ class _Planner:
 
     def _outside(self, run: Run) -> tuple[str, ...]:
         """Name what a cell does outside the kernel."""
-        programs = [f"runs {name}" for name in run.asks if is_program(name)]
+        programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
         files = [f"writes {PurePath(path).name}" for path in run.wrote]
         calls = writing_calls(self._present.effects(run))
         files = files or [f"writes files: {name}" for name in calls]

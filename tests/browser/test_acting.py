@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from tests.test_quickstart import each_cells
+
 START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
 DRAW = "torch.rand(3).sum().item()"
 NEW_COLUMN = "late = torch.Generator(); torch.rand(1, generator=late);"
@@ -289,3 +291,17 @@ def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
     inspector.root.get_by_text("Disconnected").wait_for()
     notebook.idle()
     notebook.errors.clear()  # of the front end, whose own questions were not answered
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_each_cell_of_the_quickstart_shows_the_numbers_that_it_keeps(open_notebook, app):
+    """With the ids that the front end gives, in any order."""
+    kept = each_cells()
+    drawn = [source for source in kept if source.startswith("torch.")]
+    notebook = open_notebook(
+        "%load_ext ipytorchseed\nimport torch", "%seed each 42", *reversed(drawn), app=app
+    )
+    for index in range(2):
+        notebook.run(index)
+    for index, source in enumerate(reversed(drawn), 2):
+        assert kept[source] in notebook.run(index)

@@ -66,6 +66,10 @@ def test_the_report_as_json_is_one_line():
     ("words", "said"),
     [
         (["nope"], "No such command 'nope'"),
+        (["chekc"], "No such command 'chekc'; did you mean check?"),
+        (["ledger", "shw"], "No such command 'shw'; did you mean show?"),
+        (["kernel", "instal"], "No such command 'instal'; did you mean install?"),
+        (["check", "--jobz", "2"], "--jobs"),
         (["--nope"], "No such option '--nope'"),
         (["report", "--nope"], "No such option '--nope'"),
         (["report", "nope"], "unexpected extra argument (nope)"),

@@ -21,6 +21,7 @@ def shell_now(shell: Any) -> dict[str, object]:
         **{name: repr(value) for name, value in read_flags().items()},
         "events": repr(shell.events.callbacks),
         "transformers": repr(shell.input_transformers_cleanup),
+        "token transformers": repr(shell.input_transformer_manager.token_transformers),
         "names of magics": [*sorted(magics["line"]), *sorted(magics["cell"])],
         "magics of our names": [repr(magics[kind].get(n)) for kind in magics for n in OURS],
         "matchers": repr(shell.Completer.custom_matchers),

@@ -85,7 +85,12 @@ REPORT = "%deterministic [--json] [--all] [on [--warn] | off]"
 
 REFUSED_SETTINGS = {
     "an unknown word": ("%deterministic of", "No such command 'of'", REPORT),
-    "a seed": ("%deterministic 42", "No such command '42'", REPORT),
+    "a seed": (
+        "%deterministic 42",
+        "a seed takes two percent signs, and a cell below it: %%deterministic 42; for the rest of"
+        " the session: %seed 42, then %deterministic on",
+        REPORT,
+    ),
     "an unknown option": ("%deterministic --nope", "No such option '--nope'", REPORT),
     "on and an unknown option": ("%deterministic on --nope", "No such option '--nope'", ON),
     "on and a seed": ("%deterministic on 42", "unexpected extra argument (42)", ON),
@@ -115,3 +120,56 @@ def test_a_bad_line_of_settings_is_refused_in_one_line(kernel, cell, said, form)
     assert error.startswith("%deterministic: ")
     assert said in error
     assert error.endswith(f"Usage: {form}")
+
+
+MEANT = {
+    "%seed rewnd 5": "rewind",
+    "%seed Each 5": "each",
+    "%seed off --quite": "--quiet",
+    "%seed --same 42": "%seed each --same",
+    "%seed 42 --genrators": "--generators",
+    "%seed 42 --generators loader_generato": "loader_generator",
+    "%seed restore before_trainin": "before_training",
+    "%deterministic of": "off",
+    "%deterministic on --wran": "--warn",
+    "%deterministic --warn": "%deterministic on --warn or %%deterministic --warn",
+    "%deterministic --check": "%%deterministic --check",
+    "%deterministic json": "--json",
+    "%%deterministic on\n1": "%deterministic on",
+    "%%deterministic check\n1": "--check",
+    "%%deterministic 42 --isolated\n1": "--isolate",
+    "%rng dif 5 9": "diff",
+    "%rng text": "--text",
+    "%why --agianst 3": "--against",
+}
+
+
+@pytest.mark.parametrize(("cell", "meant"), MEANT.items(), ids=MEANT)
+def test_a_near_miss_is_named(kernel, cell, meant):
+    """Words, options, names; also those that belong to another form of the magic."""
+    kernel.run("loader_generator = torch.Generator()\n%seed save before_training -q")
+    assert f"; did you mean {meant}?" in _one_line(kernel.run(cell))
+
+
+@pytest.mark.parametrize(
+    "head", ["%%deterministic 42", "%%deterministic", "%%deterministic --check"]
+)
+@pytest.mark.parametrize("body", ["", "\n", "\n\n  \n"], ids=["none", "one", "three"])
+def test_a_cell_magic_without_a_cell_says_so(kernel, head, body):
+    """Nothing would be run under it: that is told, and how to have it for all later cells."""
+    before = digests(kernel)
+    error = _one_line(kernel.run(head + body))
+    assert error.startswith(
+        "%%deterministic: no code stands below it. For the rest of the session:"
+    )
+    assert error.endswith(
+        "%seed 42, then %deterministic on" if "42" in head else "%deterministic on"
+    )
+    assert digests(kernel) == before
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_told_where_it_is_no_option(kernel, option):
+    """``%%deterministic --help`` would run the body without its scope."""
+    error = _one_line(kernel.run(f"%%deterministic {option}\nprint('ran')"))
+    assert "; for help, type %%deterministic?" in error

@@ -40,7 +40,6 @@ BODIES = {
     "an error of usage": "%no_such_magic",
     "exit of the program": "import sys\nsys.exit(3)",
     "only comments": "# nothing",
-    "blank lines": "\n\n\n",
     "blank lines before code": "\n\n30",
     "an indented body": "    a = 4\n    a",
     "a pasted session": ">>> a = 4\n>>> a + 1",

@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 from ipytorchseed.notebook.extension import MAGICS
+from tests.kernel import Kernel
 
 WORDS = {
     "%seed e": ["each"],
@@ -34,6 +35,53 @@ WORDS = {
 def test_words_and_options_are_completed(kernel, typed, words):
     """Python's own names are kept out of a magic's line."""
     assert sorted(kernel.complete(typed)) == words
+
+
+NAMES = {
+    "%why ": ["4", "3", "2"],
+    "%why 3 --against ": ["4", "3", "2"],
+    "%seed rewind ": ["4", "3", "2"],
+    "%rng diff ": ["4", "3", "2"],
+    "%rng diff 3 ": ["4", "3", "2"],
+    "%rng who ": ["4", "3", "2"],
+    "%seed restore ": ['"before training"', "after-it"],
+    "%seed save ": ['"before training"', "after-it"],
+    "%seed restore b": ['"before training"'],
+    '%seed restore "before t': ['"before training"'],
+    "%seed 42 --generators ": ["loader_generator"],
+}
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory):
+    """A kernel with runs, saved states and a generator, in which neither numpy nor torch is."""
+    with Kernel(tmp_path_factory.mktemp("used"), cold=True) as kernel:
+        for cell in (
+            "%load_ext ipytorchseed",
+            "import random, sys; loader_generator = random.Random(0)",
+            "random.random()",
+            "random.random()",
+            '%seed save "before training"',
+            "%seed save after-it",
+        ):
+            assert kernel.run(cell).status == "ok"
+        yield kernel
+
+
+@pytest.mark.parametrize(("typed", "names"), NAMES.items(), ids=NAMES)
+def test_runs_and_names_are_completed(used, typed, names):
+    """The latest run first, none that only asked; a name with a blank in quotes; then options."""
+    offered = used.complete(typed)
+    assert [word for word in offered if not word.startswith("-")] == names
+    assert ("--help" in offered) == typed.endswith(" ")
+
+
+def test_completing_imports_nothing_heavy(used):
+    """What is completed comes from the ledger and the declarations alone."""
+    for typed in NAMES:
+        used.complete(typed)
+    heavy = ("numpy", "torch", "anywidget", "ipywidgets", "jinja2", "rich")
+    assert used.value(f"[name for name in {heavy} if name in sys.modules]") == []
 
 
 @pytest.mark.parametrize("word", ["each", "new", "off"])

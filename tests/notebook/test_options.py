@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -70,6 +71,51 @@ def test_without_warn_an_operation_that_may_not_repeat_stops_the_cell(kernel):
     """And with ``--warn`` it does not."""
     assert kernel.run(f"%%deterministic\n{PUT}\nprint('on')").error.ename == "RuntimeError"
     assert kernel.run(f"%%deterministic --warn\n{PUT}\nprint('on')").stdout == "on\n"
+
+
+LINES = {
+    "": "3 settings set and put back",
+    "42": "seeded with 42, 3 settings set and put back",
+    "42 --warn": "seeded with 42, 4 settings set and put back",
+    "7 --isolate": "seeded with 7, 3 settings set and put back, sources put back",
+}
+
+
+@pytest.mark.parametrize(("words", "line"), LINES.items(), ids=LINES)
+@pytest.mark.parametrize("body", ["1", "1 / 0", "raise KeyboardInterrupt"])
+def test_one_line_says_what_was_set_and_put_back(kernel, words, line, body):
+    """After an error too; it is no output of the cell's, so it explains no other result."""
+    (receipt,) = kernel.run(f"%%deterministic {words}\n{body}").receipts
+    assert receipt == f"%%deterministic: {line}"
+    kernel.run("running = __import__('ipytorchseed.notebook.extension').notebook.extension.running")
+    assert kernel.value("len(running().tracking.session.last.displays)") == 0
+
+
+def test_where_nothing_had_to_be_set_the_line_says_so(kernel):
+    """Under ``%deterministic on``; and not once for each repetition."""
+    kernel.run("%deterministic on -q")
+    (receipt,) = kernel.run("%%timeit -n1 -r3 -q\n%%deterministic 1\n1").receipts
+    kernel.run("%deterministic off -q")
+    assert receipt == "%%deterministic: seeded with 1, every setting was as needed"
+
+
+@pytest.mark.parametrize("words", ["--json", "--check", "--check --json"])
+def test_a_receipt_or_a_verdict_stands_in_its_place(kernel, words):
+    """What the cell leaves is said once."""
+    assert kernel.run(f"%%deterministic 3 {words}\n1").receipts == []
+
+
+FAILS = "import torch\ndef fail():\n    return torch.zeros(2) + torch.zeros(3)\nfail()"
+
+
+@pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check", "--json"])
+def test_a_traceback_begins_in_the_cell(kernel, words):
+    """It shows the user's lines under their own numbers, and none of ours."""
+    reply = kernel.run(f"%%deterministic {words}\n{FAILS}")
+    frames = re.findall(r"^(?:Cell|File) .*", reply.error.traceback, re.MULTILINE)
+    assert re.fullmatch(r"Cell In\[\d+\], line 5", frames[0])
+    assert re.fullmatch(r"Cell In\[\d+\], line 4, in fail\(\)", frames[1])
+    assert "ipytorchseed" not in reply.error.traceback
 
 
 def _receipt(reply):

@@ -102,7 +102,7 @@ def test_off_ends_it(each):
     each.run("%seed each 42 -q")
     assert each.run("%seed off").stdout == "Cells are no longer seeded.\n"
     assert each.run(DRAW, "a").shown != each.run(DRAW, "a").shown
-    assert each.run("%seed off").stdout == "No rule was in force.\n"
+    assert each.run("%seed off").stdout == "%seed each was not on.\n"
 
 
 def test_the_cell_that_sets_the_rule_is_not_seeded(each):

@@ -8,13 +8,17 @@ import re
 import subprocess
 import sys
 import warnings
+from io import StringIO
 
+import pexpect
 import pytest
 import torch
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
 from traitlets.config import Config
 
-from tests.kernel import ROOT
+from ipytorchseed.ledger.place import NAME
+from ipytorchseed.ledger.store import Ledger
+from tests.kernel import PATIENCE, ROOT
 from tests.notebook.looking import shell_now, sources_now
 
 ON = "torch.are_deterministic_algorithms_enabled()"
@@ -72,6 +76,16 @@ def test_an_error_is_the_runs_error(shell, body, capsys):
     assert not result.success
     assert shell.run_cell(ON).result is False
     assert sources_now() == before
+
+
+@pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check"])
+def test_a_traceback_begins_in_the_cell(shell, words, capsys):
+    """As in a notebook."""
+    shell.run_cell(f"%%deterministic {words}\n1 / 0")
+    shown = capsys.readouterr().out
+    frames = [line for line in shown.splitlines() if line.startswith(("Cell", "File"))]
+    assert len(frames) == 1
+    assert frames[0].endswith("line 2")
 
 
 def test_each_knows_a_cell_by_its_text(shell, capsys):
@@ -171,6 +185,40 @@ def test_a_check_compares_values_not_the_prompts_that_show_them(shell, capsys):
     shown = capsys.readouterr().out
     assert shown.count("Out[") == 1
     assert "The cell repeats: two runs from the same state made bitwise the same." in shown
+
+
+TWICE = "display(5); print('said'); [1, 2]"
+
+
+@pytest.mark.parametrize("prompt", ["simple", "full"])
+def test_results_and_displays_are_no_printed_output(tmp_path, prompt):
+    """A terminal prints them, with another number each time: only what the cell prints counts."""
+    terminal = pexpect.spawn(
+        sys.executable,
+        ["-m", "IPython", "--no-banner", "--no-confirm-exit", "--colors=nocolor"]
+        + ["--simple-prompt"] * (prompt == "simple"),
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "IPYTHONDIR": str(tmp_path),
+            "IPYTORCHSEED_DATA_DIR": str(tmp_path),
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        },
+        cwd=tmp_path,
+        encoding="utf-8",
+        timeout=PATIENCE,
+    )
+    terminal.logfile_read = told = StringIO()
+    for number, line in enumerate(["%load_ext ipytorchseed", TWICE, TWICE, "%why", "exit"], 1):
+        terminal.expect_exact(f"In [{number}]:")
+        terminal.sendline(line)
+    terminal.expect(pexpect.EOF)
+    assert "same result, bit for bit" in told.getvalue()
+    with Ledger.open(tmp_path / NAME, read_only=True) as ledger:
+        runs = [run for run in ledger.runs() if run.source.strip() == TWICE]
+    assert [run.stdout.summary for run in runs] == ["1 line", "1 line"]
+    assert [run.result.summary for run in runs] == ["list of 2", "list of 2"]
+    assert [len(run.displays) for run in runs] == [1, 1]
 
 
 def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):

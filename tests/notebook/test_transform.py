@@ -104,7 +104,6 @@ def _prompted(body):
 
 
 CODE = [
-    "",
     "a = 1",
     "a = 1\n\n\nb = a\nb",
     "# words\n\nfor a in range(3):\n    a\n    # more\nelse:\n    pass",

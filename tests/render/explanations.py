@@ -104,7 +104,7 @@ def run(number, source="loss = train(model)", **more):
         "notebook": "n", "kernel": "k", "cell": source[:5], "source": source, "code": source,
         "execution_count": number, "started": 0.0, "seconds": 0.1, "status": "ok", "id": number,
         "settings": {"torch.num_threads": 2, "python": "3.11.7", "PYTHONHASHSEED": "random"},
-        "uses": ("torch",),
+        "packages": ("torch",),
     }  # fmt: skip
     return Run(**{**given, **more})
 
@@ -191,12 +191,12 @@ def _edited():
 def _outside():
     later = replace(
         _PLAIN,
-        id=6, execution_count=6, writes={"total": number(11.5)}, asks=("numpy.random.default_rng",),
+        id=6, execution_count=6, writes={"total": number(11.5)}, nondeterministic_calls=("numpy.random.default_rng",),
         files=(FileRead("/home/ada/experiments/2026/measurements with a long name/people.csv", 1204, "77" * 8),),
     )  # fmt: skip
     earlier = replace(
         _PLAIN,
-        asks=later.asks,
+        nondeterministic_calls=later.nondeterministic_calls,
         files=(
             FileRead(
                 "/home/ada/experiments/2026/measurements with a long name/people.csv",
@@ -260,7 +260,7 @@ EXPLANATIONS = {
 def evil_explanation(evil):
     """Explain a change in which all that the user may have written is ``evil``."""
     before = run(
-        2, evil, cell=evil, code="a", error=evil, asks=(evil,), files=(FileRead(evil, 1, "1" * 16),),
+        2, evil, cell=evil, code="a", error=evil, nondeterministic_calls=(evil,), files=(FileRead(evil, 1, "1" * 16),),
         reads={evil: value("01", evil, evil)}, writes={evil: value("01", evil, evil)},
     )  # fmt: skip
     after = replace(

@@ -51,9 +51,9 @@ def test_the_text_fits_a_terminal_and_nothing_in_it_is_markup():
 
 def test_no_entry_is_said_in_words():
     """And the note beside it, where there is one."""
-    assert SeedLog([], {}, "k").text().strip() == "No seed was applied in this notebook yet."
+    assert SeedLog([], {}, "k").text().strip() == "No seed set in this notebook yet."
     assert SeedLog([], {}, "k", note="A note.").text().endswith("A note.")
-    assert "No seed was applied" in SeedLog([], {}, "k")._repr_html_()
+    assert "No seed set" in SeedLog([], {}, "k")._repr_html_()
 
 
 def test_html_escapes_what_the_user_wrote():

@@ -93,7 +93,7 @@ def test_where_nothing_recorded_made_it_there_is_no_way():
 def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
     """Run again, it makes something else; a clock that it only reads does not matter."""
     for asks, way in ((("os.urandom",), []), (("time.time",), [1, 2])):
-        make = replace(MAKE, asks=asks)
+        make = replace(MAKE, nondeterministic_calls=asks)
         assert _numbers(make, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW)) == way
 
 
@@ -152,11 +152,13 @@ def test_what_no_replay_puts_back_is_a_doubt():
         ("!date", "In[2] runs another program: !date"),
         ("os.urandom", "In[2] asks os.urandom, which answers differently each time"),
     ):
-        assert _plan(_use(2, OLD, OLD, asks=(asked,)), _use(4, OLD, NEW)).doubts == (doubt,)
+        assert _plan(
+            _use(2, OLD, OLD, nondeterministic_calls=(asked,)), _use(4, OLD, NEW)
+        ).doubts == (doubt,)
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
     assert doubt == "numpy came with In[2] itself: where it began is not known"
-    hashes = _use(2, OLD, OLD, asks=("hash",), kernel="j")
+    hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
 
@@ -181,7 +183,7 @@ def test_why_names_the_way_back():
 
     first, last = _use(2, OLD, OLD), _use(4, NEW, NEW)
     assert mend(MAKE, first, SPOIL, last) == (("%replay 2",), True, "", "%replay 2")
-    asks = replace(MAKE, asks=("!make",))
+    asks = replace(MAKE, nondeterministic_calls=("!make",))
     doubt = "In[1] runs another program: !make"
     assert mend(asks, first, SPOIL, last) == (("%replay 2",), False, doubt, "%replay 2")
     commands, complete, obstacle, fix = mend(first, SPOIL, last)

@@ -19,6 +19,8 @@ _BY_ITSELF = "reseeded by the cell itself"
 
 _PASSES = "drawn from by a DataLoader without workers, which uses none of it"
 
+_IMPORTS = "drawn from by what the cell imports, and not by the cell"
+
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
 
@@ -52,12 +54,13 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before, after = (begin.get(name) for begin in begins)
         if after is None or (before is None and name not in case.against.after):
             continue
-        used = _is_used(name, begins, ends)
+        used = _is_used(name, begins, ends) and not _only_imports(case, name)
         if before == after:
             if used:
                 cleared.append(Cleared("rng", name, "began in the same state"))
         elif not used:
-            cleared.append(Cleared("rng", name, "not used by this cell"))
+            drawn = _only_imports(case, name)
+            cleared.append(Cleared("rng", name, _IMPORTS if drawn else "not used by this cell"))
         elif _reseeded(case, name, begins, ends):
             cleared.append(Cleared("rng", name, _BY_ITSELF))
         elif name == "torch.cpu" and _only_passes(case):
@@ -77,12 +80,14 @@ def _brought_in(
     """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
     if name in case.run.generators_after or before == after:
         return [], []
+    if _only_imports(case, name):
+        return [], [Cleared("rng", name, _IMPORTS)]
     if any(case.states.is_fresh(each) for each in (before, after)):
         return [], [Cleared("rng", name, "not used by this cell")]
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    asks = any(not is_program(each) for each in case.run.asks)
+    asks = any(not is_program(each) for each in case.run.nondeterministic_calls)
     if one or ("seed" in case.run.source and asks):
         return [], [Cleared("rng", name, _BY_ITSELF)]
     return [_never_seeded(name, before, after)], []
@@ -101,6 +106,7 @@ def draws_from_where_it_begins(case: Case) -> bool:
     ends = [states(run, after=True) for run in (case.against, case.run)]
     return any(
         _is_used(name, begins, ends)
+        and not _only_imports(case, name)
         and (begins[0][name] == begins[1].get(name) or not _reseeded(case, name, begins, ends))
         and not (name == "torch.cpu" and _only_passes(case))
         for name in begins[0]
@@ -115,12 +121,18 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
+def _only_imports(case: Case, name: str) -> bool:
+    """Tell whether only what the runs import drew from a source, in each run that moved it."""
+    moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
+    return bool(moved) and all(name in run.imported for run in moved)
+
+
 def _only_passes(case: Case) -> bool:
     """Tell whether both runs drew nothing from torch but what loaders draw to no effect."""
     for run in (case.against, case.run):
         begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
         draws = None if begin is None or end is None else case.states.draws(begin, end)
-        if not run.passes or draws is None or draws % _A_PASS:
+        if not run.only_loader_seed_draws or draws is None or draws % _A_PASS:
             return False
     return True
 

@@ -81,6 +81,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     blame = _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
+    elif name in case.run.timed and name in case.against.timed:
+        message = f"{name} is what a clock said, or an address: another each time"
     elif after.opaque:
         message = f"{name} has moved on"
     else:

@@ -1,15 +1,19 @@
-"""Verdicts as JUnit XML: a test case for each notebook."""
+"""Verdicts for CI systems: JUnit XML, and annotations of GitHub Actions.
+
+The form of GitHub's workflow commands:
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ipytorchseed.checking.report import explanation, summary
+from ipytorchseed.checking.report import explanation, headline, summary
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ipytorchseed.checking.verdict import Verdict
 
@@ -51,3 +55,26 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
     root.append(suite)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Write a line for each notebook that does not repeat, which GitHub shows beside its file.
+
+    Args:
+        verdicts: What was found.
+    """
+    for verdict in verdicts:
+        if not verdict.exit_code:
+            continue
+        line = verdict.line if verdict.first is None else verdict.first.line
+        title = _property(f"{visible(verdict.path.name)}: {headline(verdict)}")
+        place = f"file={_property(visible(verdict.path.as_posix()))},line={line},title={title}"
+        yield f"::error {place}::{_data(explanation(verdict))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

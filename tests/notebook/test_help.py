@@ -1,0 +1,62 @@
+"""``%seed?`` and its like: what each magic takes, with examples that work."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ipytorchseed.notebook.extension import MAGICS
+from tests.kernel import Kernel
+
+SIGNS = [f"{'%%' if kind == 'cell' else '%'}{name}" for kind, name, _, _ in MAGICS]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel in which cells 2 to 9 have run."""
+    with Kernel(tmp_path_factory.mktemp("help")) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        for _ in range(7):
+            kernel.run("import torch; torch.rand(1)", "draw")
+        kernel.run("%%deterministic --trace\ntorch.rand(1)")
+        yield kernel
+
+
+def examples(kernel, sign):
+    """Return the lines that the help of a magic gives as examples."""
+    (page,) = kernel.run(f"{sign}?").pages
+    assert max(map(len, page.splitlines()[:-1])) <= 80
+    listed = page.partition("Examples:\n")[2].partition("\nFile:")[0]
+    return re.findall(r"^ +(%.*?)(?:  |$)", listed, re.MULTILINE)
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_every_example_of_the_help_works(kernel, sign):
+    """As it stands there, one after the other; a cell magic with a cell below it."""
+    lines = examples(kernel, sign)
+    assert len(lines) >= 3
+    for line in lines:
+        body = "\ntorch.rand(1)" if line.startswith("%%") else ""
+        reply = kernel.run(line + body)
+        assert (reply.status, reply.stderr) == ("ok", ""), line
+
+
+@pytest.mark.parametrize(
+    "asked", ["%seed each?", "%seed each ?", "    %seed each?", "%seed each??"]
+)
+def test_a_word_has_help_of_its_own(kernel, asked):
+    """Not that of a variable of its name."""
+    kernel.run("each = 5")
+    assert kernel.run(asked).stdout.startswith("Usage: %seed each [OPTIONS] SEED")
+    assert kernel.run(f"x = 1\n{asked.strip()}").stdout.startswith("Usage: %seed each ")
+
+
+def test_help_of_all_else_is_as_ever(kernel):
+    """Variables, other magics, text that looks like ours."""
+    kernel.run("each = 5")
+    assert "int" in kernel.run("each?").pages[0]
+    assert "Time execution" in kernel.run("%timeit?").pages[0]
+    assert kernel.run("text = '''\n%seed each?\n'''\nprint(text)").stdout == "\n%seed each?\n\n"
+    (page,) = kernel.run("%seed?").pages
+    assert "Usage: %seed [OPTIONS]" in page

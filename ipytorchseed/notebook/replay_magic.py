@@ -12,7 +12,6 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
-from ipytorchseed.session.replay import clock_readings
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -73,8 +72,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     else:
         new, shared = extension.replays.play(plan)
         explanation = why(session, new, wanted)
-        timed = clock_readings(session, new, extension.shell.user_ns)
-        display(ReplayView(explanation, plan, session.kernel, shared, timed))
+        display(ReplayView(explanation, plan, session.kernel, shared))
 
 
 def _last_asked(extension: State) -> Run:

@@ -13,7 +13,6 @@ from msgspec import Struct
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
-from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.session.imports import import_sources
 from ipytorchseed.session.rewind import put_back, rewind
 from ipytorchseed.session.world import Holdings, Process, aliases, named
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.generators import Found
-    from ipytorchseed.session.session import Session
     from ipytorchseed.why.plan import Step
 
 _GONE = object()
@@ -90,17 +88,6 @@ class Scene(Struct, frozen=True):
         _put_environment_back(step.run)
         _put_flags_back(step.settings)
         rewind(self.ledger, step.run, self.generators(), name, after=False)
-
-
-def clock_readings(session: Session, run: Run, namespace: Mapping[str, Any]) -> set[str]:
-    """Return the variables in which a run left readings of clocks, and nothing else.
-
-    Args:
-        session: Whose run it is.
-        run: The run.
-        namespace: The user's names, after it.
-    """
-    return find_dependencies(session.effects_of(run.source), namespace).timed
 
 
 class Before:

@@ -166,7 +166,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
 def test_what_a_cell_does_outside_is_named():
     """Programs, files that it was seen to write, and calls that write files past Python."""
     for more, told in (
-        ({"asks": ("!make",)}, ("runs !make",)),
+        ({"nondeterministic_calls": ("!make",)}, ("runs !make",)),
         ({"wrote": ("/data/out.csv",)}, ("writes out.csv",)),
         ({"source": "torch.save(f(x), 'a.pt')"}, ("writes files: torch.save",)),
     ):

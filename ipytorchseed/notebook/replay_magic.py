@@ -8,11 +8,10 @@ import click
 from IPython.display import display
 
 from ipytorchseed.errors import LookupFailure, ReplayError
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
-from ipytorchseed.session.replay import clock_readings
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -27,7 +26,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
 
 
 @click.command()
-@click.argument("run", required=False, metavar="[N]")
+@click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
 @click.option("--dry", is_flag=True, help="Only show which cells would run again.")
 @click.option("--undo", is_flag=True, help="Put back what was there before the last replay.")
 @click.option("--yes", is_flag=True, help="Also run cells that write files or start programs.")
@@ -38,14 +37,14 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     Runs the cells again that made what In[N] read, as far as that is not what it was, then its own
     cell: each with the text, sources, generators and flags of then. Says whether the result is
     In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
-    sources and flags back to where they were. Without N, the earlier run of the last %why.
+    sources and flags back to where they were. Without N, the earlier run of the last %why; #17 is
+    the ledger's number 17, as %rng lists runs of earlier kernels.
 
     \b
-    %replay 5          brings the result of In[5] back
-    %replay            brings back what the last %why compared with
-    %replay #17        a run of an earlier kernel, as %rng lists it
-    %replay 5 --dry    shows the steps, and runs nothing
-    %replay --undo     as if it had not been
+    Examples:
+      %replay 5 --dry  show which cells would run again, and run nothing
+      %replay 5        bring the result of In[5] back
+      %replay --undo   put back what was there before
     """  # noqa: D301 -- click's mark for text that keeps its lines
     extension = target[0]
     if undo:
@@ -73,8 +72,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     else:
         new, shared = extension.replays.play(plan)
         explanation = why(session, new, wanted)
-        timed = clock_readings(session, new, extension.shell.user_ns)
-        display(ReplayView(explanation, plan, session.kernel, shared, timed))
+        display(ReplayView(explanation, plan, session.kernel, shared))
 
 
 def _last_asked(extension: State) -> Run:

@@ -15,7 +15,7 @@ from ipytorchseed.why.case import run_name
 from ipytorchseed.why.explanation import Mend
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from ipytorchseed.why.explanation import Explanation
     from ipytorchseed.why.plan import Plan
@@ -88,7 +88,6 @@ class ReplayView(View):
         plan: What was played.
         kernel: The kernel that asks.
         shared: What could not be copied, and an undo does not put back.
-        timed: Variables in which the cell left readings of clocks: they do not count.
     """
 
     def __init__(
@@ -97,10 +96,8 @@ class ReplayView(View):
         plan: Plan,
         kernel: str,
         shared: Sequence[str] = (),
-        timed: Container[str] = (),
     ) -> None:
         self.explanation = replace(explanation, mend=Mend())
-        self._clocks = [each.name for each in explanation.changed if each.name in timed]
         self._plan = plan
         self._shared = shared
         self._kernel = kernel
@@ -108,9 +105,7 @@ class ReplayView(View):
     @property
     def same(self) -> bool:
         """Whether the result is known to be the earlier one, bit for bit."""
-        said = self.explanation
-        only_clocks = bool(said.changed) and len(said.changed) == len(self._clocks)
-        return said.verdict == "same" or only_clocks
+        return self.explanation.verdict == "same"
 
     @property
     def title(self) -> str:
@@ -128,8 +123,6 @@ class ReplayView(View):
         """What else is to be said, a sentence each."""
         before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
-        if self.same and self._clocks:
-            said.append(f"But for readings of a clock: {', '.join(self._clocks)}.")
         if not self.same:
             said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
         stays = f" But for what became of {', '.join(self._shared)}." if self._shared else ""

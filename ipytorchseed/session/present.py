@@ -58,8 +58,10 @@ class RecordedKernel:
         ledger, target = self._session.ledger, self._target
         rank, limit = target.rank, _LOOKED_BACK
         latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
-        before = min(latest[-1].id or 0, (target.id or 0) + 1) if latest else 0
-        return [*latest, *ledger.runs(target.notebook, before_id=before, rank=rank, limit=limit)]
+        if not latest or (target.id or 0) >= (latest[-1].id or 0):
+            return latest
+        after = (target.id or 0) + 1
+        return [*latest, *ledger.runs(target.notebook, before_id=after, rank=rank, limit=limit)]
 
     @cached_property
     def _mine(self) -> list[Run]:

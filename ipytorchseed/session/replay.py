@@ -13,7 +13,6 @@ from msgspec import Struct
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
-from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.session.imports import import_sources
 from ipytorchseed.session.rewind import put_back, rewind
 from ipytorchseed.session.world import Holdings, Process, aliases, named
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.generators import Found
-    from ipytorchseed.session.session import Session
     from ipytorchseed.why.plan import Step
 
 _GONE = object()
@@ -92,17 +90,6 @@ class Scene(Struct, frozen=True):
         rewind(self.ledger, step.run, self.generators(), name, after=False)
 
 
-def clock_readings(session: Session, run: Run, namespace: Mapping[str, Any]) -> set[str]:
-    """Return the variables in which a run left readings of clocks, and nothing else.
-
-    Args:
-        session: Whose run it is.
-        run: The run.
-        namespace: The user's names, after it.
-    """
-    return find_dependencies(session.effects_of(run.source), namespace).timed
-
-
 class Before:
     """What was there before cells were run again, to be put back.
 
@@ -123,12 +110,12 @@ class Before:
         self._process = Process.now()
         self._generators = {each.name: each.kind.read(each.object) for each in scene.generators()}
         self._bindings = named(scene.namespace)
-        self._bound: dict[str, Any] | None = None
+        self._moved: list[str] | None = None
         touched = {
             name
             for run in runs
             for name, value in run.reads.items()
-            if name in run.writes or not value.exact
+            if name in run.writes or value.opaque
         }
         places = [name.rpartition(".") for run in runs for name in {*touched, *run.writes}]
         self._held = Holdings.find(
@@ -143,8 +130,19 @@ class Before:
         copies.hold()
 
     def done(self) -> None:
-        """Note how the cells left the names, so that later ones are told apart."""
-        self._bound = named(self._scene.namespace)
+        """Note which names the cells left otherwise: later changes of others are not undone.
+
+        What the other names were bound to is not kept alive from now on.
+        """
+        self._moved = self._find_moved()
+        self._bindings = {
+            name: self._bindings[name] for name in self._moved if name in self._bindings
+        }
+
+    def _find_moved(self) -> list[str]:
+        bound, before = named(self._scene.namespace), self._bindings
+        names = bound.keys() | before.keys()
+        return [name for name in names if bound.get(name, _GONE) is not before.get(name, _GONE)]
 
     def put_back(self) -> tuple[str, ...]:
         """Put names, sources, generators and flags back; names set since ``done`` stay.
@@ -154,12 +152,7 @@ class Before:
         """
         names = self._scene.namespace
         with held_interrupts():
-            bound = named(names) if self._bound is None else self._bound
-            moved = [
-                name
-                for name in bound.keys() | self._bindings.keys()
-                if bound.get(name, _GONE) is not self._bindings.get(name, _GONE)
-            ]
+            moved = self._find_moved() if self._moved is None else self._moved
             for name in moved:
                 if name in self._bindings:
                     names[name] = self._bindings[name]

@@ -212,13 +212,11 @@ def test_what_still_differs_is_explained(new_kernel):
 
 
 def test_readings_of_a_clock_do_not_count(new_kernel):
-    """They differ in every run, and are named."""
+    """They differ in every run."""
     cell = "began = time.time()\nout = [1]\nseconds = time.time() - began"
     new_kernel.run("import time")
     new_kernel.run(cell, "timed")
-    shown = said(new_kernel.run("%replay 3"))
-    assert shown.startswith("✓ In[4] is In[3]'s result again, bit for bit.\nBut for readings of a")
-    assert "began" in shown
+    assert "✓ In[4] is In[3]'s result again" in said(new_kernel.run("%replay 3"))
 
 
 OUTSIDE = {

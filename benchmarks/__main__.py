@@ -13,6 +13,7 @@ ALL = [
     "ledger",
     "why",
     "kernel",
+    "hearing",
     "namespace",
     "endurance",
     "share",

@@ -20,8 +20,7 @@ from benchmarks.table import Row
 from ipytorchseed.checking.kernel import FreshKernel
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.options import Options
-from ipytorchseed.checking.progress import Silence
-from ipytorchseed.checking.running import check
+from ipytorchseed.checking.running import Watcher, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,8 +98,8 @@ def rows() -> list[Row]:
         long = in_turns(
             ROUNDS,
             plain=lambda: plain(path),
-            two=lambda: check([path], Options(jobs=2), Silence()),
-            one=lambda: check([path], Options(), Silence()),
+            two=lambda: check([path], Options(jobs=2), Watcher()),
+            one=lambda: check([path], Options(), Watcher()),
         )
         path = write(folder, TRIVIAL)
         short = in_turns(

@@ -60,10 +60,12 @@ def kernel(
         manager.shutdown_kernel(now=True)
 
 
-def medians(runs: dict[str, tuple[Callable[[str], float], str]]) -> dict[str, float]:
+def medians(
+    runs: dict[str, tuple[Callable[[str], float], str]], rounds: int = ROUNDS
+) -> dict[str, float]:
     """Run each cell in its kernel in turns; return the median round trips in milliseconds."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, (run, code) in runs.items():
             times[name].append(run(code))
     return {name: statistics.median(each) * MILLI for name, each in times.items()}

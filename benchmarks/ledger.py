@@ -73,7 +73,7 @@ class Notebook:
             reads={f"input_{each}": _value(cell, each) for each in range(5)},
             writes={f"made_{each}": _value(cell, each, number) for each in range(3)},
             stdout=Fingerprint(f"{number:016x}", "text", "3 lines"),
-            uses=("numpy", "torch"),
+            packages=("numpy", "torch"),
             code=f"{cell:016x}",
         )
         states = {digest(state): state for each in (before, self.now) for state in each.values()}

@@ -8,6 +8,7 @@
     ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
     ├── StateError (ValueError)    a state does not fit the source it is given to
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
+    ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
@@ -41,6 +42,10 @@ class StateError(IPyTorchSeedError, ValueError):
 
 class ScopeError(IPyTorchSeedError, RuntimeError):
     """A scope was begun or ended in the wrong order."""
+
+
+class ReplayError(IPyTorchSeedError, RuntimeError):
+    """A cell that was to run again did not run to its end; what it had changed was undone."""
 
 
 class LedgerError(IPyTorchSeedError, RuntimeError):

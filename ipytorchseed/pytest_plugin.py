@@ -80,10 +80,9 @@ class NotebookItem(pytest.Item):
             NotRepeatingError: A cell differs, or the notebook cannot be run to its end.
             KeyboardInterrupt: Ctrl-C; its kernels have ended by then.
         """
-        from ipytorchseed.checking.progress import Silence
-        from ipytorchseed.checking.running import INTERRUPTED, check
+        from ipytorchseed.checking.running import INTERRUPTED, Watcher, check
 
-        (verdict,) = check([self.path], self._options(), Silence())
+        (verdict,) = check([self.path], self._options(), Watcher())
         if verdict.fault == INTERRUPTED:
             raise KeyboardInterrupt
         if verdict.exit_code:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
 _OURS = "%seed 42"
 _UNSEEDED = "is not seeded before this cell"
-_PAST = ("%seed rewind", "%rerun", "%recall")
+_PAST = ("%seed rewind", "%replay", "%recall")
 _SEEDED = ("made", "moved", "reseeded", "seeded")
 """First words of a blame for a run that seeded a source, or set its state."""
 

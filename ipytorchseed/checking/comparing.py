@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.clocks import Clocks
-from ipytorchseed.checking.differences import moved_apart, variables_apart
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import STREAMS, compare_outputs
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.changes import changed_parts, find_changes
 from ipytorchseed.why.explain import explain
+from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.passes import Pass
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import States
-    from ipytorchseed.why.explanation import Cause, Change
+    from ipytorchseed.why.explanation import Cause
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -60,6 +61,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
+_TIMED = frozenset({"dict", "frame"})
+"""Kinds of results that may hold the times of a model selection."""
+
+
 class _Pair:
     """Two passes, cell by cell.
 
@@ -72,7 +77,7 @@ class _Pair:
     def __init__(self, before: Records, after: Records, counts: dict[str, int]) -> None:
         self._before, self._after = before, after
         self._counts = counts
-        self._clocks = Clocks()
+        self._clocks = _Clocks()
         begins = before.begins(), after.begins()
         self._unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
@@ -88,8 +93,10 @@ class _Pair:
         shown = compare_outputs(
             first.outputs[cell.place],
             other.outputs[cell.place],
-            timed=runs is not None and reads_clock(runs[1].asks),
+            timed=runs is not None and reads_clock(runs[1].nondeterministic_calls),
         )
+        if runs is not None and _same_result(*runs):
+            shown = tuple(change for change in shown if change.what != "result")
         if only_asks(cell.source):
             shown = ()  # what we say of runs and states is no result
         elif only_fetches(cell.source):
@@ -99,16 +106,17 @@ class _Pair:
         if runs is None:
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
         against, run = runs
-        states = self._states(run)
-        kept = variables_apart(against, run, shown) + moved_apart(against, run, states)
+        states = self._states()
+        kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
-        if not shown and self._clocks.only_read(kept, run, causes):
+        if not shown and self._clocks.only_read(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
-        programs = programs_of(run.asks)
-        return CellVerdict(cell, outputs, state, _all(shown, kept), causes, expected, programs)
+        programs = programs_of(run.nondeterministic_calls)
+        changes = (*shown, *kept)
+        return CellVerdict(cell, outputs, state, changes, causes, expected, programs)
 
     @property
     def _one_kernel(self) -> bool:
@@ -121,9 +129,9 @@ class _Pair:
             return None
         return before[0], after[-1]
 
-    def _states(self, run: Run) -> States:
-        states = self._after.states(run) if self._one_kernel else None
-        return EitherKernel(run, self._before, self._after) if states is None else states
+    def _states(self) -> States:
+        states = self._after.states if self._one_kernel else None
+        return EitherKernel(self._before, self._after) if states is None else states
 
     def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""
@@ -144,12 +152,108 @@ class _Pair:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
 
 
+def _same_result(against: Run, run: Run) -> bool:
+    """Tell whether two results are the same, but for times among them that are no content."""
+    before, after = against.result, run.result
+    if before is None or after is None or after.kind not in _TIMED:
+        return False
+    return same(before, after) is True
+
+
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
     """Leave out where sources began that the cell seeds itself, if there is more to say."""
     rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
     return rest or causes
 
 
-def _all(shown: tuple[Change, ...], kept: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Join the differences of outputs and states, outputs first."""
-    return (*shown, *kept)
+_ASKED = ("time.", "datetime.", "pandas.Timestamp.")
+_KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
+_TIMES = re.compile(
+    r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
+    re.IGNORECASE,
+)
+"""What people call the part of a value that is a time."""
+
+
+class _Clocks:
+    """Remembers which variables hold nothing but what a clock said, cell after cell."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def only_read(
+        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
+    ) -> bool:
+        """Tell whether a cell differs only in times that it read off a clock.
+
+        Args:
+            changes: The variables and sources in which it differs.
+            against: The earlier run.
+            run: The later run.
+            causes: What accounts for it.
+        """
+        names = {change.name for change in changes if change.what == "variable"}
+        numbers = all(_is_time(against, run, name) for name in names)
+        clocks = all(
+            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            or (cause.kind == "input" and cause.name in self._names)
+            for cause in causes
+        )
+        if not causes or not clocks or not numbers or len(names) < len(changes):
+            return False
+        self._names |= names
+        return True
+
+
+def _is_time(against: Run, run: Run, name: str) -> bool:
+    """Tell whether a variable may be a time, or holds times and differs in nothing else."""
+    before, after = against.writes.get(name), run.writes.get(name)
+    if before is None or after is None or after.kind in _KINDS:
+        return True
+    parts = changed_parts(before, after)
+    return bool(parts) and all(_TIMES.search(part.partition(":")[2]) for part in parts)
+
+
+_NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
+"""Kinds of results that are rounded where they are shown."""
+
+
+def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Return the variables that differ, and a result whose numbers differ in more than is shown.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        shown: In what the outputs differ.
+    """
+    numbers = not shown and against.result is not None and against.result.kind in _NUMBERS
+    kinds = {"variable", "result"} if numbers else {"variable"}
+    return tuple(change for change in find_changes(against, run) if change.what in kinds)
+
+
+def _moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
+    """Return the sources that the cell itself brought apart.
+
+    A source that began in other states and was only drawn from is not this cell's doing: what it
+    drew shows in variables and outputs, if it matters.
+
+    Args:
+        against: The earlier run.
+        run: The later one.
+        states: Where they stand.
+    """
+    changes = []
+    for name, ended in run.after.items():
+        began, was = run.before.get(name), against.before.get(name)
+        end_before = against.after.get(name)
+        if end_before in (None, ended) or ended == began or began is None:
+            continue
+        if began == was or not states.leads(began, ended):  # seeded in between
+            stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
+            changes.append(Change("source", name, stands))
+    return tuple(changes)
+
+
+def _stand(states: States, name: str, digest: str) -> str:
+    place = states.position(name, digest)
+    return str(place) if place is not None and place.seed is not None else digest[:8]

@@ -115,8 +115,8 @@ class FreshKernel:
             await client.async_start_new_kernel_client()
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
-        client.kc.execute = self._execute  # type: ignore[union-attr,method-assign]
         await self.prepare()
+        client.kc.execute = self._execute  # type: ignore[union-attr,method-assign]
 
     async def run(self, cell: Cell, node: NotebookNode) -> str | None:
         """Run a cell; its outputs are then in ``node``.
@@ -176,27 +176,16 @@ class FreshKernel:
 
     def _execute(self, code: str, *, store_history: bool = True, **_: object) -> str:
         """Send a cell as a front end does, with its id; nbclient sends none."""
-        return self._send(code, {"cellId": self._cell}, store_history=store_history)
-
-    def _send(
-        self,
-        code: str,
-        metadata: Mapping[str, object],
-        *,
-        store_history: bool = False,
-        silent: bool = False,
-        expressions: Mapping[str, str] | None = None,
-    ) -> str:
         content = {
             "code": code,
-            "silent": silent,
+            "silent": False,
             "store_history": store_history,
-            "user_expressions": dict(expressions or {}),
+            "user_expressions": {},
             "allow_stdin": False,
             "stop_on_error": False,
         }
         kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
-        message = kc.session.msg("execute_request", content, metadata=dict(metadata))
+        message = kc.session.msg("execute_request", content, metadata={"cellId": self._cell})
         kc.shell_channel.send(message)
         return str(message["header"]["msg_id"])
 
@@ -204,8 +193,11 @@ class FreshKernel:
         """Make sure that the extension is there; seed. No event of a cell is fired for it."""
         seed = self._options.seed
         code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"
-        ident = self._send(code, {}, silent=True, expressions={"loaded": _ASK})
+        kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
         try:
+            ident = kc.execute(
+                code, silent=True, user_expressions={"loaded": _ASK}, allow_stdin=False
+            )
             reply: dict[str, Any] | None = await self._client.async_wait_for_reply(ident)  # type: ignore[union-attr]
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error

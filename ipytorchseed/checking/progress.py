@@ -1,15 +1,15 @@
-"""Shows the progress of a check: a bar for each notebook, or nothing."""
+"""Shows the progress of a check: a bar for each notebook."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.report import headline
+from ipytorchseed.checking.running import Watcher
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
     from rich.console import Console
     from rich.progress import TaskID
@@ -17,20 +17,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.verdict import Verdict
 
 
-class Silence:
-    """Says nothing."""
-
-    def begin(self, path: Path, steps: int) -> None:
-        """Learn that a notebook will take so many runs of cells."""
-
-    def step(self, path: Path) -> None:
-        """Learn that a cell of it has run."""
-
-    def end(self, verdict: Verdict) -> None:
-        """Learn what was found."""
-
-
-class Bars:
+class Bars(Watcher):
     """Draws a bar for each notebook.
 
     Args:
@@ -55,12 +42,7 @@ class Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def begin(self, path: Path, steps: int) -> None:

@@ -13,9 +13,7 @@ from ipytorchseed.session.states import LedgerStates
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
     from ipytorchseed.why.case import States
@@ -45,12 +43,7 @@ class Records:
     def __enter__(self) -> Records:  # noqa: PYI034 -- typing.Self is of Python 3.11
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._ledger is not None:
             self._ledger.close()
 
@@ -76,35 +69,27 @@ class Records:
         begin = 0 if since is None else self._places[since.id]
         return self.runs[begin : self._places[run.id]]
 
-    def states(self, run: Run) -> LedgerStates | None:
-        """Return where the states of this kernel stand, as seen from a run."""
-        return None if self._ledger is None else LedgerStates(self._ledger, run, sources())
+    @property
+    def states(self) -> LedgerStates | None:
+        """Where the states of this kernel stand."""
+        return None if self._ledger is None else LedgerStates(self._ledger, sources())
 
 
 class EitherKernel:
     """Where states stand that one of two kernels kept.
 
     Args:
-        run: The later run.
         kernels: The records of both.
     """
 
-    def __init__(self, run: Run, *kernels: Records) -> None:
+    def __init__(self, *kernels: Records) -> None:
         self._each: list[States] = [
-            states for kernel in kernels if (states := kernel.states(run)) is not None
+            states for kernel in kernels if (states := kernel.states) is not None
         ]
 
-    def makers(self, name: str, digest: str) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
-        """Return nothing: no run of a kernel that is gone can be run again."""
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+        """Return nothing: no run of a kernel that is gone can be told of."""
         return ()
-
-    def last(self, name: str) -> Fingerprint | None:  # noqa: ARG002 -- as above
-        """Return None: there is no kernel any more."""
-        return None
-
-    def here(self, run: Run) -> Run | None:  # noqa: ARG002 -- as above
-        """Return None, as above."""
-        return None
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""

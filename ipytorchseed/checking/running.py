@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -30,8 +30,8 @@ INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""
 
 
-class Watcher(Protocol):
-    """Receives the progress of checks."""
+class Watcher:
+    """Receives the progress of checks; this one says nothing of it."""
 
     def begin(self, path: Path, steps: int) -> None:
         """Learn that a notebook will take so many runs of cells."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from ipytorchseed.checking.running import Watcher
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -105,8 +103,10 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
     one differs, 2 where one could not be checked.
     """
-    from ipytorchseed.checking import report
+    from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.progress import Bars
+    from ipytorchseed.checking.running import Watcher
     from ipytorchseed.checking.running import check as run
 
     options = Options(
@@ -120,19 +120,15 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         parameters=_values(parameters),
     )
     _writable(junit)
-    with _progress() as watcher:
+    with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
         verdicts = run(_found(notebooks), options, watcher)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
     if junit is not None:
-        from ipytorchseed.checking.junit import as_junit
-
-        junit.write_text(as_junit(verdicts), encoding="utf-8")
+        junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
     if on_github:
-        from ipytorchseed.checking.annotations import annotate
-
-        for line in annotate(verdicts):
+        for line in ci.annotate(verdicts):
             click.echo(line, err=as_json)
     ctx.exit(max(each.exit_code for each in verdicts))
 
@@ -198,15 +194,3 @@ def _no_commands(*, on: bool) -> Iterator[None]:
     yield
     if on:
         click.echo(f"::{word}::")
-
-
-@contextmanager
-def _progress() -> Iterator[Watcher]:
-    """Draw a bar for each notebook under way, where a person looks on."""
-    from ipytorchseed.checking.progress import Bars, Silence
-
-    if not sys.stderr.isatty():
-        yield Silence()
-        return
-    with Bars() as bars:
-        yield bars

@@ -89,7 +89,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     It starts with PYTHONHASHSEED, thread counts and what else this torch needs, and with the
     extension loaded.
     """
-    from ipytorchseed.determinism.launch import launch_environment
+    from ipytorchseed.determinism.environment import launch_environment
     from ipytorchseed.render.text import visible
 
     manager = _manager()

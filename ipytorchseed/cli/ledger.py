@@ -11,7 +11,6 @@ import click
 from ipytorchseed.cli.commands import Commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ipytorchseed.ledger.prune import Limits
@@ -64,13 +63,10 @@ def path() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
-    opened = _open(read_only=True)
-    if opened is None:
-        _say_none(as_json=as_json)
-        return
-    with opened:
+    with _open(read_only=True, as_json=as_json) as opened:
         names = _chosen(opened, notebook)
-        runs = [*_last(opened, names, count)][::-1]
+        runs = [run for name in names for run in opened.runs(name, limit=count)]
+        runs = sorted(runs, key=lambda run: run.id or 0)[-count:]
         if as_json:
             click.echo(json.dumps({"schema": 1, "runs": [_as_json(run) for run in runs]}))
         elif runs:
@@ -95,11 +91,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
 
     What was saved under a name stays. A notebook does the same by and by.
     """
-    opened = _open(read_only=False)
-    if opened is None:
-        _say_none(as_json=False)
-        return
-    with opened:
+    with _open(read_only=False) as opened:
         for notice in opened.notices:
             click.echo(notice, err=True)
         limits = _limits(opened.limits, days, size)
@@ -121,11 +113,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
 @click.pass_context
 def verify(ctx: click.Context) -> None:
     """Check that the ledger holds what it says: exit 0 if it does, 1 if not."""
-    opened = _open(read_only=True)
-    if opened is None:
-        _say_none(as_json=False)
-        return
-    with opened:
+    with _open(read_only=True) as opened:
         findings = opened.verify()
         for finding in findings:
             click.echo(finding)
@@ -149,16 +137,16 @@ def _path() -> Path:
     return ledger_path()
 
 
-def _open(*, read_only: bool) -> Ledger | None:
+def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
+    """Open the ledger; where there is none yet, say so and end the command."""
     from ipytorchseed.ledger.store import Ledger
 
-    return Ledger.open(read_only=read_only) if _path().exists() else None
-
-
-def _say_none(*, as_json: bool) -> None:
-    click.echo(f"no ledger yet at {_path()}", err=as_json)
-    if as_json:
-        click.echo(json.dumps({"schema": 1, "runs": []}))
+    if not _path().exists():
+        click.echo(f"no ledger yet at {_path()}", err=as_json)
+        if as_json:
+            click.echo(json.dumps({"schema": 1, "runs": []}))
+        raise click.exceptions.Exit(0)
+    return Ledger.open(read_only=read_only)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -179,13 +167,6 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     return [*found]
 
 
-def _last(opened: Ledger, names: list[str | None], count: int) -> Iterator[Run]:
-    """Return the last runs of several notebooks, the newest first."""
-    runs = [run for name in names for run in opened.runs(name, limit=count)]
-    runs.sort(key=lambda run: run.id or 0, reverse=True)
-    yield from runs[:count]
-
-
 def _as_json(run: Run) -> dict[str, object]:
     return {
         "id": run.id,
@@ -203,11 +184,8 @@ def _as_json(run: Run) -> dict[str, object]:
 
 def _moved(run: Run) -> list[str]:
     """Return the sources and generators that the run left elsewhere than it found them."""
-    names = [name for name, digest in run.after.items() if run.before.get(name, digest) != digest]
-    before = run.generators_before
-    return names + [
-        name for name, each in run.generators_after.items() if before.get(name, each) != each
-    ]
+    begun = run.begun
+    return [name for name, digest in run.ended.items() if begun.get(name, digest) != digest]
 
 
 def _table(runs: list[Run]) -> str:

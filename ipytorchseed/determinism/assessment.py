@@ -1,4 +1,4 @@
-"""The flags of this process judged: what repeats on this machine, and what may not."""
+"""Judges every flag of this process: does it repeat on this machine as it is set?"""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import ANY, Flag
+from ipytorchseed.determinism.machine import Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from ipytorchseed.determinism.machine import Machine
 
 _CUBLAS_FITS = (":4096:8", ":16:8")
 
@@ -164,30 +164,27 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-_known: tuple[tuple[object, ...], Mapping[str, object]] = (), {}
+def read() -> dict[str, object]:
+    """Return the values of this table's rows by name; torch is not needed for it."""
+    return {flag.name: flag.read() for flag in FLAGS}
 
 
-def read() -> Mapping[str, object]:
-    """Read the rows of this table alone, which needs no torch.
+def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dict[str, str]:
+    """Return the variables, with their values, that are too late to set in a running process.
 
-    Returns:
-        Values by name: the same object as last time where nothing changed.
+    torch is imported, as its version decides what is needed; no device is started.
+
+    Args:
+        hash_seed: For ``PYTHONHASHSEED``, from 0 to 2**32-1.
+        threads: For torch and MKL; None for as many as torch takes on this machine.
     """
-    global _known  # noqa: PLW0603 -- a process has one environment
-    now = stamp()
-    if _known[0] != now:
-        _known = now, {flag.name: flag.read() for flag in FLAGS}
-    return _known[1]
+    import torch
 
-
-def stamp() -> tuple[object, ...]:
-    """Return what changes when a variable of the table does: as Python keeps it, not decoded."""
-    kept: Any = os.environ
-    if hasattr(kept, "_data") and hasattr(kept, "encodekey"):
-        return tuple(map(kept._data.get, _encoded(kept.encodekey)))  # noqa: SLF001
-    return tuple(flag.get() for flag in FLAGS)
-
-
-@lru_cache(maxsize=1)
-def _encoded(encode: Callable[[str], object]) -> tuple[object, ...]:
-    return tuple(encode(flag.name) for flag in FLAGS)
+    machine = Machine.here()
+    count = torch.get_num_threads() if threads is None else threads
+    found = {
+        flag.name: flag.wanted(machine) if flag.begin is None else flag.begin(machine, count)
+        for flag in FLAGS
+    }
+    found["PYTHONHASHSEED"] = str(hash_seed)
+    return {name: str(value) for name, value in found.items() if value is not ANY}

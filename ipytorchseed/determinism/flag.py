@@ -1,4 +1,4 @@
-"""What a flag is: a setting of the whole process that changes numbers, or whether they repeat."""
+"""A flag: a setting of the whole process that changes numbers, or whether they repeat."""
 
 from __future__ import annotations
 
@@ -63,8 +63,6 @@ class Flag(Struct, frozen=True, eq=False):
         mend: What to do about it where ``%deterministic on`` cannot.
         fits: Tells whether a value serves a wish; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.
-        stamp: The function of ``torch._C`` behind ``get``, and its arguments: what it returns
-            changes when the value does, and asking it costs a tenth. Empty where there is none.
         begin: What an environment variable is to be when a process starts that shall repeat, on a
             machine and with a number of threads: what is wanted, unless said otherwise.
     """
@@ -80,7 +78,6 @@ class Flag(Struct, frozen=True, eq=False):
     mend: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
-    stamp: tuple[str, ...] = ()
     begin: Callable[[Machine, int], object] | None = None
 
     def read(self) -> object:
@@ -92,12 +89,15 @@ class Flag(Struct, frozen=True, eq=False):
             return Unreadable(first or type(error).__name__)
 
 
+_SCALARS = (bool, int, float, str)
+
+
 def plain(value: object) -> object:
     """Return a flag's value as JSON has it: types and devices as torch writes them."""
+    if isinstance(value, _SCALARS):
+        return value
     if value is ANY or value is None or isinstance(value, Unreadable):
         return None
-    if isinstance(value, bool | int | float | str):
-        return value
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     return str(value)

@@ -1,4 +1,4 @@
-"""Ctrl-C, held back while something is put in order."""
+"""Delays ``KeyboardInterrupt`` while state is changed or put back."""
 
 from __future__ import annotations
 

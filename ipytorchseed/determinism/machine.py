@@ -1,4 +1,4 @@
-"""What this process runs on, asked without starting any device."""
+"""Hardware and versions of this process, read without starting a device."""
 
 from __future__ import annotations
 

@@ -61,7 +61,6 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
     return Flag(
         name=name,
         get=lambda: _read(key),
-        stamp=("_get_fp32_precision_getter", *key),
         set=lambda value: _write(key, value),
         applies=(lambda machine: machine.cuda) if backend == "cuda" else (lambda _: True),
         why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
@@ -72,7 +71,6 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
 def _old_flag(
     name: str,
     access: tuple[Callable[[], object], Callable[[Any], None]],
-    stamp: str,
     what: str,
     *,
     cuda: bool,
@@ -81,7 +79,6 @@ def _old_flag(
     return Flag(
         name=name,
         get=get,
-        stamp=(stamp,),
         set=set_,
         applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
         why=f"{what} in float32 may round their input to fewer bits; the older name of"
@@ -109,12 +106,11 @@ FLAGS: tuple[Flag, ...] = (
     _old_flag(
         _MATMUL,
         (_get_matmul, _set_matmul),
-        "_get_float32_matmul_precision",
         "Matrix products",
         cuda=False,
     ),
-    _old_flag(_CUBLAS, _cublas, "_get_cublas_allow_tf32", "Matrix products on GPU", cuda=True),
-    _old_flag(_CUDNN, _cudnn, "_get_cudnn_allow_tf32", "Convolutions and RNNs on GPU", cuda=True),
+    _old_flag(_CUBLAS, _cublas, "Matrix products on GPU", cuda=True),
+    _old_flag(_CUDNN, _cudnn, "Convolutions and RNNs on GPU", cuda=True),
     *(_key_flag(name, key) for name, key in _KEYS.items()),
 )
 

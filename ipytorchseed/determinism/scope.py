@@ -23,7 +23,6 @@ from ipytorchseed.rng.table import seed as seed_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from typing_extensions import Self
 
@@ -179,12 +178,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self.begin()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self.end()
         pick = self.pick or self._here
         if error is not None and pick is not None:

@@ -85,7 +85,6 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     Flag(
         name="torch.use_deterministic_algorithms",
         get=lambda: _torch().are_deterministic_algorithms_enabled(),
-        stamp=("_get_deterministic_algorithms",),
         set=lambda value: _use(mode=value),
         wanted=lambda _: True,
         why="Operations use a deterministic algorithm, or raise where there is none.",
@@ -96,7 +95,6 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     Flag(
         name="torch.use_deterministic_algorithms.warn_only",
         get=lambda: _torch().is_deterministic_algorithms_warn_only_enabled(),
-        stamp=("_get_deterministic_algorithms_warn_only",),
         set=lambda value: _use(warn_only=value),
         wanted=lambda _: False,
         why="Where only a warning is given, the operation runs and may not repeat; flash and"
@@ -117,7 +115,6 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     ),
     _attribute_flag(
         "utils.deterministic.fill_uninitialized_memory",
-        stamp=("_get_deterministic_fill_uninitialized_memory",),
         wanted=lambda _: True,
         why="Under deterministic algorithms, torch.empty is filled with NaN or the largest"
         " integer, so that reading unwritten memory repeats.",
@@ -131,7 +128,6 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
 LIBRARIES: tuple[Flag, ...] = (
     _attribute_flag(
         "backends.cudnn.enabled",
-        stamp=("_get_cudnn_enabled",),
         applies=_has_cuda,
         why="Convolutions and RNNs on GPU run in cuDNN, or in torch's own kernels with other"
         " rounding.",
@@ -139,7 +135,6 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.cudnn.benchmark",
-        stamp=("_get_cudnn_benchmark",),
         wanted=lambda _: False,
         applies=_has_cuda,
         why="cuDNN times its algorithms and keeps the fastest, which noise can change from one"
@@ -149,7 +144,6 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.cudnn.deterministic",
-        stamp=("_get_cudnn_deterministic",),
         wanted=lambda _: True,
         applies=_has_cuda,
         why="cuDNN is limited to deterministic algorithms; implied for convolutions by"
@@ -159,7 +153,6 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.mkldnn.deterministic",
-        stamp=("_get_mkldnn_deterministic",),
         wanted=lambda machine: True if machine.xpu else ANY,
         applies=lambda machine: machine.xpu,
         why="oneDNN is limited to deterministic kernels on Intel GPUs.",
@@ -168,7 +161,6 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
     _attribute_flag(
         "backends.mkldnn.enabled",
-        stamp=("_get_mkldnn_enabled",),
         why="Convolutions and matrix products on CPU run in oneDNN, or in torch's own kernels"
         " with other rounding.",
         source=_BACKENDS,
@@ -199,7 +191,6 @@ def _reduction(kind: str) -> Flag:
     return Flag(
         name=f"torch.backends.cuda.matmul.{name}",
         get=get,
-        stamp=(f"_get_cublas_{name}",),
         set=lambda value: setattr(_torch().backends.cuda.matmul, name, value),
         applies=_has_cuda,
         why=f"Matrix products of {kind} may add up partial sums in {kind} (second value: with"
@@ -208,11 +199,10 @@ def _reduction(kind: str) -> Flag:
     )
 
 
-def _attention(label: str, get: str, set_: str, stamp: str) -> Flag:
+def _attention(label: str, get: str, set_: str) -> Flag:
     return Flag(
         name=f"torch.backends.cuda.{get}",
         get=lambda: getattr(_torch().backends.cuda, get)(),  # noqa: PLW0108 -- torch comes late
-        stamp=(stamp,),
         set=lambda value: getattr(_torch().backends.cuda, set_)(value),  # noqa: PLW0108
         why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
         source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
@@ -224,25 +214,22 @@ NUMBERS: tuple[Flag, ...] = (
     _reduction("bf16"),
     _attribute_flag(
         "backends.cuda.matmul.allow_fp16_accumulation",
-        stamp=("_get_cublas_allow_fp16_accumulation",),
         applies=_has_cuda,
         why="Matrix products of fp16 may be accumulated in fp16.",
         source=_NUMERICS,
     ),
-    _attention("flash", "flash_sdp_enabled", "enable_flash_sdp", "_get_flash_sdp_enabled"),
+    _attention("flash", "flash_sdp_enabled", "enable_flash_sdp"),
     _attention(
         "memory-efficient",
         "mem_efficient_sdp_enabled",
         "enable_mem_efficient_sdp",
-        "_get_mem_efficient_sdp_enabled",
     ),
-    _attention("plain", "math_sdp_enabled", "enable_math_sdp", "_get_math_sdp_enabled"),
-    _attention("cuDNN", "cudnn_sdp_enabled", "enable_cudnn_sdp", "_get_cudnn_sdp_enabled"),
+    _attention("plain", "math_sdp_enabled", "enable_math_sdp"),
+    _attention("cuDNN", "cudnn_sdp_enabled", "enable_cudnn_sdp"),
     _attention(
         "reduced-precision plain",
         "fp16_bf16_reduction_math_sdp_allowed",
         "allow_fp16_bf16_reduction_math_sdp",
-        "_get_math_sdp_allow_fp16_bf16_reduction",
     ),
 )
 
@@ -260,7 +247,6 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
         Flag(
             name=f"torch.autocast.{device}.enabled",
             get=lambda: _torch().is_autocast_enabled(device),
-            stamp=("is_autocast_enabled", device),
             set=lambda value: _torch().set_autocast_enabled(device, value),
             why=f"Operations on {device} may run in a smaller type.",
             source=_DOCS + "amp.html",
@@ -268,7 +254,6 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
         Flag(
             name=f"torch.autocast.{device}.dtype",
             get=lambda: _torch().get_autocast_dtype(device),
-            stamp=("get_autocast_dtype", device),
             set=lambda value: _torch().set_autocast_dtype(device, value),
             why=f"The smaller type that autocast uses on {device}.",
             source=_DOCS + "amp.html",
@@ -280,7 +265,6 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.default_dtype",
         get=lambda: _torch().get_default_dtype(),
-        stamp=("get_default_dtype",),
         set=lambda value: _torch().set_default_dtype(value),
         why="New floating-point tensors have this type.",
         source=_DOCS + "generated/torch.set_default_dtype.html",
@@ -295,7 +279,6 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.grad_enabled",
         get=lambda: _torch().is_grad_enabled(),
-        stamp=("is_grad_enabled",),
         set=lambda value: _torch().set_grad_enabled(value),
         why="Without it nothing is recorded for backward, and some operations take other paths.",
         source=_DOCS + "notes/autograd.html",
@@ -303,7 +286,6 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.inference_mode_enabled",
         get=lambda: _torch().is_inference_mode_enabled(),
-        stamp=("is_inference_mode_enabled",),
         why="As without gradients; set only around a block of code.",
         source=_DOCS + "notes/autograd.html",
     ),
@@ -312,7 +294,6 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.num_threads",
         get=lambda: _torch().get_num_threads(),
-        stamp=("get_num_threads",),
         set=lambda value: _torch().set_num_threads(value),
         why="Sums and matrix products on CPU are split among this many threads; another number"
         " rounds differently.",
@@ -321,7 +302,6 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.num_interop_threads",
         get=lambda: _torch().get_num_interop_threads(),
-        stamp=("get_num_interop_threads",),
         late=lambda _: "torch lets it be set once, before any parallel work",
         why="Independent operations may run on this many threads.",
         source=_DOCS + "notes/cpu_threading_torchscript_inference.html",

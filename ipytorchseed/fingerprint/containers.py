@@ -264,14 +264,28 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
         raise SpentError from None
 
 
-_TIMES = ("fit_time", "score_time")
+_TIMES = (
+    ("fit_time", "score_time"),
+    ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
+)
+"""With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
 
 
-def _is_timed(batch: Sequence[tuple[object, object]]) -> bool:
-    """Tell what ``sklearn.model_selection.cross_validate`` returns: times come first in it."""
-    return len(batch) > len(_TIMES) and all(
-        type(key) is str and key == name for (key, _), name in zip(batch, _TIMES, strict=False)
-    )
+def count_times(names: Sequence[object]) -> int:
+    """Count the times with which the results of scikit-learn's model selection begin.
+
+    Args:
+        names: The keys or columns, in their order.
+
+    Returns:
+        How many of the first are times; 0 where these are no such results.
+    """
+    for times in _TIMES:
+        first = tuple(names[: len(times)])
+        plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
+        if plain and first == times and len(names) > len(times):
+            return len(times)
+    return 0
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
@@ -282,8 +296,8 @@ def write_dict(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     hasher = xxh3_128()
     for batch in _entries(value, length, walk):
         if len(batch) <= PARTS:
-            if _is_timed(batch):
-                batch[:2] = [(key, None) for key in _TIMES]
+            times = count_times([key for key, _ in batch])
+            batch[:times] = [(key, None) for key, _ in batch[:times]]
             tokens = yield from write_tokens([each for item in batch for each in item], walk)
             hasher.update(b"".join(tokens))
             if top and length <= PARTS:

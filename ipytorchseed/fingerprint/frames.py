@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint.containers import count_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
@@ -40,6 +41,10 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     labels = yield columns
     index_token = yield index
     values = _columns(manager, walk)
+    texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
+    names = list(columns) if len(values) <= PARTS and texts else []
+    times = count_times(names)
+    values[:times] = [None] * times
     tokens = yield from attribute_tokens([("", each) for each in walk.pick(values)], walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
@@ -47,8 +52,6 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         return Draft(digest, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
-    texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
-    names = list(columns) if len(values) <= PARTS and texts else []
     parts |= {
         f"k:{name}": digest_of(token)
         for name, (_, token) in zip(names, tokens, strict=False)

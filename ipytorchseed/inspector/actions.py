@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.buttons import press
 from ipytorchseed.notebook.magic import as_word
+from ipytorchseed.render.replay import say_outside
 from ipytorchseed.why.case import run_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.state import State
     from ipytorchseed.render.inspection import Model
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
 
 _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
+
+_MARKS = ("✓ ", "▲ ")
+"""How what a replay says begins; the view marks it itself."""
 
 _LOST = (
     "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
@@ -50,15 +55,23 @@ def act(extension: State, wish: Mapping[str, Any]) -> Model:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
     ok, text = press(extension, line)
     after = session.last
-    undo = after.id if ok and after is not None and after.id != newest else None
-    moves = wish.get("what") != "save"
-    return {
-        "say": "done",
-        "ok": ok,
-        "text": text,
-        "line": line,
-        "undo": undo if moves else None,
-    }
+    done = ok and after is not None and after.id != newest
+    if text[:2] in _MARKS:  # those of a replay
+        ok, text = text.startswith("✓"), text[2:]
+    undo = _undo(str(wish.get("what")), after) if done and after is not None else None
+    return {"say": "done", "ok": ok, "text": text, "line": line, "undo": undo}
+
+
+def _undo(what: str, after: Run) -> Model | None:
+    """Return what a button is to ask for that undoes another; None where nothing moved.
+
+    Args:
+        what: What was done.
+        after: The run of its magic.
+    """
+    if what == "replay":
+        return {"what": "undo-replay"}
+    return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
 def _line(extension: State, wish: Mapping[str, Any]) -> str:
@@ -66,6 +79,10 @@ def _line(extension: State, wish: Mapping[str, Any]) -> str:
     what = wish.get("what")
     if what == "rewind":
         return f"%seed rewind {_word(extension, int(wish['run']))}"
+    if what == "replay":
+        return f"%replay {_word(extension, int(wish['run']))}{' --yes' if wish.get('sure') else ''}"
+    if what == "undo-replay":
+        return "%replay --undo"
     if what == "reseed":
         seed = str(wish.get("seed", "")).strip()
         if not re.fullmatch(r"\d{1,20}", seed):
@@ -80,12 +97,15 @@ def _line(extension: State, wish: Mapping[str, Any]) -> str:
 
 
 def _word(extension: State, number: int) -> str:
-    session = extension.tracking.session
-    run = session.ledger.run(number)
+    return run_word(_run(extension, number), extension.tracking.session.kernel)
+
+
+def _run(extension: State, number: int) -> Run:
+    run = extension.tracking.session.ledger.run(number)
     if run is None:
         msg = f"the ledger no longer keeps run #{number}"
         raise LookupFailure(msg)
-    return run_word(run, session.kernel)
+    return run
 
 
 def _question(extension: State, wish: Mapping[str, Any]) -> str:
@@ -94,5 +114,11 @@ def _question(extension: State, wish: Mapping[str, Any]) -> str:
     if wish.get("what") == "save":
         taken = name in session.ledger.saves(session.notebook)
         return f"Something is saved as {name!r}. Replace it?" if taken else ""
+    if wish.get("what") == "replay" and extension.choices.tracking:
+        plan = extension.replays.plan(_run(extension, int(wish["run"])))
+        outside = say_outside(plan, session.kernel)
+        return f"{outside}. Run that again?" if outside else ""
+    if wish.get("what") in ("replay", "undo-replay"):
+        return ""  # the magic says why not; what it does can be undone
     verb = {"rewind": "Rewind", "restore": "Restore"}.get(str(wish.get("what")), "Reseed")
     return "" if extension.choices.tracking else _LOST.format(verb)

@@ -1,4 +1,4 @@
-"""How an object is built, read past any code of its class.
+"""Slots and attributes of objects, read without running code of their classes.
 
 Classes are read through ``type``'s own descriptors, so that no metaclass is asked, and objects
 through the slots and the dictionary that their class reserves, so that no property,

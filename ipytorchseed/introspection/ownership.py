@@ -1,4 +1,4 @@
-"""Whose code a module is: the user's own, or that of a library of some version."""
+"""Code ownership: tells modules of the user's from those of installed libraries."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class, own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 _MANY = 64
 """Items of a container, or attributes of an object, that are looked at."""
@@ -141,36 +141,21 @@ def is_from_its_module(value: Any) -> bool:  # noqa: ANN401
 
 def items(value: Any) -> list[Any]:  # noqa: ANN401
     """Return the first items of a container; of a dictionary, its values."""
-    iterate = _ITERATE.get(id(type(value)))
-    if iterate is None:
-        iterate = next((each for base, each in _BASES if issubclass(type(value), base)), None)
+    kind = type(value)
+    found: Any = dict.values(value) if issubclass(kind, dict) else None
+    if found is None:
+        found = next((each.__iter__(value) for each in _ITERABLES if issubclass(kind, each)), ())
     try:
-        return [] if iterate is None else list(itertools.islice(iterate(value), _MANY))
+        return list(itertools.islice(found, _MANY))
     except RuntimeError:  # another thread is changing it
         return []
 
 
-def _values(value: dict[Any, Any]) -> Iterator[Any]:
-    return iter(dict.values(value))
+_ITERABLES = (list, tuple, set, frozenset)
 
-
-_BASES: tuple[tuple[type, Callable[[Any], Iterator[Any]]], ...] = (
-    (dict, _values),
-    (list, list.__iter__),
-    (tuple, tuple.__iter__),
-    (set, set.__iter__),
-    (frozenset, frozenset.__iter__),
+CONTAINERS: frozenset[int] = identities(
+    {*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict}
 )
-_ITERATE: dict[int, Callable[[Any], Iterator[Any]]] = {
-    id(kind): iterate
-    for kind, iterate in (
-        *_BASES,
-        (collections.OrderedDict, _values),
-        (collections.defaultdict, _values),
-    )
-}
-
-CONTAINERS: frozenset[int] = frozenset(_ITERATE)
 """Types of containers whose length may be asked for, by identity."""
 
 

@@ -1,4 +1,4 @@
-"""Bytes made smaller where that helps, and as they were again."""
+"""Compresses bytes where that helps, and restores them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ is an extension of MessagePack with the part's key.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -37,18 +37,6 @@ _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins
 
 _Stored = tuple[list[int], Raw]
 _STORED = msgspec.msgpack.Decoder(_Stored)
-
-
-class Encoded(NamedTuple):
-    """A run as bytes.
-
-    Attributes:
-        record: The run, without its parts.
-        parts: Its large parts by key, which are kept once for all runs.
-    """
-
-    record: bytes
-    parts: dict[int, bytes]
 
 
 def key_of(content: bytes) -> int:
@@ -125,8 +113,12 @@ def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
         yield record
 
 
-def encode_run(run: Run) -> Encoded:
-    """Write a run; its number is not part of it."""
+def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
+    """Write a run; its number is not part of it.
+
+    Returns:
+        The run without its large parts, and these by key: they are kept once for all runs.
+    """
     parts: dict[int, bytes] = {}
 
     def part(code: int, content: object) -> Raw | Ext:
@@ -151,7 +143,7 @@ def encode_run(run: Run) -> Encoded:
         displays=tuple(map(value, run.displays)),
         id=None,
     )
-    return Encoded(encode((list(parts), Raw(encode(record)))), parts)
+    return encode((list(parts), Raw(encode(record)))), parts
 
 
 def parts_of_run(record: bytes) -> list[int]:

@@ -1,4 +1,4 @@
-"""What can go wrong with the ledger's file, told in words: what, which file, what to do.
+"""Errors of SQLite and of the system as one line: what happened, which file, what to do.
 
 The kind of a fault is SQLite's result code (https://www.sqlite.org/rescode.html), or the system's
 error number. Never is it searched for in a message that may hold a path.
@@ -42,17 +42,21 @@ class Fault(Enum):
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
-_OF_SQLITE = {
-    3: Fault.DENIED,  # SQLITE_PERM
-    5: Fault.BUSY,  # SQLITE_BUSY
-    6: Fault.BUSY,  # SQLITE_LOCKED
-    8: Fault.DENIED,  # SQLITE_READONLY
-    11: Fault.DAMAGED,  # SQLITE_CORRUPT
-    13: Fault.FULL,  # SQLITE_FULL
-    14: Fault.DENIED,  # SQLITE_CANTOPEN
-    23: Fault.DENIED,  # SQLITE_AUTH
-    26: Fault.DAMAGED,  # SQLITE_NOTADB
+_SQLITE = {
+    3: (Fault.DENIED, "access permission denied"),
+    5: (Fault.BUSY, "database is locked"),
+    6: (Fault.BUSY, "database table is locked"),
+    8: (Fault.DENIED, "attempt to write a readonly database"),
+    10: (Fault.OTHER, "disk I/O error"),
+    11: (Fault.DAMAGED, "database disk image is malformed"),
+    13: (Fault.FULL, "database or disk is full"),
+    14: (Fault.DENIED, "unable to open database file"),
+    23: (Fault.DENIED, "authorization denied"),
+    26: (Fault.DAMAGED, "file is not a database"),
 }
+"""Faults by SQLite's code, with its text for it: Python 3.10 tells that alone."""
+
+_CODES = {text: code for code, (_, text) in _SQLITE.items()}
 
 _IOERR = 10
 
@@ -67,31 +71,17 @@ _OF_SYSTEM = {
     errno.EDQUOT: Fault.FULL,
 }
 
-_TEXTS = {
-    "access permission denied": 3,
-    "database is locked": 5,
-    "database table is locked": 6,
-    "disk I/O error": 10,
-    "attempt to write a readonly database": 8,
-    "database disk image is malformed": 11,
-    "database or disk is full": 13,
-    "unable to open database file": 14,
-    "authorization denied": 23,
-    "file is not a database": 26,
-}
-"""SQLite's texts for codes, whole: Python 3.10 does not tell the code."""
-
 
 def kind_of(error: BaseException) -> Fault:
     """Return the kind of an error of SQLite or of the system."""
     if isinstance(error, OSError):
         return _OF_SYSTEM.get(error.errno or 0, Fault.OTHER)
-    return _OF_SQLITE.get(_code(error), Fault.OTHER)
+    return _SQLITE.get(_code(error), (Fault.OTHER, ""))[0]
 
 
 def _code(error: BaseException) -> int:
     code = getattr(error, "sqlite_errorcode", None)  # from Python 3.11 on
-    return _TEXTS.get(str(error), 0) if code is None else int(code) & 0xFF
+    return _CODES.get(str(error), 0) if code is None else int(code) & 0xFF
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:

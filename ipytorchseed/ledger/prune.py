@@ -1,4 +1,4 @@
-"""What the ledger drops, and when: by age first, then, where it is too large, the oldest.
+"""Drops what is too old from the ledger, and the oldest where the ledger is too large.
 
 Each step is a short transaction, so that it can be done between two cells and left off at any time.
 The full states of sources are nine tenths of a ledger and are needed only to go back

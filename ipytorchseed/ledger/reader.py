@@ -12,8 +12,7 @@ from ipytorchseed.ledger import blobs, queries
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import ANY, LATEST, Query
-from ipytorchseed.ledger.saves import find_save, names_of_saves
-from ipytorchseed.ledger.seeds import find_seeds
+from ipytorchseed.ledger.seeds import find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
 
@@ -179,15 +178,6 @@ class Reader:
         wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
         found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
         return {each: found[key] for each, key in wanted.items() if key in found}
-
-    def states_of_run(self, run: Run, *, after: bool = False) -> dict[str, bytes]:
-        """Return the full state of each source when a run began, or ``after`` it ended.
-
-        Sources whose state was never kept, or was pruned since, are absent.
-        """
-        digests = run.after if after else run.before
-        found = self.states(digests.values())
-        return {name: found[digest] for name, digest in digests.items() if digest in found}
 
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
         """Return what was seen of runs' operations, by the run's number, oldest first."""

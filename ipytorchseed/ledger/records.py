@@ -133,20 +133,33 @@ class Run(Struct, frozen=True, omit_defaults=True):
         generators_after: The same when it ended.
         settings: Flags, environment, versions and hardware, as JSON values by name.
         reads: What it read: value by name, when it began.
+        replaced: Functions of packages that it reads and in whose place the user put others.
+        missing: Names that its code may look up and that were not there: builtins, and what was
+            not set.
+        parts: Of values of which it read but some attributes (``a:batch``) and items
+            (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
         result: Its last expression, if it showed one.
         stdout: What it printed, if anything.
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
+        wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
+        imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
-        asks: Functions that its code may call whose answer is new each time (clock, entropy).
-        uses: Packages that its code reaches, such as ``torch`` and ``numpy``.
-        passes: Whether all that its code may draw from torch are passes over a ``DataLoader`` that
-            uses nothing of what they draw.
+        timed: Names that held readings of clocks, or addresses, and nothing else: no content.
+        nondeterministic_calls: Functions that its code may call whose answer is new each time
+            (clock, entropy).
+        packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
+        only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
+            ``DataLoader`` that uses nothing of what they draw.
+        loaders: How many such loaders its code reaches; 0 where it reaches others as well.
+        heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
+            it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
+            from torch (``draws``), unless loaded weights replace that.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -168,18 +181,40 @@ class Run(Struct, frozen=True, omit_defaults=True):
     generators_after: Mapping[str, GeneratorState] = {}
     settings: Mapping[str, Any] = {}
     reads: Mapping[str, Fingerprint] = {}
+    replaced: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
+    wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
+    imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
-    asks: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-    passes: bool = False
+    timed: tuple[str, ...] = ()
+    nondeterministic_calls: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    only_loader_seed_draws: bool = False
+    loaders: int = 0
+    heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """The digests of all sources and generators when it began, by name."""
+        return {**self.before, **_digests(self.generators_before)}
+
+    @property
+    def ended(self) -> dict[str, str]:
+        """The same when it ended."""
+        return {**self.after, **_digests(self.generators_after)}
+
+
+def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:
+    return {name: state.digest for name, state in generators.items()}

@@ -14,14 +14,12 @@ from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.saves import put_save
-from ipytorchseed.ledger.seeds import SeedEntry, put_seed
+from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
 from ipytorchseed.ledger.traces import put_trace
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from ipytorchseed.ledger.records import Run, Trace
 
@@ -127,12 +125,7 @@ class Ledger(Reader):
     def __enter__(self) -> Ledger:  # noqa: PYI034 -- typing.Self is of Python 3.11
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # ----------------------------------------------------------------------------------------------

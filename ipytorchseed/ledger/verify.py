@@ -1,4 +1,4 @@
-"""Whether the ledger holds what it says it holds."""
+"""Checks every page, blob, record and reference of the ledger."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ipytorchseed.ledger.blobs import batches, marks
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
 from ipytorchseed.ledger.records import Trace
-from ipytorchseed.ledger.saves import Save
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.seeds import Save, SeedEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

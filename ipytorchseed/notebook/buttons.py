@@ -18,10 +18,13 @@ def press(extension: State, line: str) -> tuple[bool, str]:
         line: The magic as one types it.
 
     Returns:
-        Whether it did what it says, and what it said.
+        Whether it did what it says, and what it said: what it displayed last, or else printed.
     """
     with extension.lock:  # a cell that begins meanwhile, in another thread, waits for us
         with capture_output() as said:
             result = extension.shell.run_cell(line, store_history=False)
         error = result.error_before_exec or result.error_in_exec
-        return (True, said.stdout.strip()) if error is None else (False, str(error))
+        if error is not None:
+            return False, str(error)
+        shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
+        return True, shown[-1] if shown else said.stdout.strip()

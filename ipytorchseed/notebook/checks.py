@@ -19,9 +19,10 @@ from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
-from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.repeating import RepeatedCell, Shown
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -116,10 +117,9 @@ class Checks:
             seed_all(seed)
             self._tracking.note_seed(seed, "scope")
         progress = Progress(shell, silent=as_json)
-        check = Check(
+        repeated = RepeatedCell(
             shell.user_ns,
             reached,
-            runs=runs,
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,
@@ -129,7 +129,7 @@ class Checks:
         under = _Under(
             run=run,
             cell=cell,
-            check=check,
+            check=Check(repeated, runs),
             outputs=outputs,
             overhearing=Overhearing(shell, outputs.printed, outputs.displayed),
             progress=progress,

@@ -171,6 +171,10 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure(message)
     if extension.rerunning:  # the body of a check, which sets no flags
         return
+    if runs is not None and extension.replaying and body is None:
+        if seed is not None:  # what is wanted of the cell is what it makes
+            extension.apply(seed, "scope")
+        return
     if runs is not None:
         _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
         return
@@ -178,7 +182,9 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
     if body is None:  # the transformer left the body in the cell
         run = extension.runs.current
-        extension.scopes.begin_cell(scope, after or partial(_show_receipt, extension.runs, run))
+        if not extension.replaying:  # a replay says itself what came of it
+            after = after or partial(_show_receipt, extension.runs, run)
+        extension.scopes.begin_cell(scope, after)
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
         if trace:

@@ -30,6 +30,7 @@ MAGICS = (
     ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
     ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
+    ("line", "replay", "ipytorchseed.notebook.replay_magic", "%replay 12"),
     ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
 )

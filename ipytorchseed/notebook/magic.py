@@ -27,9 +27,6 @@ _VARIABLE = re.compile(r"\$[A-Za-z_$]|\{")
 _CALLER = 3
 """Frames from ``_words`` to the code that called: ``__call__``, ``run_line_magic`` and its."""
 
-_KEPT = 32
-"""Lines of cell magics that are kept parsed."""
-
 
 def as_word(name: str) -> str:
     """Write a name as one types it, so that a magic takes it for one word.
@@ -70,7 +67,6 @@ class Magic:
         self.__name__ = name
         self._module = module
         self._extension = extension
-        self._parsed: dict[tuple[str, ...], click.Context] = {}
         setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand, to see what came out empty
 
     @property
@@ -106,7 +102,7 @@ class Magic:
         words = self._words(line)
         command = self.command
         try:
-            with self._parse(command, words) as context:
+            with command.make_context(self.sign, words) as context:
                 context.obj = self._extension, cell
                 return command.invoke(context)
         except click.exceptions.Exit:  # after --help
@@ -117,17 +113,6 @@ class Magic:
             raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
-
-    def _parse(self, command: click.Command, words: list[str]) -> click.Context:
-        """Parse a line; that of a cell magic only once, as cells are run again and again."""
-        if self.kind == "line":
-            return command.make_context(self.sign, words)
-        key = tuple(words)
-        if key not in self._parsed:
-            if len(self._parsed) >= _KEPT:
-                self._parsed.clear()
-            self._parsed[key] = command.make_context(self.sign, words)
-        return self._parsed[key]
 
     def complete(self, line: str) -> tuple[str, list[str]]:
         """Return the unfinished word of a line, and the words and options that it may become.

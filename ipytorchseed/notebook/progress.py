@@ -1,7 +1,8 @@
-"""How far a long check is: one line, which goes when the check ends."""
+"""How far something long is: one line, which goes when that ends."""
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -22,16 +23,21 @@ _EVERY = 0.3
 
 
 class Progress:
-    """A line that is shown while something takes long, in front ends that can replace it.
+    """A line that is shown while something takes long, and is replaced as it goes on.
+
+    Where nothing can be replaced, as in a pipe, its steps are lines of their own.
 
     Args:
         shell: The running shell.
         silent: Show nothing.
+        what: What is done, as a word.
     """
 
-    def __init__(self, shell: InteractiveShell, *, silent: bool) -> None:
+    def __init__(self, shell: InteractiveShell, *, silent: bool, what: str = "Checking") -> None:
         self._publisher: Any = shell.display_pub
-        self._silent = silent or not hasattr(shell, "kernel")  # a terminal would print each state
+        self._in_kernel = hasattr(shell, "kernel")
+        self._silent = silent
+        self._what = what
         self._shown = False
         self._ident = uuid.uuid4().hex
         self._began = self._last = time.monotonic()
@@ -41,23 +47,51 @@ class Progress:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if self._shown and raised[0] is not None:
-            self._publish({"text/plain": ""})
+        if not self._in_kernel or raised[0] is not None:
+            self.clear()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            self._show("")
 
     def conclude(self, view: View) -> None:
         """Show what came of it, in the line's place where it was shown."""
-        if self._shown:
+        if self._shown and self._in_kernel:
             self._publish({"text/plain": view.text(), "text/html": view.html()})
         else:
             display(view)
 
     def tell(self, what: str) -> None:
-        """Say what is done now."""
+        """Say what is done now, if it has taken long."""
         now = time.monotonic()
-        if self._silent or now - self._began < _PATIENCE or now - self._last < _EVERY:
-            return
-        self._last = now
-        self._publish({"text/plain": f"Checking: {what} …"})
+        if now - self._began >= _PATIENCE and now - self._last >= _EVERY:
+            self._last = now
+            if self._in_kernel or sys.stderr.isatty():
+                self.step(f"{what} …")
+
+    def step(self, what: str, *, shows: bool = False) -> None:
+        """Say which step begins.
+
+        Args:
+            what: The step.
+            shows: Whether it shows something itself: it may be in a terminal's line.
+        """
+        if not self._silent:
+            self._show(f"{self._what}: {what}")
+            if shows and not self._in_kernel and sys.stderr.isatty():
+                sys.stderr.write("\n")
+                self._shown = False
+
+    def _show(self, text: str) -> None:
+        if self._in_kernel:
+            self._publish({"text/plain": text})
+        elif sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[2K{text}")  # to the line's begin, which is made empty
+            sys.stderr.flush()
+        elif text:
+            sys.stderr.write(f"{text}\n")
+        self._shown = bool(text) or self._in_kernel
 
     def _publish(self, data: dict[str, str]) -> None:
         """Show something past whatever takes the displays of a run."""

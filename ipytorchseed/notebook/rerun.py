@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
 
-from ipytorchseed.session.check import Shown
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.repeating import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +55,7 @@ class Rerunner:
         outputs = Outputs(timed=self._timed)
         results: list[object] = []
         error: BaseException | None = None
-        with self._hushed(outputs, results):
+        with hushed(self._shell, outputs, results):
             try:
                 codes = self._compile()
                 with around:
@@ -92,44 +92,45 @@ class Rerunner:
     def _execute(self, code: CodeType) -> None:
         names = self._shell.user_global_ns, self._shell.user_ns
         if code.co_flags & inspect.CO_COROUTINE:
-            _await(eval(code, *names))  # noqa: S307 -- the user's own cell
+            run_coroutine(eval(code, *names))  # noqa: S307 -- the user's own cell
         else:
             exec(code, *names)  # noqa: S102 -- as above
-
-    @contextmanager
-    def _hushed(self, outputs: Outputs, results: list[object]) -> Iterator[None]:
-        """Send what the code shows to ``outputs``, and keep it from asking for input."""
-        shell: Any = self._shell
-
-        def show(value: object) -> None:
-            if value is not None and not shell.displayhook.quiet():
-                results.append(value)
-                builtins._ = value  # type: ignore[attr-defined]
-
-        kept = (
-            sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-            getpass.getpass, builtins.__dict__.get("_", kept_nothing),
-        )  # fmt: skip
-        sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
-        sys.displayhook = show
-        shell.display_pub = _Publisher(outputs)
-        builtins.input = getpass.getpass = _refuse_input
-        try:
-            with warnings.catch_warnings():
-                yield
-        finally:
-            (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-             getpass.getpass, last) = kept  # fmt: skip
-            if last is kept_nothing:
-                builtins.__dict__.pop("_", None)
-            else:
-                builtins._ = last  # type: ignore[attr-defined]
 
     def _show_figures(self) -> None:
         """Have matplotlib show and close the run's figures, as it does when a cell ends."""
         for callback in list(self._shell.events.callbacks["post_execute"]):
             if getattr(callback, "__name__", "") == "flush_figures":
                 callback()
+
+
+@contextmanager
+def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -> Iterator[None]:
+    """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input."""
+    shell: Any = running
+
+    def show(value: object) -> None:
+        if value is not None and not shell.displayhook.quiet():
+            results.append(value)
+            builtins._ = value  # type: ignore[attr-defined]
+
+    kept = (
+        sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+        getpass.getpass, builtins.__dict__.get("_", kept_nothing),
+    )  # fmt: skip
+    sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
+    sys.displayhook = show
+    shell.display_pub = _Publisher(outputs)
+    builtins.input = getpass.getpass = _refuse_input
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+         getpass.getpass, last) = kept  # fmt: skip
+        if last is kept_nothing:
+            builtins.__dict__.pop("_", None)
+        else:
+            builtins._ = last  # type: ignore[attr-defined]
 
 
 kept_nothing = object()
@@ -186,7 +187,7 @@ def _assigned(node: ast.stmt) -> ast.stmt | None:
     )
 
 
-def _await(waiting: Any) -> None:  # noqa: ANN401 -- the coroutine of a cell
+def run_coroutine(waiting: Any) -> Any:  # noqa: ANN401 -- the coroutine of a cell
     """Run a coroutine to its end, also inside an event loop that runs: in one of its own.
 
     The thread stays the same, since grad mode, autocast and dispatch modes belong to it.
@@ -197,7 +198,7 @@ def _await(waiting: Any) -> None:  # noqa: ANN401 -- the coroutine of a cell
     task = swap(outer, None) if swap is not None and outer is not None else None
     loop = asyncio.new_event_loop()
     try:
-        loop.run_until_complete(waiting)
+        return loop.run_until_complete(waiting)
     finally:
         loop.close()
         if swap is not None and outer is not None:

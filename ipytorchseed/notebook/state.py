@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
+    from ipytorchseed.notebook.replay import Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
 
@@ -82,6 +84,13 @@ class State:
 
         return Checks(self.shell, self.runs, self.locator, self.tracking, self.interrupts)
 
+    @cached_property
+    def replays(self) -> Replays:
+        """The replays of this shell; made on first use."""
+        from ipytorchseed.notebook.replay import Replays
+
+        return Replays(self.shell, self.tracking, self.generators, self._show)
+
     @property
     def used_scopes(self) -> Scopes | None:
         """The scopes, where they were used before."""
@@ -93,6 +102,11 @@ class State:
         return vars(self).get("checks")
 
     @property
+    def replaying(self) -> bool:
+        """Whether ``%replay`` runs cells again just now."""
+        return "replays" in vars(self) and self.replays.busy
+
+    @property
     def rerunning(self) -> bool:
         """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
         return self.used_checks is not None and self.used_checks.rerunning
@@ -101,6 +115,11 @@ class State:
         """Keep torch's alerts for the record of the run under way."""
         if alerts:
             self.checks.note(alerts)
+
+    def _show(self, run: Run) -> None:
+        """Show a run that has ended inside another one."""
+        if self.viewer is not None:
+            self.guard(self.viewer.ran)(run)
 
     def generators(self) -> list[Found]:
         """Find the generators that the user's namespace holds."""

@@ -45,6 +45,12 @@ class Overhearing:
         self._round = object()
         self._showing = 0  # the thread that shows a result or a display
 
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     def start(self) -> None:
         """Begin to listen."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed
-    from ipytorchseed.session.session import Session
+    from ipytorchseed.session.session import Pending, Session
 
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
@@ -74,8 +74,9 @@ class Tracking:
                 transform=self._transform,
                 hidden=self._shell.user_ns_hidden,
                 config=chosen,
+                later=self._later,
+                find_rank=partial(rank_of, self._shell),
             )
-            self._session.later = self._later
         return self._session
 
     def _open(self, folder: str) -> Ledger:
@@ -146,10 +147,8 @@ class Tracking:
         if transformed is not None:  # IPython tells it since 9.0
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
-        if session.rank is None:
-            session.rank = rank_of(self._shell)
         session.begin_cell(
-            cell=session.identity.find(ident, source, self._saved_ids(session, ident)),
+            cell=session.cell_of(ident, source, self._saved_ids(session, ident)),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
@@ -172,28 +171,80 @@ class Tracking:
         self._overhearing.stop()
         if self._session is None:
             return None
-        error = None if result is None else result.error_before_exec
-        if error is None and result is not None:  # not `or`: an exception may have a length
-            error = result.error_in_exec
-        interrupted = result is None or isinstance(error, _INTERRUPTS)
         pending = self._session.pending
         count = None if result is None else result.execution_count
         if pending is not None and pending.execution_count is not None and count is not None:
             self._ahead = self._counter - count
-            pending.execution_count = count
         try:
-            return self._session.end_cell(
-                self._shell.user_ns,
-                status="interrupted" if interrupted else "error" if error is not None else "ok",
-                error=None if error is None else self._line_of(error),
-                result=None if result is None else result.result,
-            )
+            return self._close(result, None if result is None else result.result, count)
         except LedgerError as failure:
             self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
             return None
         finally:
             self._tell_news(self._session.ledger)
             self._tell_size(self._session.too_large)
+
+    def _close(
+        self, result: ExecutionResult | None, value: object, count: int | None = None
+    ) -> Run | None:
+        """Record the run under way with how it ended and its last expression's value."""
+        error = None if result is None else result.error_before_exec
+        if error is None and result is not None:  # not `or`: an exception may have a length
+            error = result.error_in_exec
+        interrupted = result is None or isinstance(error, _INTERRUPTS)
+        return self.session.end_cell(
+            self._shell.user_ns,
+            status="interrupted" if interrupted else "error" if error is not None else "ok",
+            error=None if error is None else self._line_of(error),
+            result=value,
+            execution_count=count,
+        )
+
+    def set_aside(self) -> Pending | None:
+        """Take the run under way off the record, so that others are recorded inside it."""
+        self._overhearing.stop()
+        return self.session.set_aside()
+
+    def take_up(self, pending: Pending | None) -> None:
+        """Go on with a run that was set aside."""
+        self.session.take_up(pending)
+        if pending is not None:
+            self._overhearing.start()
+
+    def record(
+        self,
+        run: Run,
+        number: int | None,
+        prepare: Callable[[], object],
+        execute: Callable[[], ExecutionResult],
+        *,
+        quiet: bool,
+    ) -> Run | None:
+        """Have the cell of a run run again, and record that as a run of it.
+
+        Args:
+            run: The run.
+            number: The number in ``In[...]`` that the new one has, if it has one.
+            prepare: What we do before the cell.
+            execute: Runs the cell.
+            quiet: Show nothing of what it shows.
+
+        Raises:
+            LedgerError: It cannot be recorded.
+        """
+        from ipytorchseed.notebook.rerun import hushed
+
+        session, results = self.session, list[object]()
+        session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
+        self._shown = shown_traceback(self._shell)
+        if quiet and session.pending is not None:
+            with hushed(self._shell, session.pending.outputs, results):
+                result = execute()
+        else:
+            with Overhearing(self._shell, self._printed, self._displayed):
+                result = execute()
+            results.append(result.result)
+        return self._close(result, results[-1] if results else None)
 
     def note_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied in the log."""
@@ -281,10 +332,9 @@ class Tracking:
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:
             return
-        self._session.config = self._choices.chosen()
-        if change["name"] == "ledger":
-            self._session.ledger.close()
-            self._session.ledger = self._open(self._session.config.ledger)
+        chosen = self._choices.chosen()
+        ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
+        self._session.choose(chosen, ledger)
 
 
 def _open(folder: str) -> tuple[str, Ledger]:

@@ -12,7 +12,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.asking import last_repeated, why
+from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ipytorchseed.session.session import Session
 
     Target = tuple[State, str | None]
+
+
+_SWITCH = {"on": True, "off": False}
+"""Words that switch the line under changed cells."""
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
@@ -32,11 +36,18 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
         {
             "%why": "why the last cell that ran again gave another result",
             "%why 9": "why In[9] did",
+            "%why acc": "why the run that last set acc did",
             "%why 9 --against 5": "what In[9] and In[5] began with, also of two cells",
+            "%why on": "a line under every cell whose result changed, until %why off",
         }
     )
 )
-@click.argument("cell", required=False, metavar="[N | CELL-ID]", shell_complete=recent_runs)
+@click.argument(
+    "what",
+    required=False,
+    metavar="[N | VARIABLE | CELL-ID | on | off]",
+    shell_complete=recent_runs,
+)
 @click.option(
     "--against",
     metavar="N",
@@ -45,19 +56,25 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
 )
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.pass_obj
-def _why(target: Target, cell: str | None, *, against: str | None, as_json: bool) -> None:
+def _why(target: Target, what: str | None, *, against: str | None, as_json: bool) -> None:
     """Say why a cell gave another result than the time before.
 
-    Without N, the last cell that ran more than once.
+    Asks about the last run of a cell that ran before, about In[N], about the run that last set a
+    variable, or about a cell's last run. With `on`, a line is printed under every cell whose
+    result changed, until `off`.
     """
     extension = target[0]
     if not extension.choices.tracking:
         message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
         raise LookupFailure(message)
+    if what in _SWITCH:
+        extension.choices.explain_on_change = _SWITCH[what]
+        return
     session = extension.tracking.session
-    run = last_repeated(session) if cell is None else _run_of(session, cell)
+    run = last_repeated(session) if what is None else _run_of(session, what)
     other = None if against is None else find_run(session, against)
     view = WhyView(why(session, run, other), session.kernel)
+    extension.replays.asked = view.explanation.against
     if as_json:
         click.echo(view.to_json())
     else:
@@ -66,16 +83,22 @@ def _why(target: Target, cell: str | None, *, against: str | None, as_json: bool
 
 def explain_change(session: Session, run: Run) -> None:
     """Print one line if a run gave another result than the cell's run before it."""
+    if only_asks(run.source):
+        return
     line = WhyView(why(session, run), session.kernel).one_line
     if line:
         click.echo(line)
 
 
 def _run_of(session: Session, word: str) -> Run:
-    """Return the run that a number names, or the last run of the cell that an id names."""
+    """Return the run that a number names, the last one of a cell, or that last set a variable.
+
+    Raises:
+        LookupFailure: There is none; the message names those that there are.
+    """
     if re.fullmatch(r"#?\d+|In\[\d+\]", word):
         return find_run(session, word)
-    runs = session.ledger.last_runs_of_cell(
-        session.notebook, session.identity.key_of(word), 1, rank=session.rank
-    )
-    return runs[0] if runs else find_run(session, word)
+    key = session.identity.key_of(word)
+    runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
+    run = runs[0] if runs else last_setting(session, word)
+    return find_run(session, word) if run is None else run

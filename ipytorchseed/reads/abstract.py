@@ -1,10 +1,12 @@
-"""What can be told of a value from the code that makes it, before that code has run."""
+"""Abstract values: what static analysis knows of a value before the code has run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+from ipytorchseed.reads.entropy import ADDRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +64,11 @@ class AbstractValue(Struct, frozen=True):
     neutral: bool = False
     nothing: bool = False
 
+    @property
+    def is_address(self) -> bool:
+        """Whether it is made of addresses of objects alone."""
+        return self.only_taint and self.taint == ADDRESSES
+
     def attribute(self, name: str) -> AbstractValue:
         """Return what is known of an attribute."""
         paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
@@ -85,6 +92,8 @@ class AbstractValue(Struct, frozen=True):
 UNKNOWN = AbstractValue()
 NOTHING = AbstractValue(neutral=True, nothing=True)
 NEUTRAL = AbstractValue(neutral=True)
+BY_ADDRESS = AbstractValue(taint=ADDRESSES, only_taint=True)
+"""A container whose keys are addresses: it cannot be held against another."""
 
 
 def named(path: str) -> AbstractValue:

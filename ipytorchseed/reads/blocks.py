@@ -9,43 +9,36 @@ from __future__ import annotations
 
 import ast
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue
+from ipytorchseed.reads.abstract import AbstractValue
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import branches
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import assign
 from ipytorchseed.reads.taint import ask_order
 
-_CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 
 
 @evaluates("For", "AsyncFor")
-def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> AbstractValue:
+def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
     over = scope.visit(node.iter)
     scope.run_all(over.bodies)
     ask_order(scope.effects, over.own_order())
     never = scope.state()
-    assign(
-        scope,
-        node.target,
-        over.item(),
-    )
+    assign(scope, node.target, over.item())
     _loop(scope, node, never, endless=False)
-    return UNKNOWN
 
 
 @evaluates("While")
-def _while(scope: Scope, node: ast.While) -> AbstractValue:
+def _while(scope: Scope, node: ast.While) -> None:
     yes, no = branches(scope, node.test)
     endless = no.dead
     if yes.dead:
         scope.resume(no)
         scope.block(node.orelse)
-        return UNKNOWN
+        return
     scope.resume(yes)
     _loop(scope, node, no, endless=endless)
-    return UNKNOWN
 
 
 def _loop(
@@ -79,7 +72,7 @@ def _loop(
 
 
 @evaluates("If")
-def _if(scope: Scope, node: ast.If) -> AbstractValue:
+def _if(scope: Scope, node: ast.If) -> None:
     yes, no = branches(scope, node.test)
     scope.resume(yes)
     scope.block(node.body)
@@ -87,11 +80,10 @@ def _if(scope: Scope, node: ast.If) -> AbstractValue:
     scope.resume(no)
     scope.block(node.orelse)
     scope.join([after, scope.state()])
-    return UNKNOWN
 
 
 @evaluates("Match")
-def _match(scope: Scope, node: ast.Match) -> AbstractValue:
+def _match(scope: Scope, node: ast.Match) -> None:
     scope.run_all(scope.visit(node.subject).bodies)
     ends = []
     for case in node.cases:
@@ -114,11 +106,10 @@ def _match(scope: Scope, node: ast.Match) -> AbstractValue:
             scope.dead = True
             break
     scope.join([*ends, scope.state()])
-    return UNKNOWN
 
 
 @evaluates("With", "AsyncWith")
-def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> AbstractValue:
+def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
     swallows = False
     for item in node.items:
         abstract = scope.visit(item.context_expr)
@@ -129,11 +120,10 @@ def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> AbstractValue:
     scope.block(node.body)
     if swallows:
         scope.dead = False
-    return UNKNOWN
 
 
 @evaluates("Try", "TryStar")
-def _try(scope: Scope, node: ast.Try) -> AbstractValue:
+def _try(scope: Scope, node: ast.Try) -> None:
     start = scope.state()
     scope.tries += 1
     scope.latest = start
@@ -160,7 +150,6 @@ def _try(scope: Scope, node: ast.Try) -> AbstractValue:
         dead, scope.dead = scope.dead, False
         scope.block(node.finalbody)
         scope.dead |= dead
-    return UNKNOWN
 
 
 def _handler(scope: Scope, handler: ast.ExceptHandler) -> None:

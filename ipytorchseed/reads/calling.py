@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
 from ipytorchseed.reads.magics import Magic, magic_of
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
+
+_NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -32,10 +36,16 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
-    if not name and _sorts(scope, callee):
-        return UNKNOWN
-    if args and not name and _fills(scope, callee, args[-1]):
-        return UNKNOWN
+    _look_up(scope, func, node)
+    _ask_frame(scope, node)
+    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
+        owner = callee.value.id
+        held = scope.bound.get(owner, UNKNOWN)
+        if callee.attr == "sort" and held.order:  # it no longer matters whose order they had
+            scope.bound[owner] = replace(held, order="")
+            return UNKNOWN
+        if args and callee.attr in _FILLS and _fills(scope, owner, args[-1]):
+            return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
@@ -51,44 +61,43 @@ def _enter(
     return replace(result, bodies=tuple(after))
 
 
-def _sorts(scope: Scope, func: ast.expr) -> bool:
-    """Follow ``classes.sort()``, after which it no longer matters whose order they had."""
-    if not (
-        isinstance(func, ast.Attribute) and func.attr == "sort" and isinstance(func.value, ast.Name)
-    ):
-        return False
-    abstract = scope.bound.get(func.value.id, UNKNOWN)
-    if abstract.order:
-        scope.bound[func.value.id] = replace(abstract, order="")
-    return bool(abstract.order)
+def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
+    """Note which item ``rates.get("warm")`` looks up; none by name where that is no constant."""
+    first = node.args[0] if node.args else None
+    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
 
 
-def _fills(scope: Scope, func: ast.expr, item: AbstractValue) -> bool:
+def _ask_frame(scope: Scope, node: ast.Call) -> None:
+    """Follow the names in ``frame.query("price > @limit")``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        for text in texts:
+            for name in _NAME_IN_QUERY.findall(text) if isinstance(text, str) else ():
+                scope.effects.paths.update(scope.load(name).paths)
+
+
+def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
     """Follow ``times.append(now - then)``, which keeps readings among readings."""
-    if not (
-        isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Name)
-    ):
-        return False
-    name = func.value.id
-    if item.bodies:
-        scope.fill(name, AbstractValue(bodies=item.bodies))
     before = scope.bound.get(name, UNKNOWN)
-    if name not in scope.assigned or not (before.taint or item.taint):
+    if name not in scope.assigned:
+        scope.fill(name, AbstractValue(bodies=item.bodies))
         return False
     scope.fill(name, item)
-    return True
+    return bool(before.taint or item.taint)
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
     for text in magic.expressions:
-        tree = _parsed(text)
+        tree = parse_text(text.strip())
         if tree is not None:
             scope.block(tree.body)
     if magic.file:
         scope.effects.files.add(magic.file)
     if magic.program:
         scope.effects.programs.add(magic.program)
-    tree = scope.reader.parse(magic.body) if magic.cell else _parsed(magic.body)
+    tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())
     if tree is not None and magic.body:
         remember(tree)
         before = scope.state()
@@ -107,7 +116,7 @@ def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
     scope.visit(node.func)
     first = node.args[0] if node.args else None
     text = first.value if isinstance(first, ast.Constant) else None
-    tree = _parsed(text) if isinstance(text, str) else None
+    tree = parse_text(text.strip()) if isinstance(text, str) else None
     if tree is not None and len(node.args) == 1:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             return scope.visit(tree.body[0].value)
@@ -126,10 +135,3 @@ def _spreads(node: ast.Call) -> bool:
         if type(each) is ast.Starred:
             return True
     return any(word.arg is None for word in node.keywords)
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -1,4 +1,4 @@
-"""What the names of a cell lead to: values, and the code of the user's that it calls.
+"""Finds what a cell reads: the values and the code of the user's that its names lead to.
 
 From each name, functions and classes of the notebook and of local modules are followed through
 their own global names, closures, defaults and decorators. Code of installed packages is not.
@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.abstract import UNKNOWN_ORDER
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.draws import Draws
-from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS, CLOCKS
-from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
-from ipytorchseed.reads.resolution import MISSING, find_imported, nondeterministic_call
+from ipytorchseed.reads.draws import HEEDED, Draws
+from ipytorchseed.reads.nondeterminism import Nondeterminism
+from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -34,6 +32,10 @@ if TYPE_CHECKING:
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
 
+_ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
+"""Names by which code asks the environment, and names of its variables."""
+
 _DUNDER = re.compile(r"__\w+__")
 
 
@@ -43,33 +45,46 @@ class Dependencies(Struct):
     Attributes:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
+        replaced: Those of ``names`` that the user put in place of a package's own functions.
+        missing: Names that it may look up and that are not there: builtins, and what is not set.
+        parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
+            (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of local modules that it, or a function it may call, sets; and where
             they are found, as for ``names``.
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
-        timed: Names of the namespace that will hold readings of clocks, or numbers made of them,
-            and nothing else.
+        timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
+            of them, and nothing else; or addresses of objects.
         packages: Packages whose functions, classes or objects it reaches.
+        variables: Names that functions it may call may ask the environment for.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
+        passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
+        heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
 
     names: dict[str, tuple[str, str]] = {}
+    replaced: set[str] = set()
+    missing: set[str] = set()
+    parts: dict[str, set[str]] = {}
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
     nondeterministic_calls: set[str] = set()
     timing: set[str] = set()
     timed: set[str] = set()
     packages: set[str] = set()
+    variables: set[str] = set()
     files: set[str] = set()
     hashes: bool = False
     only_loader_seed_draws: bool = False
+    passive_loaders: int = 0
+    heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
 
@@ -91,13 +106,6 @@ def find_dependencies(
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
-    if effects.leads_nowhere:
-        return Dependencies(
-            writes={*effects.writes},
-            packages={*effects.imports},
-            files={*effects.files},
-            complete=effects.complete,
-        )
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
     return walker.walk(effects, frozenset(timed))
 
@@ -109,7 +117,7 @@ def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noq
         KeyError: It is gone.
     """
     module, name = place
-    return (inside.module_names(sys.modules[module]) if module else namespace)[name]
+    return (introspection.module_names(sys.modules[module]) if module else namespace)[name]
 
 
 class _Home(Struct, frozen=True):
@@ -126,6 +134,10 @@ class _Home(Struct, frozen=True):
     module: str
     found_again: bool = True
     package: str = ""
+
+    def shown(self, name: str) -> str:
+        """Return what a value is called that is found here under a name."""
+        return f"{self.module}.{name}" if self.module else name
 
     def holds(self, root: str, assigned: frozenset[str]) -> bool:
         """Tell whether a name still holds what it held before the cell."""
@@ -145,10 +157,9 @@ class _Walker(Values):
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
         self._noted: dict[tuple[int, str], bool] = {}
-        self._holds: set[str] = set()
-        self._orders: set[str] = set()
-        self._escaped: set[str] = set()
+        self._chance = Nondeterminism()
         self._draws = Draws()
+        self._entire: set[str] = set()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -167,50 +178,39 @@ class _Walker(Values):
         found = self._found
         found.packages |= self.packages
         found.complete &= self.complete
-        found.hashes |= not self._holds.isdisjoint(self._orders)
+        for name in [*found.parts]:
+            if name in self._entire or not found.complete:
+                del found.parts[name]
         found.only_loader_seed_draws = (
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
-        self._time(effects, timed)
+        if found.complete and self.in_time:
+            found.heeded = self._draws.heeded(found.packages)
+        found.passive_loaders = self._draws.passive_loaders if found.complete else 0
+        found.timing, found.timed = self._chance.readings(effects, namespace, timed)
+        found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
         return found
-
-    def _time(self, effects: Effects, timed: frozenset[str]) -> None:
-        """Tell what is only timed from readings that are used."""
-        escaped = set(effects.escaped)
-        candidates = []
-        for name, made_of in effects.timed.items():
-            if all(self._is_clock(part, effects, timed) for part in made_of):
-                candidates.append((name, made_of))
-            else:
-                escaped |= made_of
-        self._found.timed.update(
-            name for name, made_of in candidates if escaped.isdisjoint(made_of)
-        )
-        for path in escaped:
-            asked = nondeterministic_call(path.removesuffix("()"), 0, self._notebook.names)
-            if asked is not None:
-                self._escaped.add(asked)
-        self._found.timing = {
-            name for name in self._found.nondeterministic_calls if name in CLOCKS
-        } - self._escaped
-
-    def _is_clock(self, part: str, effects: Effects, timed: frozenset[str]) -> bool:
-        path = part.removesuffix("()")
-        if path == part:
-            return part in timed
-        given = effects.calls.get(path, ANY)
-        return nondeterministic_call(path, given, self._notebook.names) in CLOCKS
 
     # -- code ----------------------------------------------------------------------------------
 
-    def _follow(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
+    def _follow(
+        self,
+        effects: Effects,
+        home: _Home,
+        assigned: frozenset[str],
+        code: CodeType | None = None,
+    ) -> None:
         """Follow code.
 
         Args:
             effects: What it does with names.
             home: Where these are found.
             assigned: Names of the notebook that the cell sets before this code runs.
+            code: The code, where it is a function's.
         """
+        self._draws.look_up(effects, code)
+        if home.found_again:
+            self._note_parts(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name, before in sorted(effects.reads.items(), key=_fewest_known):
@@ -224,10 +224,60 @@ class _Walker(Values):
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
 
+    def _note_parts(self, effects: Effects, home: _Home) -> None:
+        """Note of which names only parts are read, and which."""
+        used: dict[str, set[str]] = {}
+        whole = set()
+        for path in effects.paths:
+            root, _, rest = path.partition(".")
+            part = rest.partition(".")[0].removesuffix("()")
+            if not part:
+                whole.add(root)
+            else:
+                used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
+        varies = {path for path, key in effects.items if not key} | effects.handed
+        for path, key in effects.items:
+            root = path.removesuffix(".get")
+            parts = used.setdefault(root, set())
+            parts |= {f"k:{key}"} if key else set()
+            parts -= set() if path in varies else {"a:get"}
+        for name in effects.reads:
+            if name in used and name not in whole:
+                self._found.parts.setdefault(home.shown(name), set()).update(used[name])
+            else:
+                self._entire.add(home.shown(name))
+
+    def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
+        """Note what hangs on more than names."""
+        found, chance = self._found, self._chance
+        found.packages |= effects.imports
+        found.files |= effects.files
+        found.complete &= effects.complete
+        chance.calls |= effects.programs
+        chance.sets |= effects.holds
+        if not home.module:
+            found.writes |= effects.writes
+        for path, given in effects.calls.items():
+            self.tick()
+            if home.holds(path.partition(".")[0], assigned):
+                used = f"{path}()" in effects.escaped
+                chance.call(path, given, home.names, home.package, used=used)
+        for path in effects.handed:
+            self.tick()
+            if home.holds(path.partition(".")[0], assigned):
+                chance.hand(path, home.names, home.package)
+        for order in effects.orders:
+            path = order.partition(":")[2]
+            known = path and home.holds(path, assigned)
+            chance.order(order, home.names.get(path, MISSING) if known else MISSING)
+
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            self._follow(effects_of_code(code), home, assigned)
+            if not _ENVIRONMENT.isdisjoint(code.co_names):
+                constants = [each for each in code.co_consts if type(each) is str]
+                self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
+            self._follow(effects_of_code(code), home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell itself defines before code of earlier cells calls it."""
@@ -243,21 +293,28 @@ class _Walker(Values):
         """Tell whose global names a dictionary holds."""
         if names is self._notebook.names:
             return self._notebook
-        name = inside.text(names.get("__name__"))
+        name = introspection.text(names.get("__name__"))
         module = sys.modules.get(name)
-        loaded = module is not None and inside.module_names(module) is names
-        package = inside.text(names.get("__package__"))
+        loaded = module is not None and introspection.module_names(module) is names
+        package = introspection.text(names.get("__package__"))
         return _Home(names, name or "?", loaded and name != "__main__", package)
 
     # -- names ---------------------------------------------------------------------------------
 
     def _read(self, name: str, home: _Home, assigned: frozenset[str], stars: list[Any]) -> None:
         for module in stars:
-            if module is not MISSING and name in inside.module_names(module):
+            if module is not MISSING and name in introspection.module_names(module):
                 self._attribute(module, name, assigned)
                 return
         if name in home.names:
+            self._use(home.names[name])
             self._name(name, home.names[name], home, assigned)
+        elif not home.module:
+            self._found.missing.add(name)
+
+    def _use(self, value: Any) -> None:  # noqa: ANN401
+        if introspection.is_class(value):
+            self._draws.use(value)
 
     def _name(self, name: str, value: Any, home: _Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
@@ -271,30 +328,40 @@ class _Walker(Values):
     def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
-        if inside.is_class(value):  # by whatever name it goes here
-            self._draws.names.add(name_of_class(value))
-        elif inside.is_function(value):
-            self._draws.names.add(inside.qualified_name(value))
-        if inside.is_module(value) or not self.is_input(value):
+        if introspection.is_function(value):  # by whatever name it goes here
+            self._draws.names.add(introspection.qualified_name(value))
+        if introspection.is_module(value) or not self.is_input(value):
             return False
         if (_DUNDER if home.module else _NOBODYS).fullmatch(name):
             return False
         if not home.module and name in self._hidden:
             return False
         if home.found_again:
-            shown = f"{home.module}.{name}" if home.module else name
-            self._found.names.setdefault(shown, (home.module, name))
+            self._found.names.setdefault(home.shown(name), (home.module, name))
         return True
 
-    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+        self._draws.meet_class(made)
+        name, home = name_of_class(made), self._home_of(made)
+        if home is not None:
+            self._entire |= {home.shown(name)} if whole else set()
+            self._name(name, made, home, assigned)
+
+    def _home_of(self, made: type) -> _Home | None:
+        """Return where a class is found under its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
-            self._name(name, made, self._notebook, assigned)
-        elif module is not None and inside.module_names(module).get(name) is made:
-            self._name(name, made, self._home(inside.module_names(module)), assigned)
+            return self._notebook
+        if module is not None and introspection.module_names(module).get(name) is made:
+            return self._home(introspection.module_names(module))
+        return None
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         self._draws.meet(value)
+        made = type(value)
+        home = self._home_of(made) if is_local_module(module_of_class(made)) else None
+        if home is not None:
+            self._entire.add(home.shown(name_of_class(made)))
 
     def _path(self, path: str, home: _Home, assigned: frozenset[str]) -> None:
         """Follow a dotted name through modules to the attribute that is read."""
@@ -307,7 +374,7 @@ class _Walker(Values):
             if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
                 return
         steps = rest.split(".") if rest else []
-        while inside.is_module(value):
+        while introspection.is_module(value):
             self.note_package(value)
             if not steps:
                 if not imported:
@@ -317,92 +384,39 @@ class _Walker(Values):
             if name.endswith("="):
                 self._set_attribute(value, name[:-1])
                 return
-            names = inside.module_names(value)
+            names = introspection.module_names(value)
             if name not in names:
                 return
             self._attribute(value, name, assigned)
             value = names[name]
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
-        """Note an attribute of a module of the user's."""
-        full = inside.module_of(module)
-        names = inside.module_names(module)
-        if full != "__main__" and is_local_module(full):
-            self._name(name, names[name], self._home(names), assigned)
+        """Note an attribute of a module of the user's, or one that the user put into another."""
+        full = introspection.module_of(module)
+        names = introspection.module_names(module)
+        replaced = introspection.is_function(names[name]) and is_local_module(
+            introspection.module_of(names[name])
+        )
+        if full != "__main__" and (replaced or is_local_module(full)):
+            self._use(names[name])
+            home = self._home(names)
+            self._entire.add(home.shown(name))
+            self._found.replaced |= set() if is_local_module(full) else {home.shown(name)}
+            self._name(name, names[name], home, assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute of a module of the user's is set."""
-        full = inside.module_of(module)
+        full = introspection.module_of(module)
         if full != "__main__" and is_local_module(full):
             self._found.sets[f"{full}.{name}"] = full, name
 
     def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""
-        if is_local_module(inside.module_of(module)):
-            for name in list(inside.module_names(module)):
+        if is_local_module(introspection.module_of(module)):
+            for name in list(introspection.module_names(module)):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)
-
-    # -- clocks, entropy and hashes --------------------------------------------------------------
-
-    def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
-        """Note what hangs on more than names."""
-        found = self._found
-        found.packages |= effects.imports
-        found.files |= effects.files
-        found.nondeterministic_calls |= effects.programs
-        found.complete &= effects.complete
-        self._holds |= effects.holds
-        self._draws.names |= (
-            effects.calls.keys() | effects.handed | effects.paths | effects.attributes
-        )
-        if not home.module:
-            found.writes |= effects.writes
-        for path, given in effects.calls.items():
-            self.tick()
-            if home.holds(path.partition(".")[0], assigned):
-                self._call(path, given, home, effects)
-        for path in effects.handed:
-            self.tick()
-            if home.holds(path.partition(".")[0], assigned):
-                self._hand(path, home)
-        for order in effects.orders:
-            self._order(order, home, assigned)
-
-    def _call(self, path: str, given: int, home: _Home, effects: Effects) -> None:
-        """Note a call that asks a clock, for entropy, another program or for a hash."""
-        if path == BY_HASH and BY_HASH not in home.names:
-            self._found.hashes = True
-        asked = nondeterministic_call(path, given, home.names, home.package)
-        if asked is not None:
-            self._found.nondeterministic_calls.add(asked)
-            followed = path.rpartition(".")[2].lstrip(":") in CLOCK_TAILS
-            if f"{path}()" in effects.escaped or not followed:
-                self._escaped.add(asked)
-
-    def _hand(self, path: str, home: _Home) -> None:
-        """Note what is handed to a call: a function that it may call, or a set it may go over."""
-        if not path.endswith("()"):
-            asked = nondeterministic_call(path, ANY, home.names, home.package)
-            if asked is not None:
-                self._found.nondeterministic_calls.add(asked)
-                self._escaped.add(asked)
-        self._found.hashes |= has_random_order(home.names.get(path))
-
-    def _order(self, order: str, home: _Home, assigned: frozenset[str]) -> None:
-        """Note that the order of something is asked for, which may be a set's."""
-        kind, _, path = order.partition(":")
-        if order == UNKNOWN_ORDER:
-            self._found.hashes = True
-            return
-        value = home.names.get(path, MISSING) if home.holds(path, assigned) else MISSING
-        if kind == "items":
-            self._found.hashes |= value is MISSING or hashes_randomly(value)
-        elif has_random_order(value):
-            self._found.hashes = True
-        else:
-            self._orders.add(path.rpartition(".")[2].lstrip(":"))
 
 
 def _fewest_known(read: tuple[str, frozenset[str]]) -> int:

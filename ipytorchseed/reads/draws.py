@@ -10,13 +10,24 @@ from __future__ import annotations
 
 import re
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection import values as inside
-from ipytorchseed.introspection.anatomy import attributes, module_of_class, mro, name_of_class
+from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import (
+    attributes,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
+from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import CodeType
+
+    from ipytorchseed.reads.effects import Effects
 
 # Too many rather than too few: a source that is not passed over is named as a cause.
 _DRAWS = re.compile(
@@ -25,6 +36,18 @@ _DRAWS = re.compile(
     r"|sparse|permutation|reset_parameters|compile|scaled_dot_product_attention)(_.*)?"
 )
 """The last parts of names of torch's functions and methods that draw."""
+
+HEEDED = ("grad", "mode", "own mode", "draws")
+"""What results may hang on: gradients that are there; the mode in which modules are found; whether
+the cell sets that itself; what is drawn from torch, and not replaced by weights that are loaded."""
+
+_GRADIENTS = frozenset(
+    {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
+    | {"deepcopy", "save", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
+)
+"""Last parts of names by which gradients come to bear on results."""
+
+_MODE_LAYERS = re.compile(r".*(Dropout|RReLU|BatchNorm|InstanceNorm).*")
 
 _DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
 
@@ -43,12 +66,44 @@ class Draws:
 
     Attributes:
         names: Dotted names that it looks up or calls.
+        attributes: Names of attributes that it reads, of whatever object.
     """
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self._here = self.names
         self._loaders: list[bool] = []
-        self._layers = self._active = False
+        self._layers = self._active = self._heed_mode = False
+        self._submodules: set[str] = set()
+        self._constructors: dict[int, str] = {}
+        self._constructed: dict[str, set[str]] = {}
+
+    def meet_class(self, made: type) -> None:
+        """Note a class of the user's: what its constructor does counts where its name is used."""
+        constructor = own(made).get("__init__")
+        if type(constructor) is FunctionType:
+            self._constructors[id(constructor.__code__)] = name_of_class(made)
+
+    def use(self, named: type) -> None:
+        """Note that a class is named, by whatever name it goes there."""
+        self._here |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
+
+    def look_up(self, effects: Effects, code: CodeType | None) -> None:
+        """Note what code looks up and calls; the classes that it names are told next.
+
+        Args:
+            effects: What it does with names.
+            code: The code, where it is a function's.
+        """
+        names = effects.calls.keys() | effects.handed | effects.paths
+        maker = self._constructors.get(id(code))
+        if maker is None:
+            self._here = self.names
+            self.attributes |= effects.attributes
+        else:
+            self._here = self._constructed.setdefault(maker, {*effects.attributes})
+        self._here |= names
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
@@ -61,11 +116,23 @@ class Draws:
 
     def _layer(self, value: Any) -> None:  # noqa: ANN401
         fields: dict[str, Any] = dict(attributes(value))
+        submodules = fields.get("_modules")
+        self._submodules.update(submodules if type(submodules) is dict else ())
         rates = [fields.get(name) for name in ("dropout", "dropout_p")]
         draws = _DRAWING_LAYERS.fullmatch(name_of_class(type(value)))
+        named = name_of_class(type(value))
+        theirs = not module_of_class(type(value)).startswith("torch.nn.")
+        self._heed_mode |= _MODE_LAYERS.fullmatch(named) is not None or (
+            theirs and not is_local_module(module_of_class(type(value)))
+        )
         if draws or any(map(_is_rate, rates)):
-            self._layers = True
+            self._layers = self._heed_mode = True
             self._active |= fields.get("training") is not False
+
+    @property
+    def passive_loaders(self) -> int:
+        """How many loaders are met, where a pass over any of them draws its seed and no more."""
+        return len(self._loaders) if all(self._loaders) else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
@@ -73,12 +140,48 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self._loaders or not all(self._loaders):
-            return False
-        lasts = {_last(path) for path in self.names}
+        lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        known = all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
-        return known and not draws and not any(map(_may_draw, lasts))
+        may = draws or any(map(_may_draw, lasts))
+        return self.passive_loaders > 0 and _are_silent(packages) and not may
+
+    def heeded(self, packages: Iterable[str]) -> frozenset[str]:
+        """Name what results may hang on: of ``HEEDED``, what is not seen to be without effect.
+
+        Args:
+            packages: Packages that the cell reaches.
+        """
+        if not _are_silent(packages):
+            return frozenset(HEEDED)
+        lasts = self._lasts()
+        found = set()
+        if not lasts.isdisjoint(_GRADIENTS):
+            found.add("grad")
+        if not lasts.isdisjoint({"eval", "train"}):
+            found.add("own mode")
+        if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):
+            found.add("mode")
+        drawing = {*filter(_may_draw, lasts)}
+        layers = any(map(_DRAWING_LAYERS.fullmatch, lasts)) or self._layers
+        still = not layers or ("eval" in lasts and "train" not in lasts)
+        replaced = "load_state_dict" in lasts and all(name[:1].isupper() for name in drawing)
+        if not (replaced and still and all(self._loaders)):
+            found.add("draws")
+        return frozenset(found)
+
+    def _lasts(self) -> set[str]:
+        """Return the last parts of all names, those of constructors where these may be called."""
+        lasts = {_last(path) for path in self.names} | self.attributes - self._submodules
+        made: set[str] = set()
+        while waiting := (lasts & self._constructed.keys()) - made:
+            made |= waiting
+            for name in waiting:
+                lasts.update(map(_last, self._constructed[name]))
+        return lasts
+
+
+def _are_silent(packages: Iterable[str]) -> bool:
+    return all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
 
 
 def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name
@@ -91,8 +194,8 @@ def _last(path: str) -> str:
 
 def _may_draw(name: str) -> bool:
     if name[:1].isupper():  # a layer draws its first weights
-        layers = inside.module_names(sys.modules.get("torch.nn"))
-        return not name.endswith("Loss") and inside.is_class(layers.get(name))
+        layers = introspection.module_names(sys.modules.get("torch.nn"))
+        return not name.endswith("Loss") and introspection.is_class(layers.get(name))
     return _DRAWS.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What code does with names, as data."""
+"""Effects of code: the names that it reads, writes, calls and imports."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class Effects(Struct):
         writes: Names that may be set or deleted.
         must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
+        items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
+            of ``params.get("rate")``, the name with its ``.get``, and no key where it varies.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
@@ -36,6 +38,7 @@ class Effects(Struct):
     writes: set[str] = set()
     must_assign: set[str] = set()
     paths: set[str] = set()
+    items: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
@@ -49,20 +52,6 @@ class Effects(Struct):
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
-
-    @property
-    def leads_nowhere(self) -> bool:
-        """Whether no name of the namespace is looked up: nothing is left to follow."""
-        return not (
-            self.reads
-            or self.paths
-            or self.calls
-            or self.handed
-            or self.timed
-            or self.escaped
-            or self.orders
-            or self.programs
-        )
 
     def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
         """Note that a name is looked up where the names ``assigned`` are set."""
@@ -84,6 +73,7 @@ class Effects(Struct):
             self.call(path, given)
         self.writes |= other.writes
         self.paths |= other.paths
+        self.items |= other.items
         self.handed |= other.handed
         self.escaped |= other.escaped
         self.orders |= other.orders

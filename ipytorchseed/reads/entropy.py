@@ -109,6 +109,12 @@ ALIASES: dict[str, str] = {
 }
 """Where functions and classes are defined, and where one would import them from."""
 
+ADDRESS = "id"
+"""The builtin that tells where an object lies in memory: no content, whatever is made of it."""
+
+ADDRESSES = frozenset({f"{ADDRESS}()"})
+"""What is made of addresses and nothing else is made of this call."""
+
 BY_HASH = "hash"
 """The builtin whose answer hangs on the hash seed of the process."""
 

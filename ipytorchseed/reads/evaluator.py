@@ -49,7 +49,7 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
     """
     scope = Scope(set(), State(set(), {}), reader)
     scope.block(tree.body)
-    scope.settle()
+    scope.report_orders()
     effects = scope.effects
     for name, abstract in scope.bound.items():
         if abstract.bodies:

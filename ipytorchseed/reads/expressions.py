@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     NEUTRAL,
     NOTHING,
     UNKNOWN,
@@ -17,7 +18,6 @@ from ipytorchseed.reads.abstract import (
     contents,
     join,
 )
-from ipytorchseed.reads.dead import constant_answer
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import ask_order, combine, escape
 
@@ -70,10 +70,28 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         abstract = scope.load(name)
         scope.effects.paths.update(abstract.paths)
         return abstract
-    value = scope.visit(node.value)
+    value = visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     return AbstractValue(taint=value.taint, only_taint=value.only_taint)
+
+
+def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
+    """Follow what an item is of; where a name is asked for constant keys, only these are read."""
+    keys = constant_keys(node.slice)
+    if not keys or not isinstance(node.value, ast.Name):
+        return scope.visit(node.value)
+    value = scope.load(node.value.id)
+    if reads:
+        scope.effects.items.update((path, key) for path in value.paths for key in keys)
+    return value
+
+
+def constant_keys(node: ast.expr) -> list[str]:
+    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else."""
+    parts = node.elts if isinstance(node, ast.List) else [node]
+    keys = [each.value for each in parts if isinstance(each, ast.Constant)]
+    return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
 
 
 def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
@@ -200,9 +218,11 @@ def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
 @evaluates("Dict")
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
-    return container(
-        [scope.visit(each) for each in parts if each is not None and not _plain(each)], parts
-    )
+    found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
+    made = container([abstract for _, abstract in found], parts)
+    if any(abstract.is_address and key in node.keys for key, abstract in found):
+        return replace(BY_ADDRESS, bodies=made.bodies)
+    return made
 
 
 @evaluates("Set")
@@ -255,3 +275,33 @@ def _plain(node: object) -> bool:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float, bool)
+
+
+_ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}
+
+
+def constant_answer(node: ast.expr) -> bool | None:
+    """Tell whether a condition is always true, or always false; None where it hangs on more.
+
+    ``__name__`` is ``"__main__"`` in a notebook.
+
+    Args:
+        node: The condition.
+    """
+    if isinstance(node, ast.Constant):
+        return bool(node.value)
+    if isinstance(node, ast.Name):
+        return _ANSWERS.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return _ANSWERS.get(node.attr)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sides = [_as_name(node.left), _as_name(node.comparators[0])]
+        if sorted(sides) == ["__main__", "__name__"]:
+            return {ast.Eq: True, ast.NotEq: False}.get(type(node.ops[0]))
+    return None
+
+
+def _as_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

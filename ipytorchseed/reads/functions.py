@@ -10,6 +10,7 @@ import ast
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     UNKNOWN,
     UNKNOWN_ORDER,
     AbstractValue,
@@ -26,6 +27,7 @@ from ipytorchseed.reads.bindings import (
     type_parameters,
 )
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.expressions import branches
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
@@ -35,7 +37,7 @@ _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 
 
 @evaluates("FunctionDef", "AsyncFunctionDef")
-def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> AbstractValue:
+def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = [scope.visit(each) for each in node.decorator_list]
     defaults = [scope.visit(each) for each in defaults_of(node.args)]
     if decorators and ANNOTATIONS_ARE_EVALUATED:  # a decorator may go by them
@@ -49,7 +51,6 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
             scope.run(Body(effects))
     bodies = (Body(effects), *bodies_of(*defaults, *decorators))
     scope.store(node.name, AbstractValue(tail=node.name, bodies=bodies))
-    return UNKNOWN
 
 
 def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Effects:
@@ -58,7 +59,7 @@ def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef)
     inner = Scope(local, State(set(local), {}), scope.reader)
     inner.name = node.name
     inner.block(node.body)
-    inner.settle()
+    inner.report_orders()
     for made_of in inner.effects.timed.values():
         inner.effects.escaped |= made_of
     inner.join([inner.state(), *inner.returns])
@@ -70,7 +71,7 @@ def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 @evaluates("ClassDef")
-def _classdef(scope: Scope, node: ast.ClassDef) -> AbstractValue:
+def _classdef(scope: Scope, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
         scope.consume(scope.visit(decorator))
     inner = Scope(set(), scope.state(), scope.reader, in_class=True)
@@ -97,7 +98,6 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> AbstractValue:
     for name in inner.declared & inner.assigned:
         scope.store(name)
     scope.store(node.name, AbstractValue(bodies=(Body(first, tuple(later)),)))
-    return UNKNOWN
 
 
 @evaluates("Lambda")
@@ -130,7 +130,8 @@ def _setcomp(scope: Scope, node: ast.SetComp) -> AbstractValue:
 def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
     order, abstract = _comprehension(scope, node.generators, [node.key, node.value])
     ask_order(scope.effects, order)
-    return AbstractValue(bodies=abstract.bodies)
+    known = BY_ADDRESS if abstract.taint >= ADDRESSES else UNKNOWN
+    return replace(known, bodies=abstract.bodies)
 
 
 def _comprehension(

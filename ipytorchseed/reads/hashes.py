@@ -1,4 +1,4 @@
-"""Whose order hangs on the hash seed of the process."""
+"""Tells whether the iteration order of a value depends on the hash seed of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the calls run that IPython makes of magics, such as ``%%time`` and ``!ls {folder}``."""
+"""Tells which code, files and programs a call of an IPython magic runs."""
 
 from __future__ import annotations
 

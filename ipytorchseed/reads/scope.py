@@ -15,10 +15,10 @@ from ipytorchseed.reads.taint import ask_order, escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    Evaluate = Callable[["Scope", Any], AbstractValue | None]
+    T = TypeVar("T", bound=Evaluate)
 
-T = TypeVar("T", bound="Callable[[Scope, Any], AbstractValue]")
-
-_evaluators: dict[type[ast.AST], Callable[[Scope, Any], AbstractValue]] = {}
+_evaluators: dict[type[ast.AST], Evaluate] = {}
 
 
 def evaluates(*kinds: str) -> Callable[[T], T]:
@@ -118,7 +118,7 @@ class Scope:
             raise TooMuchError
         evaluate = _evaluators.get(type(node))
         if evaluate is not None:
-            return evaluate(self, node)
+            return evaluate(self, node) or UNKNOWN  # statements have no value
         for field in node._fields:
             part = getattr(node, field, None)
             for child in part if type(part) is list else (part,):
@@ -203,8 +203,8 @@ class Scope:
             self.effects.holds.add(name)
         self._time(name, abstract)
 
-    def settle(self) -> None:
-        """Note what the scope leaves behind: a list in the order of a set, if not sorted since."""
+    def report_orders(self) -> None:
+        """Report variables whose order derives from an unsorted set."""
         for name, abstract in self.bound.items():
             if abstract.order and not abstract.is_set and name not in self.local:
                 ask_order(self.effects, abstract.order)
@@ -234,6 +234,8 @@ class Scope:
             else:
                 escape(self.effects, abstract, before)
                 self._mix(name)
+        elif not (abstract.neutral or abstract.only_taint):
+            self._mix(name)
         if abstract.bodies:
             self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
 
@@ -241,7 +243,7 @@ class Scope:
         timed = self.effects.timed
         if abstract.taint and abstract.only_taint and name not in self._not_timed:
             timed[name] = timed.get(name, frozenset()) | abstract.taint
-        elif not abstract.neutral:
+        elif not (abstract.neutral or abstract.only_taint):
             escape(self.effects, abstract)
             self._mix(name)
 

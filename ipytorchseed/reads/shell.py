@@ -10,6 +10,8 @@ import ast
 import re
 from typing import Final
 
+from ipytorchseed.reads.parsing import parse_text
+
 _ANY: Final[frozenset[str]] = frozenset()
 """Whatever the program is told to do."""
 
@@ -122,8 +124,7 @@ def _words(command: str) -> list[str]:
 
 
 def _only_imports(lines: list[str]) -> bool:
-    try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
+    tree = parse_text("\n".join(lines))
+    return tree is not None and all(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body
+    )

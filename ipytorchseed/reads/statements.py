@@ -6,7 +6,14 @@ import ast
 import sys
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
-from ipytorchseed.reads.expressions import branches, container, item_of_namespace, operate
+from ipytorchseed.reads.expressions import (
+    branches,
+    constant_keys,
+    container,
+    item_of_namespace,
+    operate,
+    visit_owner,
+)
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import ask_order
 
@@ -14,15 +21,14 @@ ANNOTATIONS_ARE_EVALUATED = sys.version_info < (3, 14)
 
 
 @evaluates("Expr")
-def _expr(scope: Scope, node: ast.Expr) -> AbstractValue:
+def _expr(scope: Scope, node: ast.Expr) -> None:
     abstract = scope.visit(node.value)  # shown at most, not used; a set is sorted to be shown
     if not abstract.is_set:
         ask_order(scope.effects, abstract.order)
-    return UNKNOWN
 
 
 @evaluates("Assign")
-def _assign(scope: Scope, node: ast.Assign) -> AbstractValue:
+def _assign(scope: Scope, node: ast.Assign) -> None:
     value = node.value
     if isinstance(value, ast.Tuple | ast.List) and not _starred(value):
         abstracts = [scope.visit(each) for each in value.elts]
@@ -33,11 +39,10 @@ def _assign(scope: Scope, node: ast.Assign) -> AbstractValue:
                     assign(scope, part, abstract)
             else:
                 assign(scope, target, whole)
-        return UNKNOWN
+        return
     abstract = scope.visit(value)
     for target in node.targets:
         assign(scope, target, abstract)
-    return UNKNOWN
 
 
 def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
@@ -49,11 +54,7 @@ def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         ask_order(scope.effects, abstract.own_order())
         for part in target.elts:
-            assign(
-                scope,
-                part,
-                abstract.item(),
-            )
+            assign(scope, part, abstract.item())
     else:
         put(scope, target, abstract)
 
@@ -65,8 +66,12 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
         if key is not None:
             scope.store(key, abstract)
             return
-        scope.visit(target.value)
-        scope.consume(scope.visit(target.slice))
+        visit_owner(scope, target, reads=False)
+        where = scope.visit(target.slice)
+        scope.consume(where)
+        if where.is_address:
+            scope.consume(abstract)
+            abstract = where
     elif isinstance(target, ast.Attribute):
         _put_attribute(scope, target, abstract)
     if not abstract.is_set:
@@ -91,51 +96,49 @@ def _put_attribute(scope: Scope, target: ast.Attribute, abstract: AbstractValue)
 
 
 @evaluates("AnnAssign")
-def _annassign(scope: Scope, node: ast.AnnAssign) -> AbstractValue:
+def _annassign(scope: Scope, node: ast.AnnAssign) -> None:
     if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # classes of data are made from them
         scope.consume(scope.visit(node.annotation))
     if node.value is not None:
         assign(scope, node.target, scope.visit(node.value))
-    return UNKNOWN
 
 
 @evaluates("AugAssign")
-def _augassign(scope: Scope, node: ast.AugAssign) -> AbstractValue:
+def _augassign(scope: Scope, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
         before = scope.load(target.id)
         scope.effects.paths.update(before.paths)
         scope.store(target.id, operate(scope, before, node.op, scope.visit(node.value)))
-        return UNKNOWN
+        return
     if isinstance(target, ast.Attribute):
         scope.visit(target)
+    elif constant_keys(target.slice):
+        visit_owner(scope, target, reads=True)
     put(scope, target, scope.visit(node.value))
-    return UNKNOWN
 
 
 @evaluates("Delete")
-def _delete(scope: Scope, node: ast.Delete) -> AbstractValue:
+def _delete(scope: Scope, node: ast.Delete) -> None:
     for target in node.targets:
         for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
             if isinstance(part, ast.Name):
                 scope.delete(part.id)
             elif isinstance(part, ast.Attribute | ast.Subscript):
                 put(scope, part, UNKNOWN)
-    return UNKNOWN
 
 
 @evaluates("Import")
-def _import(scope: Scope, node: ast.Import) -> AbstractValue:
+def _import(scope: Scope, node: ast.Import) -> None:
     for alias in node.names:
         package = alias.name.partition(".")[0]
         scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
         scope.store(alias.asname or package, named(path))
-    return UNKNOWN
 
 
 @evaluates("ImportFrom")
-def _importfrom(scope: Scope, node: ast.ImportFrom) -> AbstractValue:
+def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
     module = node.module or ""
     if not node.level:
         scope.effects.imports.add(module.partition(".")[0])
@@ -146,29 +149,24 @@ def _importfrom(scope: Scope, node: ast.ImportFrom) -> AbstractValue:
         path = f":{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
         scope.effects.paths.add(path)
         scope.store(alias.asname or alias.name, named(path))
-    return UNKNOWN
 
 
 @evaluates("Global")
-def _global(scope: Scope, node: ast.Global) -> AbstractValue:
+def _global(scope: Scope, node: ast.Global) -> None:
     scope.declared.update(node.names)
-    return UNKNOWN
 
 
 @evaluates("TypeAlias")
-def _typealias(scope: Scope, node: ast.AST) -> AbstractValue:
+def _typealias(scope: Scope, node: ast.AST) -> None:
     scope.store(node.name.id)  # type: ignore[attr-defined]
-    return UNKNOWN
 
 
 @evaluates("Return")
-def _return(scope: Scope, node: ast.Return) -> AbstractValue:
+def _return(scope: Scope, node: ast.Return) -> None:
     if node.value is not None:
-        abstract = scope.visit(node.value)
-        _give(scope, abstract)
+        _give(scope, scope.visit(node.value))
     scope.returns.append(scope.state())
     scope.dead = True
-    return UNKNOWN
 
 
 @evaluates("Yield")
@@ -197,39 +195,27 @@ def _give(scope: Scope, abstract: AbstractValue) -> None:
 
 
 @evaluates("Raise")
-def _raise(scope: Scope, node: ast.Raise) -> AbstractValue:
+def _raise(scope: Scope, node: ast.Raise) -> None:
     for part in (node.exc, node.cause):
         if part is not None:
             scope.consume(scope.visit(part))
     scope.dead = True
-    return UNKNOWN
 
 
 @evaluates("Assert")
-def _assert(scope: Scope, node: ast.Assert) -> AbstractValue:
+def _assert(scope: Scope, node: ast.Assert) -> None:
     yes, no = branches(scope, node.test)
     if node.msg is not None and not no.dead:
         scope.resume(no)
         scope.consume(scope.visit(node.msg))
     scope.resume(yes)
-    return UNKNOWN
 
 
-@evaluates("Break")
-def _break(scope: Scope, _: ast.Break) -> AbstractValue:
-    return _leave(scope, 0)
-
-
-@evaluates("Continue")
-def _continue(scope: Scope, _: ast.Continue) -> AbstractValue:
-    return _leave(scope, 1)
-
-
-def _leave(scope: Scope, way: int) -> AbstractValue:
+@evaluates("Break", "Continue")
+def _leave(scope: Scope, node: ast.Break | ast.Continue) -> None:
     if scope.loops:
-        scope.loops[-1][way].append(scope.state())
+        scope.loops[-1][isinstance(node, ast.Continue)].append(scope.state())
     scope.dead = True
-    return UNKNOWN
 
 
 def _starred(node: ast.Tuple | ast.List) -> bool:

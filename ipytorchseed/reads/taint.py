@@ -1,8 +1,8 @@
-"""What a call does with its arguments, as far as its name tells.
+"""Taint analysis of calls: how orders of sets and readings of clocks pass from arguments.
 
 Two things are followed: the order of sets, which hangs on hashes and matters once something asks
-for it, and readings of clocks, which may be printed, subtracted and kept, and anywhere else count
-as used.
+for it, and readings of clocks and addresses of objects, which may be printed, subtracted and kept,
+and anywhere else count as used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, AbstractValue
-from ipytorchseed.reads.entropy import ANY, BY_HASH, CLOCK_TAILS
+from ipytorchseed.reads.entropy import ADDRESS, ANY, BY_HASH, CLOCK_TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,8 @@ _MENTIONS = frozenset(
 _NOT_HANDED = _MENTIONS | _ASKS_NO_ORDER
 _TOUCHES_ORDER = _MAKES_SETS | _ITERATES | {"pop", "join"}
 _NO_TAINT: frozenset[str] = frozenset()
-_EMPTY = frozenset({"list", "dict", "tuple", "float", "int", "str"})
+_READS = CLOCK_TAILS | {ADDRESS}
+_EMPTY = frozenset({"list", "dict", "tuple", "set", "float", "int", "str"})
 
 
 def note_call(  # noqa: C901 -- a hot path: each question is asked where it is cheapest
@@ -79,7 +80,7 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
         effects.handed.update(handed)
     last = method or (paths[0].rpartition(".")[2].lstrip(":") if paths else tail)
     taint, only_taint, order = _NO_TAINT, False, ""
-    if special or last in CLOCK_TAILS:
+    if special or last in _READS:
         taint, only_taint = _readings(effects, plain, last, func, args)
     if special or last in _TOUCHES_ORDER:
         order = _order(effects, plain, method, func, args)
@@ -96,7 +97,8 @@ def _readings(
 ) -> tuple[frozenset[str], bool]:
     """Note which readings of clocks a call uses; return those in its result, and nothing else?"""
     used = any(arg.taint for arg in args)
-    if last in CLOCK_TAILS and func.paths and not used and not func.taint:
+    reads = last in CLOCK_TAILS or plain == ADDRESS
+    if reads and func.paths and not used and not func.taint:
         return frozenset(f"{path}()" for path in func.paths), True
     if not used and not func.taint:
         return frozenset(), False

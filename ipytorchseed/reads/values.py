@@ -1,4 +1,4 @@
-"""Following values to the code of the user's that they hold or are made of."""
+"""Follows values to the code of the user's that they hold or are made of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection import values as inside
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
 
@@ -97,8 +97,8 @@ class Values:
         """Follow code whose global names are in ``names``."""
         raise NotImplementedError
 
-    def meet_class(self, made: type, assigned: frozenset[str]) -> None:
-        """Note a class of the user's that was met."""
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+        """Note a class of the user's that was met; ``whole`` as the base of another."""
         raise NotImplementedError
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
@@ -106,7 +106,7 @@ class Values:
 
     def note_package(self, value: object) -> None:
         """Note the package that a value comes from."""
-        package = inside.module_of(value).partition(".")[0]
+        package = introspection.module_of(value).partition(".")[0]
         if package not in ("", "builtins", "__main__"):
             self.packages.add(package)
 
@@ -116,18 +116,20 @@ class Values:
         if issubclass(kind, type):
             return is_local_module(module_of_class(value))
         if kind is types.FunctionType:
-            local = is_local_module(inside.module_of(value)) or is_local_module(value.__module__)
+            local = is_local_module(introspection.module_of(value)) or is_local_module(
+                value.__module__
+            )
             return local or any(map(self._is_users, captured(value)))
         if kind is types.MethodType or (
             kind is types.BuiltinFunctionType and value.__self__ is not None
         ):
-            return not inside.is_from_its_module(value)
-        return kind is not types.BuiltinFunctionType and not inside.is_function(value)
+            return not introspection.is_from_its_module(value)
+        return kind is not types.BuiltinFunctionType and not introspection.is_function(value)
 
     def _is_users(self, value: Any) -> bool:  # noqa: ANN401
         if type(value) is types.FunctionType:
-            return is_local_module(inside.module_of(value))
-        return self._about(value if inside.is_class(value) else type(value)).local
+            return is_local_module(introspection.module_of(value))
+        return self._about(value if introspection.is_class(value) else type(value)).local
 
     def drain(self) -> None:
         """Follow all that was put aside, as far as time allows."""
@@ -150,12 +152,12 @@ class Values:
         """
         for value in values:
             kind = type(value)
-            if id(kind) in inside.PLAIN:
+            if id(kind) in introspection.PLAIN:
                 continue
             self.tick()
-            if id(kind) in inside.CONTAINERS:
+            if id(kind) in introspection.CONTAINERS:
                 if value and depth < _DEEPEST and self._is_news(value, assigned) is not None:
-                    self.push(inside.items(value), assigned, depth + 1)
+                    self.push(introspection.items(value), assigned, depth + 1)
                 continue
             about = self._about(kind)
             if about.leaf:
@@ -217,7 +219,7 @@ class Values:
     def _class(self, made: type, assigned: frozenset[str]) -> None:
         for base in mro(made):
             if self._about(base).local:
-                self.meet_class(base, assigned)
+                self.meet_class(base, assigned, whole=base is not made)
                 inner = [
                     part
                     for name, part in [*own(base).items()]
@@ -245,7 +247,7 @@ class Values:
             if frame is not None:
                 self.run(frame.f_code, frame.f_globals, assigned)
         elif depth < _DEEPEST:
-            self.push(inside.parts(value), assigned, depth + 1)
+            self.push(introspection.parts(value), assigned, depth + 1)
 
 
 def captured(function: types.FunctionType) -> list[Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.render.stylesheet import stylesheet
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
@@ -54,3 +54,16 @@ def _breakable(text: str) -> Markup:
 
     parts = re.split(r"(?<=[._=])(?=\w)", visible(text))
     return Markup("<wbr>").join(map(escape, parts))
+
+
+@lru_cache(maxsize=1)
+def stylesheet() -> str:
+    """Return the style of everything that we show in a notebook, as small as it gets."""
+    return squeeze((files("ipytorchseed.render") / "templates" / "its.css").read_text("utf-8"))
+
+
+def squeeze(css: str) -> str:
+    """Take comments and needless blanks out of a stylesheet, as each output carries a copy."""
+    bare = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    tight = re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", bare))
+    return tight.replace(": ", ":").replace(";}", "}").strip()

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.timeline import Chip, states_of
+from ipytorchseed.render.timeline import Chip
 from ipytorchseed.render.why import own_mend, suspect
 from ipytorchseed.why.case import run_name
 
@@ -129,7 +129,7 @@ def line_words(line: Line) -> str:
 def why_model(view: WhyView) -> Model:
     """Return an explanation."""
     said = view.explanation
-    states = [{} if run is None else states_of(run)[0] for run in (said.against, said.run)]
+    states = [{} if run is None else run.begun for run in (said.against, said.run)]
     return {
         "run": said.run.id,
         "against": None if said.against is None else said.against.id,

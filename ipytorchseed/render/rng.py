@@ -134,10 +134,7 @@ class StateDifference(View):
     ) -> None:
         self.names = run_name(first, kernel), run_name(second, kernel)
         self.rows = []
-        sides = [
-            {**run.before, **{name: g.digest for name, g in run.generators_before.items()}}
-            for run in (first, second)
-        ]
+        sides = first.begun, second.begun
         for name in dict.fromkeys([*sides[0], *sides[1]]):
             one, two = (side.get(name) for side in sides)
             pair = [_state(digest, positions) for digest in (one, two)]

@@ -16,7 +16,7 @@ from ipytorchseed.why.changes import find_changes, not_compared, write_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ipytorchseed.ledger.records import GeneratorState, Run
+    from ipytorchseed.ledger.records import Run
 
 _CODE = 4
 """Hex digits of a digest that a chip shows."""
@@ -25,7 +25,7 @@ _SHORTEST = 0.05
 """Seconds below which a run is only said to be short."""
 
 _LOOKS = re.compile(
-    r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
+    r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|%replay\s.*--dry\b.*|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
 )
 """A line that only looks at something, as ``%why`` and ``%seed?``."""
 
@@ -224,12 +224,12 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
         earlier: The cell's run before it, if there is one.
         kernel: The kernel that asks.
     """
-    before, after = states_of(run)
+    before, after = run.begun, run.ended
     still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
     outcome = None
     if earlier is not None and not only_asks(run.source):
-        first, last = states_of(earlier)
+        first, last = earlier.begun, earlier.ended
         others = frozenset(
             name
             for name, begin in before.items()
@@ -266,17 +266,6 @@ def _unparsed(run: Run) -> bool:
     """Tell whether a cell could not be parsed; text that it evaluated may be at fault."""
     said = (run.error or "").startswith(_UNPARSED)
     return said and not (run.writes or run.displays or run.stdout)
-
-
-def states_of(run: Run) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the digests of sources and generators when a run began, and when it ended."""
-
-    def both(
-        sources: Mapping[str, str], generators: Mapping[str, GeneratorState]
-    ) -> dict[str, str]:
-        return {**sources, **{name: state.digest for name, state in generators.items()}}
-
-    return both(run.before, run.generators_before), both(run.after, run.generators_after)
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:

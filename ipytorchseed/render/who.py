@@ -50,15 +50,10 @@ class WhoView(View):
         Where a seed was applied, sources moved by that.
         """
         seen = {draw.source for draw in self.draws}
-        before = {
-            **({} if self.run.seeds else self.run.before),
-            **{name: state.digest for name, state in self.run.generators_before.items()},
-        }
-        after = {
-            **self.run.after,
-            **{name: state.digest for name, state in self.run.generators_after.items()},
-        }
-        return [name for name in before if after.get(name) != before[name] and name not in seen]
+        run = self.run
+        names = run.generators_before if run.seeds else run.begun
+        moved = [name for name in names if run.ended.get(name) != run.begun[name]]
+        return [name for name in moved if name not in seen]
 
     @property
     def remarks(self) -> list[str]:

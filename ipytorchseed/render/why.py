@@ -7,10 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import programs_of, say_programs
+from ipytorchseed.render.charted import charted
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.timeline import label_of, states_of
+from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 _MOST_CHANGES = 6
 _MOST_CLEARED = 8
+
+_CHECK = (
+    "put %%deterministic --check on top of the cell and run it: that tells whether it repeats by"
+    " itself, and if not, which operation does not"
+)
 
 _LABEL, _MOST_ERROR = 40, 60
 """Letters of a cell, and of an error, in the title."""
@@ -44,7 +50,16 @@ class WhyView(View):
     @property
     def title(self) -> str:
         """Which run is held against which, after what cut one of them short."""
-        return " ".join([*self._cut_short, self._answer])
+        return " ".join([*self._cut_short, self._answer, *self._result_again])
+
+    @property
+    def _result_again(self) -> list[str]:
+        """Say that the result is one that the cell gave earlier."""
+        said = self.explanation
+        if said.again is None or said.again == said.against:
+            return []
+        name, other = (run_name(run, self.kernel) for run in (said.run, said.again))
+        return [f"{name} is {other}'s result again, bit for bit."]
 
     @property
     def _answer(self) -> str:
@@ -63,9 +78,10 @@ class WhyView(View):
             return f"{name}: {said.message}"
         what = _shorten(said.run.source)
         times = f"{name} {self._when(said.run)}, {other} {self._when(said.against, 'before')}"
+        stop = "." if self._result_again else ""
         if said.verdict == "explained":
-            return f"Why `{what}` changed: {times}"
-        return f"`{what}` changed, and nothing that was recorded does: {times}"
+            return f"Why `{what}` changed: {times}{stop}"
+        return f"`{what}` changed, and nothing that was recorded does: {times}{stop}"
 
     @property
     def _cut_short(self) -> list[str]:
@@ -96,9 +112,10 @@ class WhyView(View):
         named = ", ".join(dict.fromkeys(suspect(cause) for cause in said.causes))
         shown = next((each for each in said.changed if _is_step(each)), None)
         how = f": {shown.detail}" if shown is not None else ""
+        again = "" if said.again is None else f" · {run_name(said.again, self.kernel)}'s again"
         return visible(
             f"Changed since {run_name(said.against, self.kernel)}{how}"
-            f" ({named or 'no cause found'}) · %why {run_word(said.run, self.kernel)}"
+            f" ({named or 'no cause found'}){again} · %why {run_word(said.run, self.kernel)}"
         )
 
     @property
@@ -117,32 +134,26 @@ class WhyView(View):
             return (
                 "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
             )
-        programs = programs_of(said.run.asks)
+        programs = programs_of(said.run.nondeterministic_calls)
         if programs:
-            return (
-                f"The cell {say_programs(programs)}. If it is not that, put %%deterministic --check"
-                " on top of it and run it: that names the operation, or what else it is."
-            )
-        return (
-            "The cell itself does not repeat. Put %%deterministic --check on top of it and run it:"
-            " that names the operation, or what else it is."
-        )
+            return f"The cell {say_programs(programs)}. If it is not that, {_CHECK}."
+        notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
+        return " ".join(filter(None, map(_sentence, (notes, _CHECK))))
 
     @property
     def way_back(self) -> str:
-        """What the commands that mend are good for."""
-        if self.explanation.mend.complete:
-            return "To get the earlier result back, then run the cell again:"
-        return "This puts back what can be put back, before the cell is run again:"
+        """What the way back is good for, or why there is none; empty where nothing is to say."""
+        mend = self.explanation.mend
+        if mend.complete:
+            return "To get the earlier result back:"
+        if mend.commands:
+            return f"To get the earlier result back, if it can be ({mend.obstacle}):"
+        return f"No way back to the earlier result: {mend.obstacle}." if mend.obstacle else ""
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
-        """Name of each series of numbers that changed, and the numbers before and after."""
-        return [
-            (change.name or change.what, (change.before, change.after))
-            for change in self.explanation.changed
-            if change.before and change.after and len(change.after) > 1
-        ][:2]
+        """Name of each series that is plotted, and its numbers before and after."""
+        return charted(self.explanation.changed)
 
     @property
     def curves(self) -> list[tuple[str, str]]:
@@ -169,7 +180,7 @@ class WhyView(View):
             The digests, of the earlier run and of this one; None where it was not there.
         """
         runs = (self.explanation.against, self.explanation.run)
-        states = [{} if run is None else states_of(run)[0] for run in runs]
+        states = [{} if run is None else run.begun for run in runs]
         return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:
@@ -180,8 +191,8 @@ class WhyView(View):
             parts.append(wrap(cause.message, first="  ▲ "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
-        if said.mend.commands:
-            parts += ["", self.way_back]
+        if self.way_back:
+            parts += ["", wrap(self.way_back, first="")]
             parts += [f"    {visible(command)}" for command in said.mend.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
@@ -189,10 +200,10 @@ class WhyView(View):
             parts += ["", "Changed"]
             for change in self.shown:
                 parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
-                if change.before and change.after and len(change.after) > 1:
-                    lines = sparklines(change.before, change.after)
-                    parts += map("    {} {}".format, ("then ", "now  ", "apart"), lines)
             parts += [f"  and {self.more} more"] if self.more else []
+            for name, pair in self.series:
+                parts.append(wrap(name, first="  "))
+                parts += map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
         if said.cleared:
             names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
@@ -212,6 +223,7 @@ class WhyView(View):
                 "cell": {"id": said.run.cell, "label": label_of(said.run.source)},
                 "run": _run(said.run),
                 "against": None if said.against is None else _run(said.against),
+                "again": None if said.again is None else _run(said.again),
                 "verdict": said.verdict,
                 "message": said.message,
                 "changed": [
@@ -222,6 +234,7 @@ class WhyView(View):
                 "mend": {
                     "commands": said.mend.commands,
                     "complete": said.mend.complete,
+                    "obstacle": said.mend.obstacle,
                 },
                 "cleared": [
                     {"kind": each.kind, "name": each.name, "message": each.message}
@@ -253,6 +266,11 @@ def cause_json(cause: Cause) -> dict[str, object]:
         "message": cause.message,
         "fix": cause.fix,
     }
+
+
+def _sentence(clause: str) -> str:
+    """Write a clause as a sentence; nothing for none."""
+    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
 def _is_step(change: Change) -> bool:

@@ -1,4 +1,4 @@
-"""What two full states of one generator tell, when the generator itself is gone."""
+"""Draws between two recorded states of a generator, told from the states alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.twister_state import SIZE, TwisterState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +15,13 @@ NEAR = 5_000_000
 """Draws that are tried where no seed is known (some 20 ms)."""
 
 
-def draws_between(before: bytes, after: bytes) -> int | None:
+def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     """Count the draws that lead from one state to another of the same generator.
 
     Args:
         before: A full state, as any of our ``read`` functions returned it.
         after: A later one.
+        bound: How many draws of a Mersenne Twister to try.
 
     Returns:
         The count, or None where ``after`` is not within reach of ``before``.
@@ -33,7 +33,7 @@ def draws_between(before: bytes, after: bytes) -> int | None:
             return None
     twisters = [_twister(state) for state in (before, after)]
     if twisters[0] is not None and twisters[1] is not None:
-        return mersenne.distance(twisters[0], twisters[1], NEAR)
+        return mersenne.distance(twisters[0], twisters[1], bound)
     first, last = (torch_random.locate(state, ()) for state in (before, after))
     if first.seed != last.seed or first.draws is None or last.draws is None:
         return None
@@ -53,7 +53,7 @@ def is_fresh(state: bytes) -> bool | None:
 
 def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
-    if len(state) != SIZE:
+    if len(state) != mersenne.SIZE:
         return UNKNOWN if _is_json(state) else torch_random.locate(state, hints)
     placed = numpy_random.locate_legacy(state, ())
     return placed if placed.draws is not None else python_random.locate(state, hints)
@@ -61,10 +61,10 @@ def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
 
 def _is_json(state: bytes) -> bool:
     """Tell the states of numpy's new generators from the others, which may begin with any byte."""
-    return state[:2] == b'{"' and len(state) not in {SIZE, *torch_random.SIZES}
+    return state[:2] == b'{"' and len(state) not in {mersenne.SIZE, *torch_random.SIZES}
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:
-    if len(state) == SIZE:
-        return TwisterState.unpack(state).twister()
+    if len(state) == mersenne.SIZE:
+        return mersenne.Twister.unpack(state)
     return torch_random.twister(state)

@@ -1,4 +1,4 @@
-"""How long a place in a stream may be searched for."""
+"""A limit on the draws that a search for a position in a stream may step over."""
 
 from __future__ import annotations
 

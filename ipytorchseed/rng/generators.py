@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection.anatomy import attributes
+from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.seeds import check_seed, derive_seed
@@ -200,7 +200,7 @@ def _hidden() -> set[int]:
     found = {id(python_random.hidden())}
     if numpy_random.MODULE in sys.modules:
         found.add(id(numpy_random.engine(numpy_random.hidden())))
-    found |= {id(generator) for generator in torch_random.default_generators()}
+    found |= {id(generator) for generator in torch_random.default_generators().values()}
     return found
 
 
@@ -220,14 +220,6 @@ def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:  # noqa: A
         if base.__len__(value) <= _FEW:
             for index, item in enumerate([*base.__iter__(value)]):
                 yield f"{name}[{index}]", item
-    if not issubclass(kind, (type, ModuleType)) and not _is_closed(kind):
+    if not issubclass(kind, (type, ModuleType)) and module_of_class(kind) not in _CLOSED_MODULES:
         for attribute, item in attributes(value):
             yield f"{name}.{attribute}", item
-
-
-def _is_closed(kind: type) -> bool:
-    try:
-        module = type.__dict__["__module__"].__get__(kind)
-    except AttributeError:  # deleted by whoever wrote the class
-        return False
-    return type(module) is str and module in _CLOSED_MODULES

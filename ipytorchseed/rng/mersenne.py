@@ -13,11 +13,13 @@ many of the present ones were given. Two facts make it exact:
 from __future__ import annotations
 
 import ctypes
+import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.rng.effort import current
 from ipytorchseed.rng.position import BOUND, Position
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 N, M = 624, 397
 _WORDS = 4 * N
+_TAIL = struct.Struct("<iBd")  # words given, whether a normal number is cached, that number
+SIZE = _WORDS + _TAIL.size
+"""Bytes of a packed state of python's or numpy's: little-endian, without padding."""
+
 _MASK = 0xFFFFFFFF
 _NEAR = 2_000_000
 """Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
@@ -47,10 +53,33 @@ class Twister(Struct, frozen=True):
     Attributes:
         words: The 624 words, as 2496 little-endian bytes.
         used: How many of them were given, 0 to 624; 624 right after seeding.
+        normal: The normal number that python and numpy may keep for the next call, or None.
     """
 
     words: bytes
     used: int
+    normal: float | None = None
+
+    def pack(self) -> bytes:
+        """Return the state as ``SIZE`` bytes; equal ones mean that all later numbers are equal."""
+        cached = self.normal is not None
+        return self.words + _TAIL.pack(self.used, cached, self.normal if cached else 0.0)
+
+    @classmethod
+    def unpack(cls, state: bytes) -> Twister:
+        """Read what ``pack`` wrote.
+
+        Raises:
+            StateError: It is no state of a Mersenne Twister.
+        """
+        if len(state) != SIZE:
+            msg = f"a Mersenne Twister's state has {SIZE} bytes, this one {len(state)}"
+            raise StateError(msg)
+        used, cached, normal = _TAIL.unpack_from(state, _WORDS)
+        if not 0 <= used <= N:  # numpy would take it, and read past its words
+            msg = f"a Mersenne Twister's position is from 0 to {N}, this one {used}"
+            raise StateError(msg)
+        return cls(state[:_WORDS], used, normal if cached else None)
 
 
 def seeded(seed: int, scheme: Scheme) -> Twister:

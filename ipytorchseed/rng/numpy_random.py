@@ -11,7 +11,6 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, odometer
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.rng.source import Library, Source
-from ipytorchseed.rng.twister_state import SIZE, TwisterState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +49,7 @@ def _is_twister(engine: BitGenerator) -> bool:
 def read_legacy(generator: RandomState) -> bytes:
     """Return the state of a ``RandomState``, its cached normal number included.
 
-    In the layout of ``twister_state`` where it runs on MT19937, as JSON where it runs on another.
+    As ``mersenne.Twister.pack`` lays it out where it runs on MT19937, else as JSON.
     """
     bits = engine(generator)
     with bits.lock:  # which another thread that draws holds as well
@@ -58,7 +57,7 @@ def read_legacy(generator: RandomState) -> bytes:
     if not _is_twister(bits):
         return _to_json(now)
     normal = now["gauss"] if now["has_gauss"] else None
-    return TwisterState(now["state"]["key"].tobytes(), now["state"]["pos"], normal).pack()
+    return mersenne.Twister(now["state"]["key"].tobytes(), now["state"]["pos"], normal).pack()
 
 
 def write_legacy(generator: RandomState, state: bytes) -> None:
@@ -69,11 +68,11 @@ def write_legacy(generator: RandomState, state: bytes) -> None:
     """
     import numpy as np
 
-    if len(state) == SIZE:
-        found = TwisterState.unpack(state)
+    if len(state) == mersenne.SIZE:
+        found = mersenne.Twister.unpack(state)
         document = {
             "bit_generator": "MT19937",
-            "state": {"key": np.frombuffer(found.words, dtype=np.uint32), "pos": found.position},
+            "state": {"key": np.frombuffer(found.words, dtype=np.uint32), "pos": found.used},
             "has_gauss": int(found.normal is not None),
             "gauss": found.normal or 0.0,
         }
@@ -96,9 +95,9 @@ def seed_legacy(generator: RandomState, value: int) -> None:
 
 def locate_legacy(state: bytes, hints: Sequence[int]) -> Position:
     """Find the seed and draws behind a state that ``read_legacy`` returned."""
-    if len(state) != SIZE:
+    if len(state) != mersenne.SIZE:
         return UNKNOWN
-    return mersenne.locate(TwisterState.unpack(state).twister(), "knuth", tuple(hints))
+    return mersenne.locate(mersenne.Twister.unpack(state), "knuth", tuple(hints))
 
 
 def read_generator(generator: Generator) -> bytes:

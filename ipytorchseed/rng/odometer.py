@@ -7,6 +7,7 @@ HMC-CS-2014-0905, section 4.3.1); Philox is a counter; SFC64 carries one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.rng import mersenne
@@ -90,14 +91,6 @@ def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
     return draws
 
 
-def _pcg64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
-    return _lcg(origin, now, _PCG64_FACTOR)
-
-
-def _pcg64dxsm(origin: Any, now: Any) -> int | None:  # noqa: ANN401
-    return _lcg(origin, now, _DXSM_FACTOR)
-
-
 def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
     begin = origin.state
 
@@ -131,8 +124,8 @@ def _mt19937(origin: Any, now: Any) -> int | None:  # noqa: ANN401
 
 _COUNT: dict[str, Callable[[Any, Any], int | None]] = {
     "MT19937": _mt19937,
-    "PCG64": _pcg64,
-    "PCG64DXSM": _pcg64dxsm,
+    "PCG64": partial(_lcg, factor=_PCG64_FACTOR),
+    "PCG64DXSM": partial(_lcg, factor=_DXSM_FACTOR),
     "Philox": _philox,
     "SFC64": _sfc64,
 }

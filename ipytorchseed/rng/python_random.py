@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.source import Library, Source
-from ipytorchseed.rng.twister_state import TwisterState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,19 +28,19 @@ _attributes = vars(random.Random)["__dict__"].__get__
 
 
 def read(generator: random.Random) -> bytes:
-    """Return the state of ``generator`` in the layout of ``twister_state``.
+    """Return the state of ``generator`` as ``mersenne.Twister.pack`` lays it out.
 
     Methods that a subclass overrides are not called.
     """
     *words, index = _random.Random.getstate(generator)
     normal = _attributes(generator).get("gauss_next")
-    return TwisterState(array("I", words).tobytes(), index, normal).pack()
+    return mersenne.Twister(array("I", words).tobytes(), index, normal).pack()
 
 
 def write(generator: random.Random, state: bytes) -> None:
     """Put ``generator`` where ``read`` found it, also if it is of a subclass."""
-    found = TwisterState.unpack(state)
-    internal = (*array("I", found.words), found.position)
+    found = mersenne.Twister.unpack(state)
+    internal = (*array("I", found.words), found.used)
     random.Random.setstate(generator, (_VERSION, internal, found.normal))
 
 
@@ -52,7 +51,7 @@ def seed(generator: random.Random, value: int) -> None:
 
 def locate(state: bytes, hints: Sequence[int]) -> Position:
     """Find the seed and draws behind a state that ``read`` returned."""
-    return mersenne.locate(TwisterState.unpack(state).twister(), "array", tuple(hints))
+    return mersenne.locate(mersenne.Twister.unpack(state), "array", tuple(hints))
 
 
 _SOURCE = Source(

@@ -1,21 +1,13 @@
-"""What a source of randomness is, to everything above it."""
+"""The records that describe a source of random numbers, and the library that it is of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence  # noqa: TC003 -- for ``help(Source)``
-from typing import Protocol
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.rng.position import UNKNOWN, Position
-
-
-class Locate(Protocol):
-    """Places a state in its stream."""
-
-    def __call__(self, state: bytes, hints: Sequence[int], /) -> Position:
-        """Return the seed and the draws behind ``state``; ``hints`` are likely seeds."""
 
 
 def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
@@ -32,14 +24,14 @@ class Source(Struct, frozen=True):
         read: Returns the full state as bytes, or None where the library cannot tell it. It
             neither draws nor starts a device.
         write: Puts back a state that ``read`` returned.
-        locate: Finds the seed and the draws behind a state.
+        locate: Finds the seed and the draws behind a state, given seeds that are likely.
     """
 
     name: str
     seed: Callable[[int], object]
     read: Callable[[], bytes | None]
     write: Callable[[bytes], object]
-    locate: Locate = nowhere
+    locate: Callable[[bytes, Sequence[int]], Position] = nowhere
 
 
 class Library(Struct, frozen=True):

@@ -57,19 +57,6 @@ def _present(rows: list[Library]) -> list[Source]:
     ]
 
 
-def find_source(name: str) -> Source:
-    """Return the source of that name.
-
-    Raises:
-        SourceError: There is none now.
-    """
-    known = {source.name: source for source in sources()}
-    if name not in known:
-        msg = f"no source is called {name!r}; there are {', '.join(known)}"
-        raise SourceError(msg)
-    return known[name]
-
-
 def seed(value: int) -> None:
     """Seed every source of randomness: python, numpy, torch on all devices, registered ones.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -95,38 +95,6 @@ def twister(state: bytes) -> mersenne.Twister | None:
     return mersenne.Twister(low, mersenne.N + 1 - left)
 
 
-def _of_generator(name: str, find: Callable[[], Generator]) -> Source:
-    return Source(
-        name=name,
-        seed=lambda value: seed(find(), value),
-        read=lambda: read(find()),
-        write=lambda state: write(find(), state),
-        locate=locate,
-    )
-
-
-@cache
-def _cpu() -> Source:
-    import torch
-
-    return _of_generator("torch.cpu", lambda: torch.default_generator)
-
-
-@cache
-def _device(kind: str, index: int) -> Source:
-    import torch
-
-    module: Any = getattr(torch, kind)
-    return _of_generator(f"torch.{kind}:{index}", lambda: module.default_generators[index])
-
-
-@cache
-def _mps() -> Source:
-    import torch
-
-    return _of_generator("torch.mps", torch.mps._get_default_mps_generator)  # noqa: SLF001
-
-
 def started(kind: str) -> bool:
     """Tell whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
     torch = sys.modules.get("torch")
@@ -134,19 +102,27 @@ def started(kind: str) -> bool:
     return module is not None and bool(module.is_initialized())
 
 
-def sources() -> list[Source]:
-    """List the generators that can be read now: those of started devices only."""
+def default_generators() -> dict[str, Generator]:
+    """Return the generators of the CPU and of started devices, by the names of their sources."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "default_generator"):  # not imported, or only half
-        return []
-    found = [_cpu()]
+        return {}
+    found = {"torch.cpu": torch.default_generator}
     for kind in _LAZY:
         if started(kind):
-            module = getattr(torch, kind)
-            found += [_device(kind, index) for index in range(len(module.default_generators))]
+            devices = getattr(torch, kind).default_generators
+            found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
     if _has_mps():
-        found.append(_mps())
+        found["torch.mps"] = torch.mps._get_default_mps_generator()  # noqa: SLF001
     return found
+
+
+def sources() -> list[Source]:
+    """List the generators that can be read now: those of started devices only."""
+    return [
+        Source(name, partial(seed, each), partial(read, each), partial(write, each), locate)
+        for name, each in default_generators().items()
+    ]
 
 
 @cache
@@ -154,22 +130,6 @@ def _has_mps() -> bool:
     import torch
 
     return torch.backends.mps.is_built() and torch.backends.mps.is_available()
-
-
-def default_generators() -> list[Generator]:
-    """List the generators behind the sources: of the CPU and of started devices."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "default_generator"):
-        return []
-    return [
-        torch.default_generator,
-        *(
-            each
-            for kind in _LAZY
-            if started(kind)
-            for each in getattr(torch, kind).default_generators
-        ),
-    ]
 
 
 def seeder() -> Callable[[int], object]:

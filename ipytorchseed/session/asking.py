@@ -6,12 +6,18 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.rng.table import sources
+from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.explain import explain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.session.session import Session
     from ipytorchseed.why.explanation import Explanation
@@ -20,7 +26,7 @@ _LOOKED_BACK = 500
 """Runs that are looked through for one that has an earlier run of its cell."""
 
 _SEEN = 20
-"""Runs of a cell that are looked through for operations that did not repeat."""
+"""Runs of a cell that are looked through for the same result, and for what did not repeat."""
 
 _NEAR = 20
 """Runs that are looked through for one to compare the first run of a cell with."""
@@ -47,8 +53,25 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
-    states = LedgerStates(ledger, run, sources())
-    return explain(run, against, history, states, _operations(session, run))
+    states, present = LedgerStates(ledger, sources()), RecordedKernel(session, against or run)
+    runs = ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
+    said = explain(run, against, history, states, _operations(session, run, runs), present)
+    return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
+
+
+def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
+    """Return the latest of the earlier runs of a cell that had the same result, bit for bit."""
+    return next(
+        (
+            each
+            for each in runs
+            if (each.id or 0) < (run.id or 0)
+            and each.rank == run.rank
+            and not find_changes(each, run)
+            and not not_compared(each, run)
+        ),
+        None,
+    )
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
@@ -60,15 +83,11 @@ def _comparable(session: Session, run: Run) -> list[Run]:
     return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
 
 
-def _operations(session: Session, run: Run) -> list[tuple[Run, Operation]]:
-    """Find the operations that were seen not to repeat in runs of the same text."""
+def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
+    """Find the operations that were seen not to repeat in those runs that have the same text."""
     ledger = session.ledger
     body = _body(run.source)
-    runs = [
-        each
-        for each in ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
-        if each.id is not None and _body(each.source) == body
-    ]
+    runs = [each for each in runs if each.id is not None and _body(each.source) == body]
     traces = ledger.traces(each.id for each in runs if each.id is not None)
     return [
         (each, operation)
@@ -102,6 +121,12 @@ def last_repeated(session: Session) -> Run:
     raise LookupFailure(msg)
 
 
+def last_setting(session: Session, name: str) -> Run | None:
+    """Return the latest run that set or changed a variable; None where none is recorded."""
+    runs = islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK)
+    return next((run for run in runs if name in run.writes), None)
+
+
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the run of a run's cell before it, or None where there is none."""
     earlier = session.ledger.last_runs_of_cell(
@@ -113,4 +138,7 @@ def run_before(session: Session, run: Run) -> Run | None:
 def only_asks(source: str) -> bool:
     """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(line.startswith(("%why", "%rng", "%seed", "%deterministic", "#")) for line in lines)
+    return all(
+        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
+        for line in lines
+    )

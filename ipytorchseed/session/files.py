@@ -1,4 +1,4 @@
-"""The files that a cell opens for reading, told by Python's audit hook for ``open``."""
+"""The files that a cell reads and writes, and their content."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import os
 import re
 import stat
 import sys
-from pathlib import Path
-from time import monotonic
+from itertools import islice
+from time import monotonic, time
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.session import hearing
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from ipytorchseed.session.importing import ImportWatch
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
@@ -27,48 +30,75 @@ _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 _MOST = 1_000
 """Files noted of one run."""
 
-_TOLD = frozenset({"open", "os.remove", "os.rename", "os.truncate"})
-"""Events of the interpreter that are listened to."""
+_MOST_WRITTEN = 16
+"""Files noted of one run that it wrote."""
 
 _IN_CELL = 0.05
 """Seconds for a file that the cell reads and then replaces."""
 
 _CHUNK = 1 << 20
-_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _SAMPLE = 64 << 10
 """Bytes read from the beginning and the end of a file for which the budget does not suffice."""
 
 _FEW = 32
 """Files read at least so when no time is left; of more, only the size is noted."""
 
-_watching: FileWatch | None = None
-_hooked = False
-
 
 class FileWatch:
-    """Notes paths opened for reading while it watches, and names their content afterwards."""
+    """Notes paths opened while it watches, and names the content of those read afterwards.
 
-    def __init__(self) -> None:
+    What the cell itself made, it does not read: it is no input. Nor is what packages open for
+    themselves as they are imported, but in the working folder.
+
+    Args:
+        imports: Tells whether a package is being imported.
+    """
+
+    def __init__(self, imports: ImportWatch | None = None) -> None:
+        self._imports = imports
+        self._made: dict[str, bool] = {}
+        self._began = 0.0
         self.paths: dict[str, FileRead | None] = {}
+        self._written: dict[str, None] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
 
     def start(self) -> None:
-        """Begin to note; from now on every ``open`` of this process costs an instant more."""
-        global _watching, _hooked  # noqa: PLW0603 -- an audit hook is the process's, for good
+        """Begin to note."""
         self.paths.clear()
-        if not _hooked:
-            sys.addaudithook(_hook)
-            _hooked = True
-        _watching = self
+        self._made.clear()
+        self._written.clear()
+        self._began = time()
+        hearing.start(self)
 
     def stop(self) -> None:
         """Stop noting."""
-        global _watching  # noqa: PLW0603 -- as above
-        if _watching is self:
-            _watching = None
+        hearing.stop(self)
+
+    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
+        """Note a file that is about to be opened."""
+        new = reads and path not in self.paths and len(self.paths) < _MOST
+        if new and not self._is_made_here(path):
+            self.paths[path] = None
+        if writes:
+            self.changes(path)
+            if len(self._made) < _MOST:
+                self._made.setdefault(path, anew)
+
+    def _is_made_here(self, path: str) -> bool:
+        """Tell whether the cell made a file, also by C code that is not heard; or a package did."""
+        if path in self._made:
+            return self._made[path]
+        if self._imports is not None and self._imports.inside:
+            return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string, as above
+        try:
+            return os.stat(path).st_mtime > self._began  # noqa: PTH116 -- a string is at hand
+        except (OSError, ValueError):
+            return False
 
     def changes(self, path: str) -> None:
-        """Name the content of a file that was read, as the cell is about to replace it."""
+        """Note a file that the cell is about to replace, and name its content if it was read."""
+        if path and len(self._written) < _MOST:
+            self._written[path] = None
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
@@ -93,6 +123,24 @@ class FileWatch:
             if named is not None:
                 found.append(named)
         return tuple(found)
+
+    def written(self, ours: str) -> tuple[str, ...]:
+        """Return the paths of the files that were written, replaced or removed, the first few.
+
+        Args:
+            ours: The ledger, as for ``read``.
+        """
+        users = (
+            path
+            for path in self._written
+            if not path.startswith(ours) and not _is_not_the_users(path)
+        )
+        return tuple(islice(users, _MOST_WRITTEN))
+
+    def look(self, path: str, seconds: float) -> FileRead:
+        """Name the content of a file now; of one that is gone or cannot be read, its absence."""
+        found = self._name(path, monotonic() + seconds)
+        return found or FileRead(path, -1, "0" * 16)
 
     def _name(self, path: str, until: float, *, only_size: bool = False) -> FileRead | None:
         try:
@@ -153,37 +201,3 @@ def _is_not_the_users(path: str) -> bool:
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
         return True
     return _CELLS(path) is not None
-
-
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    watch = _watching
-    if watch is None or event not in _TOLD:
-        return
-    try:
-        if event == "open":
-            path, mode, flags = arguments
-            if type(mode) is str:
-                reads, writes = "r" in mode, mode not in ("r", "rb", "rt")
-            else:
-                writes = flags & _ACCESS != os.O_RDONLY
-                reads = not writes
-            path = _absolute(path)
-            if reads and path and len(watch.paths) < _MOST:
-                watch.paths.setdefault(path)
-            if writes:
-                watch.changes(path)
-        else:  # the first of both paths of a rename, or the only one
-            watch.changes(_absolute(arguments[0]))
-            if event == "os.rename":
-                watch.changes(_absolute(arguments[1]))
-    except Exception:  # noqa: BLE001 -- an error here would become that of the user's `open`
-        return
-
-
-def _absolute(path: object) -> str:
-    """Return an absolute path; empty for the number of a file that is open already."""
-    if type(path) is bytes:
-        path = os.fsdecode(path)
-    if type(path) is not str:
-        return ""
-    return path if path[:1] == "/" else str(Path(path).absolute())

@@ -11,7 +11,7 @@ from ipytorchseed.errors import LedgerError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ipytorchseed.session.session import Session
+    from ipytorchseed.ledger.store import Ledger
 
 
 class Identity:
@@ -23,46 +23,50 @@ class Identity:
     be worse than none.
 
     Args:
-        session: Whose runs.
+        notebook: What the notebook is known by.
+        kernel: A name of this kernel's process.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, notebook: str, kernel: str) -> None:
+        self._notebook = notebook
+        self._kernel = kernel
         self._keys: dict[str, str] = {}
 
     def key_of(self, ident: str) -> str:
         """Return the key of a cell that ran in this kernel; the id itself where none did."""
         return self._keys.get(ident, ident)
 
-    def find(self, ident: str | None, source: str, saved: Collection[str] = ()) -> str:
+    def find(
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
+    ) -> str:
         """Return the key of a cell that is about to run.
 
         Args:
-            ident: The front end's id; None where it names none, or a new one for each run.
-            source: The cell's text.
+            ident: The front end's id.
+            code: The name of the cell's text.
             saved: Ids that stand in the notebook's file, where the front end's are such.
+            ledger: Where earlier runs are kept.
+            rank: Of this process, among several that run the notebook.
         """
-        if ident is None:
-            return source.strip()
         if ident not in self._keys:
-            self._keys[ident] = ident if ident in saved else self._begin(ident, source, saved)
+            known = ident in saved
+            self._keys[ident] = ident if known else self._begin(ident, code, saved, ledger, rank)
         return self._keys[ident]
 
-    def _begin(self, ident: str, source: str, saved: Collection[str]) -> str:
+    def _begin(
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
+    ) -> str:
         """Return the key of the cell of an earlier kernel that had this text, or a new one."""
-        session = self._session
-        ledger, notebook, rank = session.ledger, session.notebook, session.rank
+        notebook, kernel = self._notebook, self._kernel
         taken = {*saved, *self._keys.values()}
         try:
-            alike = ledger.cells_with_text(
-                notebook, session.code_of(source), session.kernel, rank=rank
-            )
+            alike = ledger.cells_with_text(notebook, code, kernel, rank=rank)
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
             known = ident in taken or ledger.last_runs_of_cell(notebook, ident, 1, rank=rank)
         except LedgerError:  # told where the run is to be kept
             return ident
-        return f"{ident} {session.kernel}" if known else ident
+        return f"{ident} {kernel}" if known else ident
 
 
 class _Cell(msgspec.Struct):

@@ -29,10 +29,27 @@ _CHANGES_EACH_RUN = (
     # when a summary of statsmodels was made
     (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
     (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
-    # %time, %timeit
+    # how long ago runs were, in what %why says of them, and where that breaks its lines
     (
-        ("CPU times:", "Wall time:", "Compiler"),
-        re.compile(r"(?:CPU times:|Wall time:|Compiler\s{0,9}:).*"),
+        ("now", "before", "ago"),
+        re.compile(r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b"),
+        r" \1",
+    ),
+    (
+        ("before the restart (",),
+        re.compile(r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d"),
+        r"\1",
+    ),
+    # %time, %timeit
+    (("CPU times:", "Wall time:"), re.compile(r"(?:CPU times:|Wall time:).*"), ""),
+    # lines that they print where something took long, or not equally long
+    (
+        ("Compiler", "Parser ", "The slowest run took"),
+        re.compile(
+            r"^(?:(?:Compiler(?: time)?|Parser) {0,9}: .*"
+            r"|The slowest run took .*is being cached\.)\n?",
+            re.MULTILINE,
+        ),
         "",
     ),
     (

@@ -24,6 +24,7 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
+from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.settings import Settings
@@ -31,16 +32,21 @@ from ipytorchseed.session.sources import States, StateWatch
 from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.reads.effects import Effects
 
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 """Kinds of values that are the same as long as their name is bound to the same object."""
 
 _LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
+
+_PUTS = frozenset({"a:append", "a:extend", "a:add"})
+_FILLED = frozenset({"list", "deque", "set"})
+"""Methods that look at nothing of what is there, and kinds of values that have them."""
 
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
@@ -116,44 +122,51 @@ class Session:
         transform: Turns a cell's text into Python, as the shell does.
         hidden: Names of the shell's own, which are nobody's variables.
         config: The user's choices.
+        later: Calls a function once the cell's reply is out; None where nobody waits for one.
+        find_rank: Tells which of several processes that run the same notebook this is; asked
+            until it knows, as a process may learn it late.
 
     Attributes:
         kernel: A name of this kernel's process.
-        rank: Which of several processes that run the same notebook this is; None for the only one.
         identity: Which cell a run is of, across kernels.
         too_large: The variable that the last run read or made and that was not read whole, for
             want of time; empty where there was none.
-        later: Calls a function once the cell's reply is out; None where nobody waits for one.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each by name
         self,
         notebook: str,
         ledger: Ledger,
         transform: Callable[[str], str],
+        *,
         hidden: Iterable[str] = (),
         config: Config | None = None,
+        later: Callable[[Callable[[], object]], None] | None = None,
+        find_rank: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.notebook = notebook
         self.kernel = uuid.uuid4().hex[:12]
-        self.rank: int | None = None
-        self.identity = Identity(self)
+        self.identity = Identity(notebook, self.kernel)
         self.ledger = ledger
         self.config = config or Config()
-        self.later: Callable[[Callable[[], object]], None] | None = None
         self.too_large = ""
         self._last: Run | None = None
+        self._rank: int | None = None
+        self._find_rank = find_rank
+        self._later = later
         self._transform = transform
         self._hidden = frozenset(hidden)
         self._pid = os.getpid()
         self._memo = Memo()
         self._states = StateWatch()
         self._settings = Settings()
-        self._files = FileWatch()
+        self._imports = ImportWatch()
+        self._files = FileWatch(self._imports)
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._known: dict[str, Seen] = {}
         self._took: dict[str, float] = {}
+        self._timed: set[str] = set()
         self._round = 0
         self._pending: Pending | None = None
         self._budget = Budget()
@@ -165,6 +178,13 @@ class Session:
         return self._last
 
     @property
+    def rank(self) -> int | None:
+        """Which of several processes that run the same notebook this is; None for the only one."""
+        if self._rank is None:
+            self._rank = self._find_rank()
+        return self._rank
+
+    @property
     def pending(self) -> Pending | None:
         """The run under way, or None."""
         return self._pending
@@ -172,6 +192,43 @@ class Session:
     def code_of(self, source: str) -> str:
         """Name a cell's text: comments and layout do not count."""
         return code_digest(source, self._transform)
+
+    def effects_of(self, source: str) -> Effects:
+        """Follow the code of a cell."""
+        return effects_of_cell(source, self._transform)
+
+    def set_aside(self) -> Pending | None:
+        """Take the run under way off the record, so that others are recorded inside it."""
+        pending, self._pending = self._pending, None
+        return pending
+
+    def take_up(self, pending: Pending | None) -> None:
+        """Go on with a run that was set aside."""
+        self._pending = pending
+
+    def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
+        """Return what a cell that is about to run is known by.
+
+        Args:
+            ident: The front end's id; None where it names none, or a new one for each run.
+            source: The cell's text.
+            saved: Ids that stand in the notebook's file, where the front end's are such.
+        """
+        if ident is None:
+            return source.strip()
+        return self.identity.find(ident, self.code_of(source), saved, self.ledger, self.rank)
+
+    def choose(self, config: Config, ledger: Ledger | None = None) -> None:
+        """Take the user's choices.
+
+        Args:
+            config: What is in force from now on.
+            ledger: Where runs are kept from now on; None for where they are.
+        """
+        self.config = config
+        if ledger is not None:
+            self.ledger.close()
+            self.ledger = ledger
 
     def begin_cell(
         self,
@@ -203,8 +260,10 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        flow = effects_of_cell(source, self._transform)
-        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
+        flow = self.effects_of(source)
+        reached = find_dependencies(
+            flow, namespace, self._hidden, self._timed, seconds=self._budget.seconds / 2
+        )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
             cell=cell,
@@ -216,10 +275,10 @@ class Session:
             generators=self._watch.generators(
                 namespace, self._users({*flow.reads, *reached.names, *rebound})
             ),
-            settings=self._settings.read(source),
+            settings=self._settings.read(source, reached.packages, reached.variables),
             reached=reached,
             writes=self._users(flow.writes),
-            calls=bool(flow.paths),
+            calls=bool(flow.paths or flow.items),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
@@ -231,9 +290,10 @@ class Session:
         pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
             if self._is_users(name):
-                pending.reads[name] = self._look(look_up(place, namespace), pending.budget)
+                pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
+        self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
@@ -248,6 +308,7 @@ class Session:
         status: str = "ok",
         error: str | None = None,
         result: object = None,
+        execution_count: int | None = None,
     ) -> Run | None:
         """Look at everything after a cell ran, and record the run.
 
@@ -256,15 +317,19 @@ class Session:
             status: ``ok``, ``error`` or ``interrupted``.
             error: The error that ended it, as one line.
             result: The value of its last expression, or None.
+            execution_count: The number that it has in ``In[...]`` after all, if it has one.
 
         Returns:
             The run as recorded; None where tracking is off.
         """
         self._files.stop()
+        self._imports.stop()
         pending, self._pending = self._pending, None
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
+        if pending.execution_count is not None and execution_count is not None:
+            pending.execution_count = execution_count
         if len(self._took) >= _MOST_NAMES:
             self._took.clear()
         self._took[pending.cell] = seconds
@@ -277,6 +342,8 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        timed = self._timed & pending.reads.keys() | reached.timed
+        self._timed = self._timed - written | reached.timed
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -292,19 +359,30 @@ class Session:
             generators_after=_records(generators),
             settings=pending.settings,
             reads=pending.reads,
+            replaced=tuple(sorted(reached.replaced)),
+            missing=tuple(sorted(self._users(reached.missing))),
+            parts=_parts_read(reached.parts, pending.reads),
             writes=self._changes(pending, namespace, written, seconds),
-            result=None if result is None else self._look(result, pending.budget),
+            result=None if result is None else self.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),
+            wrote=self._files.written(str(self.ledger.path or ledger_path())),
             between=pending.between,
+            imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            asks=(*sorted(reached.nondeterministic_calls), *(("hash",) if reached.hashes else ())),
-            uses=tuple(sorted(reached.packages)),
-            passes=reached.only_loader_seed_draws,
+            timed=tuple(sorted(timed)),
+            nondeterministic_calls=(
+                *sorted(reached.nondeterministic_calls),
+                *(("hash",) if reached.hashes else ()),
+            ),
+            packages=tuple(sorted(reached.packages)),
+            only_loader_seed_draws=reached.only_loader_seed_draws,
+            loaders=reached.passive_loaders,
+            heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -319,10 +397,10 @@ class Session:
         for looks in (pending.generators, generators):
             kept |= {look.digest: look.state for look in looks.values()}
         self._last = run = replace(run, id=self.ledger.add(run, kept))
-        if self.later is None:
+        if self._later is None:
             self._maintain()
         else:
-            self.later(self._maintain)
+            self._later(self._maintain)
         return run
 
     def _maintain(self) -> None:
@@ -352,6 +430,7 @@ class Session:
         """Look at nothing any more, and give the ledger's file back."""
         self._pending = None
         self._files.stop()
+        self._imports.stop()
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:
@@ -360,7 +439,8 @@ class Session:
     def _is_users(self, name: str) -> bool:
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
-    def _look(self, value: object, budget: Budget) -> Fingerprint:
+    def look(self, value: object, budget: Budget) -> Fingerprint:
+        """Name a value's content, as far as the time goes."""
         return fingerprint(value, memo=self._memo, budget=budget)
 
     def _changes(
@@ -428,13 +508,32 @@ class Session:
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
         try:
-            return self._look(look_up(place, namespace), budget)
+            return self.look(look_up(place, namespace), budget)
         except KeyError:
             return None
 
 
 def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+
+
+def _parts_read(
+    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
+) -> dict[str, tuple[str, ...]]:
+    """Name the parts of values as fingerprints do, where these tell them all apart.
+
+    A column of a data frame may be read as an attribute; any other name that is no part is that of
+    a method or property, which may look at everything, but for those that only put something in.
+    """
+    found = {}
+    for name, wanted in parts.items():
+        known = values[name].parts if name in values else {}
+        if known and values[name].kind in _FILLED:
+            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
+        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
+        if known and columns <= known.keys():
+            found[name] = tuple(sorted(columns))
+    return found
 
 
 def _is_too_large(value: Fingerprint) -> bool:

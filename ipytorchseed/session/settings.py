@@ -8,35 +8,42 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection
 
 
 class Settings:
-    """Reads the settings of a run; what cannot have changed is not read again."""
+    """Reads the settings of a run; versions and hardware only once."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
-        self._flags: Mapping[str, object] | None = None
 
-    def read(self, source: str) -> dict[str, Any]:
+    def read(
+        self, source: str, packages: Collection[str] = (), variables: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
         Args:
             source: The cell's text: environment variables that it names are told as well.
+            packages: Packages that its code reaches, whose settings matter to it.
+            variables: Environment variables that its functions may ask for.
 
         Returns:
             The same object as last time where nothing changed.
         """
-        now = self._read()
+        now = {**self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
-            return {**now, **{name: os.environ[name] for name in os.environ if name in source}}
-        return now
+            now |= {name: os.environ[name] for name in os.environ if name in source}
+        now |= {name: os.environ[name] for name in variables if name in os.environ}
+        if now != self._last:
+            self._last = now
+        return self._last
 
     def _read(self) -> dict[str, Any]:
         modules = sys.modules
@@ -47,11 +54,5 @@ class Settings:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
-            self._flags = None
         flags = read_flags() if ready else environment.read()
-        if flags is not self._flags:
-            self._flags = flags
-            now = {**self._facts, **{name: plain(value) for name, value in flags.items()}}
-            if now != self._last:
-                self._last = now
-        return self._last
+        return {**self._facts, **{name: plain(value) for name, value in flags.items()}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
@@ -14,14 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.source import Source
 
 
 _LOOKED_BACK = 200
-"""Runs that are looked through for the one that made a value."""
+"""Runs among which those that made an input are looked for."""
 
 _DRAWS = 12_000_000
 """Draws that are stepped over for one question, in all; some 35 ms."""
@@ -32,49 +30,23 @@ class LedgerStates:
 
     Args:
         ledger: Where the states are.
-        run: The run that is asked about.
         known: The sources of this process, by whose algorithms states are placed.
     """
 
-    def __init__(self, ledger: Ledger, run: Run, known: Sequence[Source]) -> None:
+    def __init__(self, ledger: Ledger, known: Sequence[Source]) -> None:
         self._ledger = ledger
-        self._run = run
         self._sources = {source.name: source for source in known}
         self._states: dict[str, bytes | None] = {}
         self._found: dict[str, Position | None] = {}
         self._effort = Effort(_DRAWS)
+        self._latest: list[Run] | None = None
 
-    @cached_property
-    def _latest(self) -> list[Run]:
-        """The latest runs of the notebook, the newest first."""
-        return [*self._ledger.runs(self._run.notebook, rank=self._run.rank, limit=_LOOKED_BACK)]
-
-    @cached_property
-    def _now(self) -> dict[str, Fingerprint]:
-        """What is known of the variables of this kernel."""
-        known: dict[str, Fingerprint] = {}
-        for run in self._latest:
-            if run.kernel == self._run.kernel:
-                known = {**run.reads, **run.writes, **known}
-        return known
-
-    def makers(self, name: str, digest: str) -> list[Run]:
-        """Return the runs before the asked one that left a variable so, the newest first."""
-        asked = self._run.id or 0
-        earlier = [run for run in self._latest if (run.id or 0) < asked and name in run.writes]
-        return [run for run in earlier if run.writes[name].digest == digest]
-
-    def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable of this kernel is now, as far as records tell."""
-        return self._now.get(name)
-
-    def here(self, run: Run) -> Run | None:
-        """Return a run of the same cell and text that this kernel remembers by its number."""
-        for each in [run, *self._latest]:
-            mine = each.kernel == self._run.kernel and each.execution_count is not None
-            if mine and each.cell == run.cell and each.code == run.code:
-                return each
-        return None
+    def latest(self, run: Run) -> list[Run]:
+        """Return the latest runs of a run's notebook, the newest first."""
+        if self._latest is None:
+            runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
+            self._latest = [*runs]
+        return self._latest
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state; None where it is not kept or not found."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.advice import find_advice
-from ipytorchseed.determinism.switching import find_switch
+from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
 from ipytorchseed.session.ends import find_differences
 from ipytorchseed.session.files import FileWatch
@@ -18,8 +17,8 @@ from ipytorchseed.session.verdict import Culprit, Entry, Suspect
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.session.check import Check, Runner
     from ipytorchseed.session.ends import Ends
+    from ipytorchseed.session.repeating import RepeatedCell, Runner
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
     from ipytorchseed.trace.recorder import Recorder
@@ -56,12 +55,12 @@ class Tracing:
     """Traces a cell whose runs differ.
 
     Args:
-        check: The check under way.
+        cell: The cell.
         run: Runs the cell.
     """
 
-    def __init__(self, check: Check, run: Runner) -> None:
-        self._check = check
+    def __init__(self, cell: RepeatedCell, run: Runner) -> None:
+        self._cell = cell
         self._run = run
         self._tables: Tables | None = None
         self._fill = 0
@@ -100,8 +99,8 @@ class Tracing:
     # -- runs --------------------------------------------------------------------------------------
 
     def _traced(self, what: str, probe: Probe | None = None) -> _Run:
-        check = self._check
-        check.progress(what)
+        cell = self._cell
+        cell.progress(what)
         torch: Any = sys.modules.get("torch")
         if not hasattr(torch, "nn"):
             ends, files = self._watched(None)
@@ -113,12 +112,12 @@ class Tracing:
         self._tables = self._tables or Tables()
         recorder = Recorder(
             self._tables,
-            check.lines,
-            check.namespace,
-            draws=Draws(check.namespace, count=False),
+            cell.lines,
+            cell.namespace,
+            draws=Draws(cell.namespace, count=False),
             probe=probe,
             fill=self._next_fill(),
-            progress=lambda count: check.progress(f"{what}: {count:,} operations"),
+            progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
         )
         ends, files = self._watched(recorder)
         return _Run(ends, recorder.recording, files)
@@ -128,7 +127,7 @@ class Tracing:
         watch = FileWatch()
         watch.start()
         try:
-            ends = self._check.again(self._run, recorder)
+            ends = self._cell.again(self._run, recorder)
         finally:
             watch.stop()
         return ends, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
@@ -154,7 +153,7 @@ class Tracing:
             found.entry = Entry(
                 entered.operation.name,
                 entered.place.line or None,
-                self._check.line(entered.place.line),
+                self._cell.line(entered.place.line),
                 draws=entered.draws,
                 thread=entered.thread > 0,
             )
@@ -173,12 +172,12 @@ class Tracing:
 
     def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
         short = point.operation.name.rpartition("::")[2]
-        advice, switch = find_advice(short), find_switch(short)
-        known = "switches" if switch is not None else "raises" if advice is not None else ""
+        advice = find_advice(short)
+        known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
         return Culprit(
             operation=point.operation.name,
             line=point.place.line or None,
-            code=self._check.line(point.place.line),
+            code=self._cell.line(point.place.line),
             index=point.index,
             module=point.place.module,
             backward=point.place.backward,
@@ -201,9 +200,9 @@ class Tracing:
         line = tables.places.all[place].line
         read_by = None if reader is None else (reader.operation.name, reader.place.line)
         return Culprit(
-            operation=tables.operations[number].name,
+            operation=tables.operations.all[number].name,
             line=line or None,
-            code=self._check.line(line),
+            code=self._cell.line(line),
             index=0 if point is None else point.index,
             module=tables.places.all[place].module,
             unwritten=True,
@@ -216,7 +215,7 @@ class Tracing:
         """Name operations that may not repeat, as none was caught at it."""
         from ipytorchseed.trace.divergence import find_point
 
-        for number, operation in enumerate(recording.tables.operations):
+        for number, operation in enumerate(recording.tables.operations.all):
             short = operation.name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
                 point = find_point(recording, number)
@@ -227,8 +226,7 @@ class Tracing:
 
     def _suspect(self, found: Traced, first: _Run, last: _Run) -> None:
         """Name what can account for a difference that no operation made."""
-        check, suspects = self._check, found.suspects
-        reached = check.reached
+        suspects, reached = found.suspects, self._cell.reached
         asks = sorted(reached.nondeterministic_calls - reached.timing)
         for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
@@ -281,8 +279,8 @@ class Tracing:
 
     def _reached(self) -> list[tuple[str, Any]]:
         """List the variables that the cell may reach, as they are now."""
-        names = self._check.namespace
-        return [(name, names[name]) for name in self._check.world.names if name in names]
+        names = self._cell.namespace
+        return [(name, names[name]) for name in self._cell.world.names if name in names]
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
@@ -298,7 +296,7 @@ class Tracing:
         frames: Any = sys.modules.get("torch._dynamo.eval_frame")
         if frames is None:
             return False
-        if "torch.compile" in self._check.source:
+        if "torch.compile" in self._cell.source:
             return True
         return any(
             issubclass(type(value), frames.OptimizedModule)

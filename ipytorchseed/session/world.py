@@ -19,7 +19,7 @@ from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.session.copies import Copier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping
+    from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
@@ -99,6 +99,33 @@ class Holdings(Struct):
     modules: dict[tuple[str, str], Any] = {}
     classes: list[tuple[type, str, Any]] = []
 
+    @classmethod
+    def find(
+        cls,
+        namespace: Mapping[str, Any],
+        names: Iterable[str],
+        places: Iterable[tuple[str, str]] = (),
+    ) -> Holdings:
+        """Find values by name, by module and name, and those that the user's classes hold."""
+        held = cls({name: namespace[name] for name in names if name in namespace})
+        for module, name in places:
+            values = vars(sys.modules[module]) if module in sys.modules else {}
+            if name in values:
+                held.modules[module, name] = values[name]
+        for holder in _classes(namespace):
+            for name, value in list(own(holder).items()):
+                if name not in _OWN and _is_data(value):
+                    held.classes.append((holder, name, value))
+        return held
+
+    def hold(self) -> None:
+        """Put what modules and classes hold in its place."""
+        for (module, name), value in self.modules.items():
+            if module in sys.modules:
+                vars(sys.modules[module])[name] = value
+        for holder, name, value in self.classes:
+            type.__setattr__(holder, name, value)
+
     def copy(self) -> tuple[Holdings, Copier]:
         """Copy all of it, each object once."""
         copier = Copier()
@@ -134,31 +161,15 @@ class World:
         places: Iterable[tuple[str, str]] = (),
     ) -> None:
         self._namespace = namespace
-        self._bindings = _named(namespace)
+        self._bindings = named(namespace)
         self._process = Process.now()
-        held = Holdings({name: namespace[name] for name in names if name in namespace})
-        for module, name in places:
-            values = vars(sys.modules[module]) if module in sys.modules else {}
-            if name in values:
-                held.modules[module, name] = values[name]
-        for holder in _classes(namespace):
-            for name, value in list(own(holder).items()):
-                if name not in _OWN and _is_data(value):
-                    held.classes.append((holder, name, value))
-        self._held, copier = held.copy()
+        self._held, copier = Holdings.find(namespace, names, places).copy()
+        self._held.names |= aliases(namespace, self._held.names, copier)
         self.names = {*self._held.names}
-        self._include_aliases(copier)
         self.shared = copier.shared
         self.cut = copier.cut
         self._after: tuple[dict[str, Any], Holdings, Process] | None = None
         self.brought: tuple[str, ...] = ()
-
-    def _include_aliases(self, copier: Copier) -> None:
-        """Copy the namespace's other names for what was copied: a model behind its optimizer."""
-        for name, value in _named(self._namespace).items():
-            if name not in self.names and not name.startswith("_") and copier.knows(value):
-                self._held.names[name] = copier.named(name, value)
-                self.names.add(name)
 
     def is_new(self, name: str) -> bool:
         """Tell whether a name was made, bound anew, or may have been changed by a run."""
@@ -177,7 +188,7 @@ class World:
             ],
         )
         process = Process.now()
-        self._after = _named(self._namespace), held, process
+        self._after = named(self._namespace), held, process
         found, left = self._process.sources, process.sources
         self.brought = tuple(name for name in left.states if name not in found.states)
         self._process.sources = replace(found, states={**left.states, **found.states})
@@ -186,7 +197,7 @@ class World:
         """Put everything back as the cell found it, with a fresh copy of what it may reach."""
         copies, _ = self._held.copy()
         _rebind(self._namespace, self._bindings | copies.names)
-        self._hold(copies)
+        copies.hold()
         self._process.put_back()
 
     def put_back(self) -> None:
@@ -195,16 +206,23 @@ class World:
             return
         names, held, process = self._after
         _rebind(self._namespace, names)
-        self._hold(held)
+        held.hold()
         process.put_back()
 
-    @staticmethod
-    def _hold(held: Holdings) -> None:
-        for (module, name), value in held.modules.items():
-            if module in sys.modules:
-                vars(sys.modules[module])[name] = value
-        for holder, name, value in held.classes:
-            type.__setattr__(holder, name, value)
+
+def aliases(namespace: Mapping[str, Any], names: Container[str], copier: Copier) -> dict[str, Any]:
+    """Copy a namespace's other names for what was copied: a model behind its optimizer.
+
+    Args:
+        namespace: The user's.
+        names: What was copied by name.
+        copier: What copied it.
+    """
+    return {
+        name: copier.named(name, value)
+        for name, value in named(namespace).items()
+        if name not in names and not name.startswith("_") and copier.knows(value)
+    }
 
 
 def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
@@ -212,14 +230,14 @@ def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
     return vars(sys.modules[module]).get(name)
 
 
-def _named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
+def named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
     """Return what names are bound to; keys of ``globals()`` that are no names are left alone."""
     return {name: value for name, value in list(namespace.items()) if type(name) is str}
 
 
 def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """Bind names as wanted; the dictionary stays, as functions look into it."""
-    for name in _named(namespace).keys() - wanted.keys():
+    for name in named(namespace).keys() - wanted.keys():
         del namespace[name]
     for name, value in wanted.items():
         if name not in namespace or namespace[name] is not value:

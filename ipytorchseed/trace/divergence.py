@@ -1,4 +1,4 @@
-"""Two recordings of one cell: the first operation that gave another result for the same input.
+"""Compares two recordings: the first operation that gave another result for the same input.
 
 Operations are compared by what they are, where they stand and what they were given, not by their
 number in the run: so runs of unequal length are compared too, and threads in any order.
@@ -146,7 +146,7 @@ def point(recording: Recording, number: int, index: int) -> Point:
         thread=number,
         count=int(np.count_nonzero((operations == what) & (places == where))),
         inputs=thread.inputs[index],
-        operation=tables.operations[what],
+        operation=tables.operations.all[what],
         place=tables.places.all[where],
         draws=bool(thread.marks[index] & DRAWS),
     )

@@ -1,4 +1,4 @@
-"""Who drew: random numbers by operation, place and source."""
+"""Random numbers drawn by torch, by operation, place and source."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_intdigest
 
-from ipytorchseed.rng import mersenne, torch_random
+from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.position import BOUND
 from ipytorchseed.trace.recording import Drawn
 
 if TYPE_CHECKING:
@@ -67,13 +68,8 @@ class Draws:
         by = "" if place.module else _asker(lines.between(frame))
         source = self._name(self._generator)
         key = operation.name, place, source, by
-        drawn = self._drawn.get(key)
-        if drawn is None:
-            drawn = self._drawn[key] = Drawn(operation.name, place, source, by)
-        drawn.calls += 1
-        numbers = _distance(self._before, now) if self._count else None
-        known = drawn.numbers
-        drawn.numbers = None if numbers is None or known is None else known + numbers
+        drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
+        drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
 
     def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
@@ -89,15 +85,6 @@ class Draws:
             )
             known = self._called[number] = generator, name
         return known[1]
-
-
-def _distance(before: bytes, after: bytes) -> int | None:
-    """Count the numbers between two states, also very many."""
-    near = draws_between(before, after)
-    first, last = torch_random.twister(before), torch_random.twister(after)
-    if near is not None or first is None or last is None:
-        return near
-    return mersenne.distance(first, last)
 
 
 def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -123,18 +110,9 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # no
 
 def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
     """Return the name of the source that a generator is; empty for one of the user's."""
-    import torch
-
+    found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
-    cpu: Any = torch.default_generator
-    if number == cpu._cdata:  # noqa: SLF001 -- as above
-        return "torch.cpu"
-    if torch.cuda.is_initialized():
-        devices: Any = torch.cuda.default_generators
-        for index, each in enumerate(devices):
-            if number == each._cdata:  # noqa: SLF001 -- as above
-                return f"torch.cuda:{index}"
-    return ""
+    return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
 def _asker(files: list[str]) -> str:

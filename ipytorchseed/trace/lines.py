@@ -1,4 +1,4 @@
-"""What each line of a cell draws from the sources that are not torch's: python's and numpy's.
+"""Random numbers drawn from python's and numpy's own sources, by line of the cell.
 
 No operation of torch's stands behind such a draw. So the sources are looked at before and after
 each line of the cell, by the interpreter's own line events; code that the cell calls is not
@@ -84,7 +84,4 @@ class LineDraws:
             place = Place(self._line, "", False)  # noqa: FBT003 -- a field
             key = name, self._line
             drawn = self._drawn.setdefault(key, Drawn(f"{name}'s own", place, name))
-            drawn.calls += 1
-            numbers = draws_between(before, now) if before and now else None
-            known = drawn.numbers
-            drawn.numbers = None if numbers is None or known is None else known + numbers
+            drawn.add(draws_between(before, now) if before and now else None)

@@ -34,32 +34,6 @@ class Place(NamedTuple):
     backward: bool
 
 
-class Places:
-    """Numbers for places, the same in all the recordings that are to be compared."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Place, int] = {}
-        self._backward: dict[int, int] = {}
-        self.all: list[Place] = []
-
-    def number(self, line: int, module: str, backward: bool) -> int:  # noqa: FBT001 -- a field
-        """Return the number of a place."""
-        place = Place(line, module, backward)
-        found = self._numbers.get(place)
-        if found is None:
-            found = self._numbers[place] = len(self.all)
-            self.all.append(place)
-        return found
-
-    def backward(self, number: int) -> int:
-        """Return the number of the same place in the backward pass."""
-        found = self._backward.get(number)
-        if found is None:
-            line, module, _ = self.all[number]
-            found = self._backward[number] = self.number(line, module, True)  # noqa: FBT003
-        return found
-
-
 class Lines:
     """Finds the line of the cell on the stack.
 

@@ -1,4 +1,4 @@
-"""A closer look at one operation of a run: does it repeat by itself, and how far is it apart?"""
+"""Repeats one operation of a run, and follows memory that is read before it is written."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ class Probe(Struct):
     unwritten: tuple[int, int] | None = None
     left: list[tuple[int, int]] = []
     _memory: dict[int, Memory] = {}
-    _here: bool = False
     _met: int = 0
-    _view: bool = False
 
     def before(  # noqa: PLR0913, PLR0917 -- what the dispatch mode has at hand
         self,
@@ -78,7 +76,6 @@ class Probe(Struct):
         given: Mapping[str, Any],
     ) -> None:
         """Look at an operation that is about to run."""
-        self._here = False
         if number != self.number or place != self.place or self.runs:
             return
         if self.inputs is None:

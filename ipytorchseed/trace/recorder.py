@@ -12,7 +12,7 @@ from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
 from ipytorchseed.trace.modules import ModulePaths
 from ipytorchseed.trace.operations import describe
-from ipytorchseed.trace.places import Sequence
+from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
     PLAIN,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.trace.draws import Draws
     from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Lines, Place
+    from ipytorchseed.trace.places import Lines
     from ipytorchseed.trace.probe import Probe
 
 _TICK = 1024
@@ -251,7 +251,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             operation = describe(func)
             marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
             marks |= DRAWS if operation.draws else PLAIN
-            found = self._known[func] = operation, self._tables.number(operation), marks
+            found = self._known[func] = operation, self._tables.operations.of(operation), marks
             return found
 
         def _forward(self) -> int:
@@ -261,7 +261,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             key = self._recorder.lines.find(here(2)), module
             place = self._here.get(key)
             if place is None:
-                place = self._here[key] = self._places.number(*key, False)  # noqa: FBT003
+                place = self._here[key] = self._places.of(Place(*key, backward=False))
             number = newest()
             if number != self._sequence.end:
                 self._sequence.note(number, place)
@@ -274,41 +274,23 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """
             line = self._recorder.lines.find_inside(here(2))
             if line:
-                return self._places.number(line, "", True)  # noqa: FBT003
+                return self._places.of(Place(line, "", backward=True))
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
                 line = self._recorder.lines.find(here(2))
-                return self._places.number(line, "", True)  # noqa: FBT003
-            return self._places.backward(place)
+                return self._places.of(Place(line, "", backward=True))
+            return self._places.of(self._places.all[place]._replace(backward=True))
 
-        def _given(  # noqa: C901, PLR0912 -- as above
-            self, operation: Operation, args: tuple[Any, ...], given: dict[str, Any]
-        ) -> int:
+        def _given(self, operation: Operation, args: tuple[Any, ...], given: dict[str, Any]) -> int:
             """Digest what an operation reads; 0 where some of it cannot be seen."""
             found: list[int] = []
             words: list[Any] = []
-            digest, unread = self._digest, operation.unread
-            place = 0  # by hand: `enumerate` takes longer
-            for value in args:
-                if isinstance(value, tensor_type):
-                    if place not in unread:
-                        found.append(digest(value))
-                elif type(value) is list or type(value) is tuple:
-                    self._list(value, found, words)
-                else:
-                    words.append(value)
-                place += 1  # noqa: SIM113 -- as above
+            unread, outs = operation.unread, operation.outs
+            read = [each for n, each in enumerate(args) if n not in unread] if unread else args
+            self._list(read, found, words)
             if given:
-                outs = operation.outs
-                for name, value in given.items():
-                    if name in outs:
-                        continue
-                    if isinstance(value, tensor_type):
-                        found.append(digest(value))
-                    elif type(value) is list or type(value) is tuple:
-                        self._list(value, found, words)
-                    else:
-                        words.append(value)
+                named = [each for name, each in given.items() if name not in outs]
+                self._list(named, found, words)
             if NOT_SEEN in found:
                 return 0
             if words:

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct, field
-
-from ipytorchseed.trace.places import Places
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.operations import Operation
     from ipytorchseed.trace.places import Place
 
+T = TypeVar("T")
+
 PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
 """Marks: what is told apart where two recordings are compared. They add up."""
+
+
+class Numbers(Generic[T]):
+    """Gives values numbers, from 0, in the order in which they are first met.
+
+    Attributes:
+        all: The values, each at its number.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[T] = []
+        self._known: dict[T, int] = {}
+
+    def of(self, value: T) -> int:
+        """Return the number of a value."""
+        found = self._known.get(value)
+        if found is None:
+            found = self._known[value] = len(self.all)
+            self.all.append(value)
+        return found
 
 
 class Tables:
     """Numbers for operations and places, the same in all recordings that are to be compared."""
 
     def __init__(self) -> None:
-        self.operations: list[Operation] = []
-        self.places = Places()
-        self._numbers: dict[Operation, int] = {}
-
-    def number(self, operation: Operation) -> int:
-        """Return the number of an operation."""
-        found = self._numbers.get(operation)
-        if found is None:
-            found = self._numbers[operation] = len(self.operations)
-            self.operations.append(operation)
-        return found
+        self.operations: Numbers[Operation] = Numbers()
+        self.places: Numbers[Place] = Numbers()
 
 
 class Thread(Struct):
@@ -73,6 +84,11 @@ class Drawn(Struct):
     by: str = ""
     calls: int = 0
     numbers: int | None = 0
+
+    def add(self, numbers: int | None) -> None:
+        """Count one more draw, of so many numbers."""
+        self.calls += 1
+        self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
 
 
 class Recording(Struct):

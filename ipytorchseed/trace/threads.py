@@ -1,4 +1,4 @@
-"""Threads that the user's code starts: what watches the starting thread is to watch them too."""
+"""Gives threads that the user's code starts a dispatch mode of their own."""
 
 from __future__ import annotations
 

@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 class States(Protocol):
     """Knows what the records of other runs tell: where states stand, and who made a value."""
 
-    def makers(self, name: str, digest: str) -> Sequence[Run]:
-        """Return the runs before the later one that left a variable so, the newest first."""
-
-    def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable of this kernel is now, as far as records tell."""
-
-    def here(self, run: Run) -> Run | None:
-        """Return a run of the same cell with the same text that this kernel remembers by number."""
+    def latest(self, run: Run) -> Sequence[Run]:
+        """Return the latest runs of a run's notebook, the newest first."""
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
@@ -80,9 +74,13 @@ class Case(Struct, frozen=True):
         """Return how a run is named in a command."""
         return run_word(run, self.run.kernel)
 
+    def heeds(self, what: str) -> bool:
+        """Whether the result of either run may hang on something, as in ``Run.heeds``."""
+        return what in self.run.heeds or what in self.against.heeds
+
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
-        return package in self.run.uses or package in self.against.uses
+        return package in self.run.packages or package in self.against.packages
 
 
 def run_name(run: Run, kernel: str) -> str:

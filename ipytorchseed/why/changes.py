@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -28,7 +31,10 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
     """
     changes = []
-    for name in dict.fromkeys([*against.writes, *run.writes]):
+    timed = {*against.timed} & {*run.timed}
+    late = _left_by_loops(run.source)
+    names = {*against.writes, *run.writes} - timed
+    for name in sorted(names, key=lambda name: (late.get(name, 0), name)):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:
@@ -50,6 +56,28 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+@lru_cache(maxsize=64)
+def _left_by_loops(source: str) -> Mapping[str, int]:
+    """Rank names that only loops leave behind: what they go over after what they set inside."""
+    tree = parse_text(source)
+    if tree is None:
+        return {}
+    ranks: dict[str, int] = {}
+    stack: list[tuple[ast.AST, int]] = [(statement, 0) for statement in tree.body]
+    while stack:
+        node, rank = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            ranks[node.id] = min(rank, ranks.get(node.id, rank))
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            stack.append((node.target, 2))
+            stack += [(inner, 1) for inner in [*node.body, *node.orelse]]
+        elif isinstance(node, ast.While):
+            stack += [(inner, max(rank, 1)) for inner in ast.iter_child_nodes(node)]
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            stack += [(inner, rank) for inner in ast.iter_child_nodes(node)]
+    return ranks
 
 
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
@@ -116,7 +144,8 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if before.series is not None and after.series is not None:
         return _series(before.series, after.series) or _beside(before, after)
     if before.summary != after.summary:
-        return f"{before.summary} → {after.summary}"
+        steps = _step_parts(changed_parts(before, after))
+        return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
     return say_parts(before, after) or f"{after.kind} with other content"
 
 
@@ -194,10 +223,16 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
-    for name in ("shape", "dtype", "lr"):
-        if None not in parts.get(name, (None,)):
-            said.append(f"{name} {parts[name][0]} → {parts[name][1]}")  # noqa: PERF401 -- as above
-    return ", ".join(said)
+    return ", ".join([*said, *_step_parts(parts)])
+
+
+def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
+    """Say from what to what the aspects changed that can be told so."""
+    return [
+        f"{name} {parts[name][0]} → {parts[name][1]}"
+        for name in ("shape", "dtype", "lr")
+        if None not in parts.get(name, (None,))
+    ]
 
 
 def _length(before: str | None, after: str | None) -> str:

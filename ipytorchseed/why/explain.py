@@ -11,21 +11,26 @@ from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
-from ipytorchseed.why.mend import find_mend
+from ipytorchseed.why.mend import find_mend, with_fixes
+from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.ledger.records import Operation, Run
+    from ipytorchseed.why.present import Present
+
+_TIMED = "holds times or addresses, and other causes account for the change"
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     run: Run,
     against: Run | None,
     history: Sequence[Run],
     states: States,
     operations: Sequence[tuple[Run, Operation]] = (),
+    present: Present | None = None,
 ) -> Explanation:
     """Say why two runs of a cell gave different results.
 
@@ -37,6 +42,7 @@ def explain(
         states: Where recorded states stand in their streams.
         operations: Operations that were seen not to repeat in runs of the same text, each with
             the run in which it was seen.
+        present: What is known of the kernel that asks, for the way back; None where there is none.
     """
     if against is None:
         return Explanation(run, None, "first-run", _say_first(run, history))
@@ -53,20 +59,27 @@ def explain(
         found, innocent = last(case, bool(causes))
         causes += found
         cleared += innocent
+    timed = {*run.timed} & {*against.timed}
+    rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
+    if rest:
+        cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
+        causes = rest
     if not changed:
         return _explain_same(case, causes, cleared)
     if causes:
+        causes = with_roots(case, causes)
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
+        mend = find_mend(case, causes, present)
         return Explanation(
             run,
             against,
             "explained",
             message,
             changed,
-            tuple(causes),
+            tuple(with_fixes(causes, mend)),
             tuple(cleared),
-            find_mend(case, causes),
+            mend,
         )
     unknown = find_unknown_inputs(case)
     if unknown:
@@ -83,11 +96,12 @@ def explain(
             " the same states, settings and inputs"
         )
         return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
-    programs = programs_of(run.asks)
-    what = say_programs(programs) if programs else "itself does not repeat"
+    programs = programs_of(run.nondeterministic_calls)
+    known = f", but the cell {say_programs(programs)}" if programs else ""
     message = (
-        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does:"
-        f" the cell {what}. Next step: %%deterministic --check on top of the cell"
+        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does"
+        f"{known}. Next step: %%deterministic --check on top of the cell, which tells whether it"
+        " repeats by itself"
     )
     return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
 

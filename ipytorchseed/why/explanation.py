@@ -65,7 +65,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def goes_back(self) -> bool:
-        """Whether the fix is one of the commands to be given before the cell is run again."""
+        """Whether the way back to the earlier result takes care of it."""
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
@@ -99,13 +99,14 @@ class Mend(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
-        commands: To be given in this order, before the cell is run again.
-        complete: Whether they put back all that is known to differ. The cell then gives the
-            earlier result, unless it does not repeat at all.
+        commands: What to type: ``%replay 5``; nothing where there is no way.
+        complete: Whether that is known to bring the earlier result.
+        obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
     """
 
     commands: tuple[str, ...] = ()
     complete: bool = False
+    obstacle: str = ""
 
 
 class Explanation(Struct, frozen=True):
@@ -121,6 +122,7 @@ class Explanation(Struct, frozen=True):
         cleared: What was looked at and is not the cause.
         mend: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
+        again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
     """
 
     run: Run
@@ -132,3 +134,4 @@ class Explanation(Struct, frozen=True):
     cleared: tuple[Cleared, ...] = ()
     mend: Mend = Mend()
     unknown: tuple[Unknown, ...] = ()
+    again: Run | None = None

@@ -1,63 +1,52 @@
-"""What brings an earlier result back: settings, the cells to run again, states to begin from."""
+"""What brings an earlier result back: one command, if there is a way."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.again import Inputs
+from msgspec.structs import replace
+
+from ipytorchseed.why.case import run_word
 from ipytorchseed.why.explanation import Mend
-from ipytorchseed.why.finders.generators import draws_from_where_it_begins
+from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
     from ipytorchseed.why.explanation import Cause
+    from ipytorchseed.why.present import Present
 
-_MANY = 16  # commands; a longer way back is no help
 
-
-def find_mend(case: Case, causes: Sequence[Cause]) -> Mend:
+def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> Mend:
     """Find the way back from where the kernel stands now, not from where the later run began.
-
-    Sources are put back last, for what makes an input anew may draw from them; the earlier text
-    of the cell comes after that, since it is what is run next.
 
     Args:
         case: The evidence.
         causes: What was found in it.
+        present: What is known of the kernel that asks; None where none does.
     """
-    if case.two_cells:
-        return Mend()  # the one does not give the other's result
-    inputs = Inputs(case)
-    complete = bool(causes) and all(_is_mended(cause) for cause in causes)
-    for name in case.against.reads:
-        complete &= inputs.restore(name, case.against)
-    if not causes:
-        return Mend()
-    settings = [cause.fix for cause in causes if cause.kind == "flag"]
-    kept = _same_settings(case, inputs.again, causes)
-    worth = complete or any(cause.kind == "rng" for cause in causes)
-    rewind = worth and draws_from_where_it_begins(case)
-    commands = [
-        *filter(None, settings),
-        *inputs.commands,
-        *([f"%seed rewind {case.word(case.against)}"] if rewind else []),
-        *(cause.fix for cause in causes if cause.kind == "code" and cause.fix),
-    ]
-    if len(commands) > _MANY:
-        return Mend()
-    return Mend(tuple(commands), complete and kept)
+    if case.two_cells or not causes or present is None:
+        return Mend()  # one cell does not give another's result
+    plan = make_plan(case.against, present)
+    if plan.blocked:
+        return Mend(obstacle=plan.blocked)
+    obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
+    command = f"%replay {run_word(case.against, present.kernel)}"
+    return Mend((command,), not obstacles, obstacles[0] if obstacles else "")
 
 
-def _is_mended(cause: Cause) -> bool:
-    """Tell whether a command puts back what differs, in this kernel, and to what it was."""
-    return cause.goes_back and (cause.kind == "input" or bool(cause.fix))
+def _obstacle(case: Case, cause: Cause) -> str:
+    """Say why running the cell again may differ by this cause again; nothing where it does not."""
+    if cause.kind == "operation":
+        return f"{cause.name} does not repeat"
+    if cause.kind == "entropy":
+        return f"{cause.name} answers differently each time"
+    read = {file.path for file in case.against.files}
+    return cause.message if cause.kind == "file" and cause.name not in read else ""
 
 
-def _same_settings(case: Case, again: Sequence[Run], causes: Sequence[Cause]) -> bool:
-    """Tell whether the cells to run again ran under the settings that the earlier run had."""
-    flags = [cause.name for cause in causes if cause.kind == "flag"]
-    wanted = case.against.settings
-    return all(run.settings.get(name) == wanted.get(name) for run in again for name in flags)
+def with_fixes(causes: Sequence[Cause], mend: Mend) -> list[Cause]:
+    """Give the inputs among the causes what makes them anew: the way back does."""
+    fix = next(iter(mend.commands), "")
+    return [replace(cause, fix=fix) if cause.kind == "input" else cause for cause in causes]

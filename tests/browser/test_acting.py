@@ -86,6 +86,26 @@ def test_reseed_save_and_restore(open_notebook):
     inspector.says("torch.cpu", "seed 42 + 3 draws")
 
 
+def test_one_button_brings_the_result_back(open_notebook, shoot):
+    """The cells that lead to it run again; the row comes, and Undo leads back."""
+    notebook = open_notebook(START, DRAW, "%rng")
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    notebook.run(1)
+    inspector.says("torch.cpu", "seed 42 + 6 draws")
+    inspector.pick("In[4]").click()
+    inspector.why.get_by_text("To get the earlier result back:").wait_for()
+    inspector.why.get_by_role("button", name="Replay In[2]", exact=True).click()
+    inspector.told.get_by_text("#4 is In[2]'s result again, bit for bit.").wait_for()
+    inspector.says("torch.cpu", "seed 42 + 3 draws")
+    shoot(notebook, f"{notebook.app}-replayed-light")
+    notebook.theme("JupyterLab Dark")
+    shoot(notebook, f"{notebook.app}-replayed-dark")
+    inspector.told.get_by_role("button", name="Undo").click()
+    inspector.says("torch.cpu", "seed 42 + 6 draws")
+
+
 def test_the_mending_command_is_copied(open_notebook):
     """And pasted into a cell, it mends."""
     notebook = open_notebook(START, DRAW, "%rng", "")
@@ -93,11 +113,10 @@ def test_the_mending_command_is_copied(open_notebook):
     inspector = notebook.inspector.ready()
     notebook.run(1)
     inspector.pick("In[4]").click()
-    inspector.why.get_by_role("button", name="Copy %seed rewind 2").click()
-    inspector.told.get_by_text("Copied: %seed rewind 2").wait_for()
+    inspector.why.get_by_role("button", name="Copy %replay 2").click()
+    inspector.told.get_by_text("Copied: %replay 2").wait_for()
     copied = notebook.page.evaluate("() => navigator.clipboard.readText()")
-    notebook.run(3, copied)
-    assert number(notebook.run(1)) == number(first)
+    assert number(notebook.run(3, copied)) == number(first)
 
 
 def test_it_stays_right_while_a_long_cell_runs(open_notebook):

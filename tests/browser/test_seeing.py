@@ -53,7 +53,7 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
     inspector.why.get_by_text(re.compile(r"changed: In\[6\] now, In\[3\]")).wait_for()
     why = inspector.why.inner_text()
     assert "torch.cpu began elsewhere: seed 42 + 360 draws, not seed 42" in why
-    assert "%seed rewind 3" in why
+    assert "%replay 3" in why
     assert inspector.why.locator("svg path").count() == 3 * inspector.why.locator("svg").count() > 0
     shoot(trained, f"{trained.app}-light")
 

@@ -12,8 +12,7 @@ import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ipytorchseed.checking.options import Options
-from ipytorchseed.checking.progress import Silence
-from ipytorchseed.checking.running import check
+from ipytorchseed.checking.running import Watcher, check
 from tests.forking import forking
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def look(*paths: Path, cold: bool = False, **options: object) -> list[Verdict]:
         **options: As for the command.
     """
     with nullcontext() if cold else forking():
-        return check(paths, Options(**{"jobs": 2, **options}), Silence())
+        return check(paths, Options(**{"jobs": 2, **options}), Watcher())
 
 
 def causes(verdict: Verdict) -> list[tuple[str, str]]:

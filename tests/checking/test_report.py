@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ipytorchseed.checking import report
-from ipytorchseed.checking.annotations import annotate
-from ipytorchseed.checking.junit import as_junit
+from ipytorchseed.checking.ci import annotate, as_junit
 from ipytorchseed.checking.progress import Bars
 from tests.checking.verdicts import (
     BROKEN,

@@ -7,9 +7,18 @@ import re
 import pytest
 import torch
 
-from ipytorchseed.determinism.advice import ADVICE, find_advice, raising_operations
+from ipytorchseed.determinism.advice import ADVICE, find_advice, has_other_algorithm
 
-LISTED = {entry: row for row in ADVICE for entry in row.entries}
+
+def documented(begin: str, end: str) -> frozenset[str]:
+    """Return the entries of a list in the docstring of the installed torch."""
+    text = torch.use_deterministic_algorithms.__doc__ or ""
+    part = text.partition(begin)[2].partition(end)[0]
+    return frozenset(re.findall(r"^\s*\* :(?:class|func|meth):`~?([\w.]+)`", part, re.MULTILINE))
+
+
+SWITCHING = documented("deterministically when", "operations will throw a")
+RAISING = documented("operations will throw a", "In addition")
 
 UNLISTED_BY_TORCH = {  # operations that alert and are missing in torch's docstring
     "kthvalue CUDA",
@@ -30,6 +39,8 @@ KERNELS = {  # from torch's sources, aten/src/ATen/native: what the alerts are c
     "fractional_max_pool3d_backward_cuda": "torch.nn.FractionalMaxPool3d",
     "fractional_max_pool3d_backward_out_cuda": "torch.nn.FractionalMaxPool3d",
     "max_unpooling2d_forward_out": "torch.nn.MaxUnpool2d",
+    "max_unpooling2d_forward_out_cuda": "torch.nn.MaxUnpool1d",
+    "max_unpooling3d_forward_out_cuda": "torch.nn.MaxUnpool3d",
     "max_unpooling3d_forward_out": "torch.nn.MaxUnpool3d",
     "upsample_linear1d_backward_out_cuda": "torch.nn.functional.interpolate",
     "upsample_bilinear2d_backward_out_cuda": "torch.nn.functional.interpolate",
@@ -58,6 +69,24 @@ KERNELS = {  # from torch's sources, aten/src/ATen/native: what the alerts are c
     "quantized_resize_cpu_": "torch.Tensor.resize_",
 }
 
+SWITCHES = {  # names of aten's, and what they run for
+    "convolution_backward": {f"torch.nn.Conv{n}d" for n in (1, 2, 3)},
+    "cudnn_convolution_transpose": {f"torch.nn.ConvTranspose{n}d" for n in (1, 2, 3)},
+    "replication_pad1d_backward": {f"torch.nn.ReplicationPad{n}d" for n in (1, 2, 3)},
+    "bmm": {"torch.bmm"},
+    "index_put_": {"torch.Tensor.index_put"},
+    "_index_put_impl_": {"torch.Tensor.__getitem__"},
+    "put": {"torch.Tensor.put_"},
+    "scatter_add_": {"torch.Tensor.scatter_add_", "torch.gather"},
+    "index_add_": {"torch.index_add"},
+    "index_select_backward": {"torch.index_select"},
+    "repeat_interleave": {"torch.repeat_interleave"},
+    "index_copy": {"torch.Tensor.index_copy"},
+    "scatter": {"torch.Tensor.scatter"},
+    "scatter_reduce": {"torch.Tensor.scatter_reduce"},
+    "max_pool3d_with_indices_backward": {"torch.nn.MaxPool3d"},
+}
+
 OTHERS = [  # alerts for which nothing better is known than the CPU
     "index_reduce_cuda",
     "scatter_add_cuda_kernel",
@@ -73,44 +102,31 @@ OTHERS = [  # alerts for which nothing better is known than the CPU
 # Complete
 
 
-@pytest.mark.parametrize("entry", sorted(raising_operations()))
-def test_what_torch_lists_as_raising_has_a_row(entry):
-    """The docstring of ``use_deterministic_algorithms`` names it, and there is advice for it."""
-    assert entry in LISTED
+def test_what_torch_lists_as_raising_has_advice():
+    """A release that adds or drops one makes this fail: add or drop its row."""
+    assert set(KERNELS.values()) == RAISING
 
 
-@pytest.mark.parametrize("entry", sorted(LISTED))
-def test_what_has_a_row_is_listed_by_torch(entry):
-    """No advice is kept for what this torch no longer lists."""
-    assert entry in raising_operations()
+def test_what_torch_lists_as_switching_is_known():
+    """A release that adds or drops one makes this fail: change the pattern."""
+    assert {entry for entries in SWITCHES.values() for entry in entries} == SWITCHING
 
 
-def test_the_docstring_is_read_where_it_lists_what_raises():
-    """Only the second of its lists: the first is of what acts deterministically."""
-    assert len(raising_operations()) > 15
-    assert "torch.Tensor.put_" in raising_operations()
-    assert "torch.nn.Conv2d" not in raising_operations()
-    assert "torch.Tensor.index_put" not in raising_operations()
+def test_the_docstring_is_read_where_the_lists_stand():
+    """The second begins where the first ends."""
+    assert len(RAISING) > 15
+    assert "torch.Tensor.put_" in RAISING
+    assert "torch.nn.Conv2d" in SWITCHING - RAISING
+    assert "torch.nn.AvgPool3d" in RAISING - SWITCHING
 
 
-def test_an_entry_has_one_row():
-    """No operation is advised on twice."""
-    assert len(LISTED) == sum(len(row.entries) for row in ADVICE)
-
-
-@pytest.mark.parametrize("entry", sorted(LISTED))
+@pytest.mark.parametrize("entry", sorted(RAISING | SWITCHING))
 def test_an_entry_is_a_name_in_torch(entry):
     """Each can be imported as it is written."""
     found = torch
     for step in entry.split(".")[1:]:
         found = getattr(found, step)
     assert callable(found)
-
-
-def test_rows_that_torch_does_not_list_are_known():
-    """What is advised on beyond the docstring stands in this file."""
-    beyond = [row for row in ADVICE if not row.entries]
-    assert {find_advice(name).kernel for name in UNLISTED_BY_TORCH} == {r.kernel for r in beyond}
 
 
 @pytest.mark.parametrize("row", ADVICE, ids=lambda row: row.kernel)
@@ -126,17 +142,28 @@ def test_advice_reads_after_instead(row):
 # Found
 
 
-@pytest.mark.parametrize(("kernel", "entry"), KERNELS.items())
-def test_a_kernel_finds_its_row(kernel, entry):
-    """The name in torch's error leads to the advice for what the user called."""
-    assert find_advice(kernel) is LISTED[entry]
-
-
 def test_every_row_is_found_by_a_kernel():
     """The sample above leaves no row out."""
-    assert {LISTED[entry].kernel for entry in KERNELS.values()} == {
-        row.kernel for row in ADVICE if row.entries
-    }
+    found = {find_advice(kernel).kernel for kernel in [*KERNELS, *UNLISTED_BY_TORCH]}
+    assert found == {row.kernel for row in ADVICE}
+
+
+def test_kernels_of_one_entry_find_one_row():
+    """The name in torch's error leads to the advice for what the user called."""
+    found = {(entry, find_advice(kernel).kernel) for kernel, entry in KERNELS.items()}
+    assert len(found) == len(RAISING)
+
+
+@pytest.mark.parametrize("kernel", SWITCHES)
+def test_an_operation_that_switches_is_known_by_its_name(kernel):
+    """As a trace has it."""
+    assert has_other_algorithm(kernel)
+
+
+@pytest.mark.parametrize("kernel", ["mm", "add", "output", "avg_pool3d_backward", "input_put"])
+def test_others_have_no_other_algorithm(kernel):
+    """Also those whose names are alike."""
+    assert not has_other_algorithm(kernel)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, *sorted(UNLISTED_BY_TORCH)])

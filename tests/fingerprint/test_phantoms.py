@@ -21,6 +21,7 @@ from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.session.noise import without_noise
 
 X = np.linspace(0, 1, 30)
+SEARCHED = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 def _loader(seed=0, size=8.0):
@@ -73,6 +74,15 @@ CASES = {
     "widget": (IntSlider(3), IntSlider(3), IntSlider(4)),
     "spline": (_spline(scratch=1.0), _spline(scratch=2.0), _spline(3)),
     "scores": (_scores(1.0), _scores(2.0), _scores(1.0, 2.0)),
+    "table of scores": (
+        pd.DataFrame(_scores(1.0)),
+        pd.DataFrame(_scores(2.0)),
+        pd.DataFrame(_scores(1.0, 2.0)),
+    ),
+    "search": tuple(
+        {**dict.fromkeys(SEARCHED, time), "mean_test_score": score}
+        for time, score in ((1.0, 0.5), (2.0, 0.5), (1.0, 0.6))
+    ),
     "times of one's own": ({"fit_time": 1.0}, {"fit_time": 1.0}, {"fit_time": 2.0}),
     "date": (
         _dated("Sun, 22 Nov 2026"),

@@ -36,7 +36,7 @@ def test_states_of_a_started_gpu_are_read_named_counted_and_put_back():
         begin = its.snapshot()
         its.seed(42)
         assert begin == its.snapshot() and "torch.cuda:0" in begin.states
-        source = table.find_source("torch.cuda:0")
+        source = {each.name: each for each in table.sources()}["torch.cuda:0"]
         assert table.locate(source, source.read()).seed == 42
         assert table.locate(source, source.read()).draws == 0
         torch.randn(1001, device="cuda")

@@ -36,6 +36,41 @@ def test_the_shell_counts_and_prints_as_if_nobody_had_pressed(front_end, capsys)
     assert capsys.readouterr().out == ""
 
 
+def test_replay_brings_the_result_of_the_run_back(front_end):
+    """As ``%replay N`` does: the run is in the timeline, and Undo leads back."""
+    front_end.run(START)
+    front_end.run("x = torch.rand(3)", "a")
+    first = front_end.shell.user_ns["x"]
+    front_end.run("x = torch.rand(3)", "a")
+    now, before = front_end.shell.user_ns["x"], front_end.extension.states()
+    said = front_end.ask("why", run=3)
+    assert (said["mend"], said["back"]) == (["%replay 2"], "To get the earlier result back:")
+    told = front_end.do("replay", run=2)
+    assert (told["ok"], told["line"]) == (True, "%replay 2")
+    assert told["text"].startswith("#4 is In[2]'s result again, bit for bit.")
+    row = front_end.ask("open")["rows"][-1][1]
+    assert (row["name"], row["cell"], row["outcome"][0]) == ("#4", "x = torch.rand(3)", False)
+    assert front_end.shell.user_ns["x"].equal(first)
+    told = front_end.do(**told["undo"])
+    assert (told["ok"], told["line"], told["undo"]) == (True, "%replay --undo", None)
+    assert front_end.shell.user_ns["x"] is now
+    assert front_end.extension.states() == before
+
+
+def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
+    """The question names what would be run; a result that is another one is told as such."""
+    front_end.run("import os\nx = os.urandom(8)\nopen('kept.txt', 'w').close()", "a")
+    (tmp_path / "kept.txt").unlink()
+    asked = front_end.do("replay", run=1)
+    assert asked["question"] == "In[1] writes kept.txt. Run that again?"
+    assert not (tmp_path / "kept.txt").exists()
+    told = front_end.desk.answer(asked["wish"])
+    assert (told["ok"], told["line"]) == (False, "%replay 1 --yes")
+    assert told["text"].startswith("#2 is not In[1]'s result.")
+    assert told["undo"] == {"what": "undo-replay"}
+    assert (tmp_path / "kept.txt").exists()
+
+
 def test_undo_leads_back(front_end):
     """To where the sources stood before the button."""
     front_end.run(START)
@@ -43,7 +78,7 @@ def test_undo_leads_back(front_end):
     before = front_end.extension.states()
     undo = front_end.do("reseed", seed="7")["undo"]
     assert front_end.extension.states() != before
-    assert front_end.do("rewind", run=undo)["ok"]
+    assert front_end.do(**undo)["ok"]
     assert front_end.extension.states() == before
 
 

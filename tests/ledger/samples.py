@@ -124,8 +124,15 @@ runs = _records(
     ).map(tuple),
     between=st.dictionaries(names, st.tuples(digests, digests), max_size=2),
     seeds=st.lists(st.tuples(st.integers(0, 2**32 - 1), names), max_size=2).map(tuple),
-    asks=st.lists(names, max_size=2).map(tuple),
-    uses=st.lists(names, max_size=2).map(tuple),
+    nondeterministic_calls=st.lists(names, max_size=2).map(tuple),
+    packages=st.lists(names, max_size=2).map(tuple),
     code=st.just("") | digests,
     notes=st.lists(texts, max_size=2).map(tuple),
 )
+
+
+def states_of_run(ledger, run, *, after=False):
+    """Return the full state of each source when a run began, or ended, as far as it is kept."""
+    digests = run.after if after else run.before
+    found = ledger.states(digests.values())
+    return {name: found[each] for name, each in digests.items() if each in found}

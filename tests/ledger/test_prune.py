@@ -31,7 +31,9 @@ def add_days_ago(ledger, days, **changes):
 
 def has_states(ledger, run):
     """Tell whether one can go back to where a run began and ended."""
-    return bool(ledger.states_of_run(run)) and bool(ledger.states_of_run(run, after=True))
+    return bool(samples.states_of_run(ledger, run)) and bool(
+        samples.states_of_run(ledger, run, after=True)
+    )
 
 
 def test_states_go_after_sixty_days_and_runs_after_four_hundred(ledger):

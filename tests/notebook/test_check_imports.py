@@ -32,3 +32,30 @@ def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
         reply = kernel.run(f"%%deterministic --check\n{cell}")
         assert reply.error is None
         assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays
+
+
+DRAWING = "import rich.style, random\nx = random.random()"
+"""``rich`` draws a number as it is imported."""
+
+
+def test_a_cell_that_imports_what_draws_is_left_as_without_check(tmp_path):
+    """What it makes, and where the source stands after it, are those of a plain run."""
+    ends = []
+    for check in ("", "%%deterministic --check\n"):
+        with Kernel(tmp_path, cold=True, OMP_NUM_THREADS="1") as kernel:
+            kernel.run("%load_ext ipytorchseed")
+            kernel.run("import random\nrandom.seed(7)")
+            assert kernel.run(check + DRAWING).error is None
+            ends.append(kernel.value("(x, random.random())"))
+    assert ends[0] == ends[1]
+
+
+def test_a_seeded_check_gives_what_the_seeded_cell_gives_from_then_on(tmp_path):
+    """Its imports are done by then, as they are whenever the cell is run again."""
+    with Kernel(tmp_path, cold=True, OMP_NUM_THREADS="1") as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        reply = kernel.run(f"%%deterministic 7 --check\n{DRAWING}")
+        assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays
+        checked = kernel.value("x")
+        kernel.run(f"%%deterministic 7\n{DRAWING}")
+        assert kernel.value("x") == checked

@@ -199,8 +199,9 @@ def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
     state = (
         "sorted(get_ipython().events.callbacks['pre_run_cell'] and ['hooked'] or []),"
         " 'publish' in vars(get_ipython().display_pub), len(get_ipython().configurables),"
-        " __import__('sys').modules.get('ipytorchseed.session.files') is not None"
-        " and __import__('ipytorchseed').session.files._watching is not None"
+        " all(type(f).__name__ == 'builtin_function_or_method'"
+        " for f in (__import__('io').open, __import__('os').open,"
+        " __import__('IPython').core.interactiveshell.io_open))"
     )
     with Kernel(tmp_path) as kernel:
         kernel.run("import random\n%load_ext ipytorchseed\n%unload_ext ipytorchseed")

@@ -204,6 +204,48 @@ def test_a_change_is_announced_where_that_is_wished(kernel):
     assert {said(each) for each in (first, silent, *same)} == {""}
 
 
+def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
+    """Wherever it was set, also before a restart."""
+    for value in (0.5, 0.75):
+        kernel.run(f"acc = {value}\nother = 1", "measure")
+        kernel.run(f"other = {value}\nprint(acc)", "read")
+    assert answer(kernel, "%why acc --json")["run"]["execution_count"] == 4
+    assert answer(kernel, "%why other --json")["run"]["execution_count"] == 5
+    kernel.restart()
+    begin(kernel)
+    told = answer(kernel, "%why acc --json")
+    assert told["changed"] == [{"what": "variable", "name": "acc", "detail": "0.5 → 0.75"}]
+    assert "no run 'nobody' is recorded" in said(kernel.run("%why nobody"))
+
+
+def test_the_line_under_changed_cells_is_switched(kernel):
+    """By `on` and `off`, which say nothing themselves."""
+    kernel.run("import random", "begin")
+    switched, last, silent = said(kernel.run("%why on")), "", ""
+    for _ in range(2):
+        last = said(kernel.run("y = random.random()\ny", "draw"))
+    switched += said(kernel.run("%why off"))
+    silent = said(kernel.run("y = random.random()\ny", "draw"))
+    assert re.fullmatch(r"Changed since In\[4\]: 0\.\d+ → 0\.\d+ \(python\) · %why 5", last)
+    assert (switched, silent) == ("", "")
+
+
+def test_an_earlier_result_again_is_told(kernel):
+    """Under the cell, and by `%why`, which still explains the change before it."""
+    kernel.run("%why on", "begin")
+    for value in (1, 2, 1):
+        kernel.run(f"n = {value}", "n")
+        last = said(kernel.run("y = n * 10\ny", "use"))
+    assert last == "Changed since In[6]: 20 → 10 (n) · In[4]'s again · %why 8"
+    told = answer(kernel)
+    assert told["verdict"] == "explained"
+    assert told["again"]["execution_count"] == 4
+    shown = said(kernel.run("%why"))
+    assert "In[8] is In[4]'s result again, bit for bit." in " ".join(shown.split())
+    kernel.run("y = n * 10\ny", "use")
+    assert answer(kernel)["again"] is None
+
+
 # --------------------------------------------------------------------------------------------------
 # What mends, where it is no command to be given before the cell is run again. Those that are, are
 # tried in every scenario of tests/scenarios.

@@ -255,6 +255,22 @@ TIMED = {
     "rng = np.random.default_rng()": "",
     "times = []\ntimes.append(time.time()); times.append(loss)": "",
     "times = [time.time(), loss]": "",
+    "times = []\ntimes.append(loss); times.append(time.time())": "",
+    "run = {}\nrun['loss'] = loss; run['t'] = time.time()": "",
+    "run = {'loss': loss}\nrun['t'] = time.time()": "",
+    "run = {'n': 3}\nrun['t'] = time.time()": "run",
+    "run = {'n': 3}\nrun['loss'] = loss\nrun['t'] = time.time()": "",
+    # addresses, which may be looked up and compared
+    "key = id(model)": "key",
+    "name = f'model-{id(model)}'": "name",
+    "keys = [id(each) for each in parts]": "keys",
+    "seen = {id(each): each for each in parts}": "seen",
+    "seen = {id(model): loss}": "seen",
+    "seen = {}\nfor each in parts:\n    if id(each) not in seen: seen[id(each)] = each": "seen",
+    "seen = set()\nseen.add(id(model))": "seen",
+    "name = f'{id(model)}-{time.time()}'": "name",
+    "pair = [id(model), loss]": "",
+    "id = hash\nkey = id(model)": "",
 }  # fmt: skip
 
 
@@ -267,12 +283,9 @@ def test_timed(notebook, cell):
 
 
 def test_timed_across_cells(notebook):
-    """A difference to an earlier cell's reading is timed, where that is told."""
+    """A difference to an earlier cell's reading is none: who knows what that name holds."""
     notebook.run("import time\nt0 = time.time()")
-    cell = "dt = time.time() - t0\nprint(dt)"
-    assert notebook.dependencies(cell).timed == set()
-    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt"}
-    assert notebook.dependencies("dt = time.time() - x", timed={"t0"}).timed == set()
+    assert notebook.dependencies("dt = time.time() - t0\nprint(dt)").timed == set()
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,13 @@ def evaluate(model, loader):
 def jitter(x): return x + torch.rand(1)
 from torch import randn as noise
 Layer, blur = nn.Linear, F.dropout
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.dropout = Layer(1, 1), nn.Dropout(0.5)
+    def forward(self, x): return self.layer(self.dropout(x))
+class Wide(nn.Linear): pass
+custom, trained = Net().eval(), Net()
 """
 
 ONLY_PASSES = [
@@ -46,6 +53,8 @@ ONLY_PASSES = [
     "for batch in seeded: pass",
     "first = next(iter(plain))",
     "loss = nn.MSELoss()\nfor x, in plain: loss(net(x), x).backward()",
+    "score = evaluate(custom, plain)",
+    "trained.eval()\nscore = evaluate(trained, plain)",
 ]
 
 MORE = [
@@ -70,6 +79,9 @@ MORE = [
     "a, b = random_split(data, [4, 4])\nfor x in plain: pass",
     "for x in plain: exec(code)",
     "for a, b in zip(plain, shuffled): pass",
+    "score = evaluate(trained, plain)",
+    "score = evaluate(Net().eval(), plain)",
+    "score = evaluate(Wide(1, 1), plain)",
 ]
 
 
@@ -78,6 +90,17 @@ def test_passes_alone(notebook, cell):
     """Nothing else that it reaches draws from torch."""
     notebook.run(HELD)
     assert notebook.dependencies(cell).only_loader_seed_draws
+
+
+@pytest.mark.parametrize(("cell", "count"), [
+    ("for batch in plain: pass", 1), ("score = evaluate(custom, plain)", 1),
+    ("for a, b in zip(plain, silent): pass", 2), ("for a, b in zip(plain, shuffled): pass", 0),
+    ("x = 1", 0),
+])  # fmt: skip
+def test_passive_loaders(notebook, cell, count):
+    """They are counted where a pass over any of them draws its seed and no more."""
+    notebook.run(HELD)
+    assert notebook.dependencies(cell).passive_loaders == count
 
 
 @pytest.mark.parametrize("cell", MORE)

@@ -7,9 +7,7 @@ import types
 
 import pytest
 
-from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import look_up
-from ipytorchseed.reads.effects import Effects
 
 HELD = """
 import functools, dataclasses, torch, numpy as np
@@ -273,32 +271,3 @@ def test_wrappers_by_hand(notebook):
     bare.__wrapped__ = inner
     bare.__module__ = "functools"
     assert notebook.run(p=bare).inputs("p()") == {"p", "scale"}
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "",
-        "x = 1",
-        "x, y = 1, 'two'",
-        "import numpy, torch.nn as nn",
-        "from collections import Counter",
-        "def later(n): return n + 1",
-        "class Plain:\n    size = 3",
-        "for n in 1, 2: x = n",
-        "exec_later = lambda: 0",
-    ],
-)
-def test_a_cell_that_looks_up_nothing_is_told_without_following_it(notebook, cell, monkeypatch):
-    """What is told of it is what following it tells."""
-    notebook.run(HELD)
-    monkeypatch.setattr(Effects, "leads_nowhere", property(lambda _: False))
-    followed = notebook.dependencies(cell)
-    monkeypatch.undo()
-    assert notebook.dependencies(cell) == followed
-
-
-def test_what_looks_up_a_name_is_followed():
-    """Whichever way: read, called, handed on, or asked for its order."""
-    for cell in ("x", "x()", "print(x)", "np.random", "sorted(x)", "x.y = 1"):
-        assert not effects_of_cell(cell, str).leads_nowhere, cell

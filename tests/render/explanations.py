@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.rng.position import Position
-from ipytorchseed.why.explain import explain
+from ipytorchseed.why.explain import explain as _explain
 
 START, TRAINED, SHUFFLED, AGAIN = (
     "91ce0" * 3 + "1",
@@ -28,16 +29,38 @@ CURVES = (
 
 
 class States:
-    """Knows where the four states stand, and the runs below."""
+    """Knows where the four states stand, and the runs below: the last of them is how it is now."""
 
-    def __init__(self, runs=()):
+    def __init__(self, runs=(), kernel="k"):
         self.runs = runs
+        self.kernel = kernel
+
+    @property
+    def settings(self):
+        """Return those of the last run."""
+        return self.runs[-1].settings
+
+    def settings_of(self, run):
+        """Return those on record."""
+        return run.settings
 
     def makers(self, name, digest):
         """Return the runs that made it, the newest first."""
         return [
             run for run in self.runs[::-1] if getattr(run.writes.get(name), "digest", "") == digest
         ]
+
+    def setters(self, name, reader):
+        """Return the runs before that may have set it, the newest first."""
+        return [run for run in self.runs[::-1] if run.id < reader.id and name in run.writes]
+
+    def effects(self, run):
+        """Return what its text does."""
+        return effects_of_cell(run.source, str)
+
+    def latest(self, run):  # noqa: ARG002 -- as ``States``
+        """Return the runs, the newest first."""
+        return self.runs[::-1]
 
     def last(self, name):
         """Return what it is now."""
@@ -47,9 +70,18 @@ class States:
                 return value
         return None
 
-    def here(self, run):
-        """Return the run itself: all are of one kernel."""
-        return run if run.kernel == "k" else None
+    def is_bound(self, _name):
+        """Return that it is."""
+        return True
+
+    def pruned(self, _digests):
+        """Return that nothing is."""
+        return set()
+
+    def changed_files(self, run):
+        """Return the files that the last run found otherwise."""
+        now = {file.path: file for file in self.runs[-1].files}
+        return [file.path for file in run.files if file.same(now.get(file.path, file)) is False]
 
     def position(self, _name, digest):
         """Return where it stands."""
@@ -65,13 +97,18 @@ class States:
         return ahead if ahead >= 0 else None
 
 
+def explain(later, earlier, history, states):
+    """Explain as a kernel does in which the runs happened that the states know."""
+    return _explain(later, earlier, history, states, present=states)
+
+
 def run(number, source="loss = train(model)", **more):
     """Make a record."""
     given = {
         "notebook": "n", "kernel": "k", "cell": source[:5], "source": source, "code": source,
         "execution_count": number, "started": 0.0, "seconds": 0.1, "status": "ok", "id": number,
         "settings": {"torch.num_threads": 2, "python": "3.11.7", "PYTHONHASHSEED": "random"},
-        "uses": ("torch",),
+        "packages": ("torch",),
     }  # fmt: skip
     return Run(**{**given, **more})
 
@@ -158,12 +195,12 @@ def _edited():
 def _outside():
     later = replace(
         _PLAIN,
-        id=6, execution_count=6, writes={"total": number(11.5)}, asks=("numpy.random.default_rng",),
+        id=6, execution_count=6, writes={"total": number(11.5)}, nondeterministic_calls=("numpy.random.default_rng",),
         files=(FileRead("/home/ada/experiments/2026/measurements with a long name/people.csv", 1204, "77" * 8),),
     )  # fmt: skip
     earlier = replace(
         _PLAIN,
-        asks=later.asks,
+        nondeterministic_calls=later.nondeterministic_calls,
         files=(
             FileRead(
                 "/home/ada/experiments/2026/measurements with a long name/people.csv",
@@ -190,7 +227,7 @@ def _restarted():
         writes={"total": number(11.5)},
         settings=settings,
     )
-    return explain(later, _PLAIN, [_PLAIN], States())
+    return explain(later, _PLAIN, [_PLAIN], States([_PLAIN, later], "j"))
 
 
 def _unlike(**more):
@@ -220,14 +257,14 @@ EXPLANATIONS = {
     "same": _unlike(source="total = sum(values)  # checked"),
     "not-whole": _not_whole(),
     "unexplained": _unlike(writes={"total": number(11.5)}, error="ValueError: no"),
-    "first": explain(_PLAIN, None, [], States()),
+    "first": explain(_PLAIN, None, [], States([_PLAIN])),
 }
 
 
 def evil_explanation(evil):
     """Explain a change in which all that the user may have written is ``evil``."""
     before = run(
-        2, evil, cell=evil, code="a", error=evil, asks=(evil,), files=(FileRead(evil, 1, "1" * 16),),
+        2, evil, cell=evil, code="a", error=evil, nondeterministic_calls=(evil,), files=(FileRead(evil, 1, "1" * 16),),
         reads={evil: value("01", evil, evil)}, writes={evil: value("01", evil, evil)},
     )  # fmt: skip
     after = replace(

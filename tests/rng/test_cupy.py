@@ -14,7 +14,8 @@ import pytest
 import ipytorchseed as its
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.position import UNKNOWN
-from ipytorchseed.rng.table import find_source, locate, sources
+from ipytorchseed.rng.table import locate, sources
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

@@ -14,12 +14,11 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import ipytorchseed as its
-from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import find_source, sources
-from ipytorchseed.rng.twister_state import TwisterState
+from ipytorchseed.rng.table import sources
 from tests.rng.draws import SOURCES, across, draw
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -129,7 +128,7 @@ def test_a_state_read_while_another_thread_draws_is_one_that_the_stream_had(
         thread.join()
     at = mersenne.seeded(42, scheme)
     for state in states:
-        now = TwisterState.unpack(state).twister()
+        now = mersenne.Twister.unpack(state)
         step = mersenne.distance(at, now)
         assert step is not None
         assert step % 2 == 0  # a float takes two
@@ -170,10 +169,3 @@ def test_reading_is_not_seen_by_a_mode_that_watches_operations(kind):
         assert watch.seen == []
         torch.rand(1)
         assert watch.seen != []
-
-
-def test_a_source_that_does_not_exist_is_refused_with_those_that_do():
-    """The error lists the sources there are."""
-    message = "no source is called 'numpi'; there are python, numpy, torch.cpu"
-    with pytest.raises(SourceError, match=message):
-        find_source("numpi")

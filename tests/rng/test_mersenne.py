@@ -14,8 +14,8 @@ import ipytorchseed as its
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.table import find_source, locate
-from ipytorchseed.rng.twister_state import TwisterState
+from ipytorchseed.rng.table import locate
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -212,7 +212,7 @@ def test_the_distance_between_two_states_is_the_draws_between(seed, first, more)
     """From any state to any later one; from a later to an earlier there is none."""
 
     def twister(draws):
-        return TwisterState.unpack(numpy_random.read_legacy(_legacy(seed, draws))).twister()
+        return mersenne.Twister.unpack(numpy_random.read_legacy(_legacy(seed, draws)))
 
     begin, end = twister(first), twister(first + more)
     assert mersenne.distance(begin, end) == more

@@ -14,6 +14,7 @@ from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import table
 from ipytorchseed.rng.source import Source
 from ipytorchseed.rng.table import unregister_source
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -152,8 +153,8 @@ def test_a_plugin_can_be_taken_away_before_anything_else_asked_for_it(install):
 def test_an_entry_point_may_name_any_source_object(install):
     """What the table keeps is the package's own ``Source``."""
     install("casino:wheel")
-    assert isinstance(table.find_source("wheel"), Source)
-    assert table.find_source("wheel") is sys.modules["casino"].wheel
+    assert isinstance(find_source("wheel"), Source)
+    assert find_source("wheel") is sys.modules["casino"].wheel
 
 
 def test_who_writes_a_plugin_is_told_what_a_source_takes():

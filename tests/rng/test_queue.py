@@ -158,9 +158,7 @@ def devices(request, monkeypatch):
     made = Devices()
     monkeypatch.setattr(torch, request.param, made)
     made.kind = request.param
-    torch_random._device.cache_clear()
-    yield made
-    torch_random._device.cache_clear()
+    return made
 
 
 def test_a_device_is_a_source_once_it_has_started(devices):

@@ -11,7 +11,8 @@ import ipytorchseed as its
 from ipytorchseed.errors import SeedError, SourceError
 from ipytorchseed.rng import table
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.table import find_source, locate, sources, unregister_source
+from ipytorchseed.rng.table import locate, sources, unregister_source
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

@@ -13,10 +13,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import ipytorchseed as its
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.table import find_source
+from ipytorchseed.rng.mersenne import Twister
 from ipytorchseed.rng.torch_random import Queue
-from ipytorchseed.rng.twister_state import TwisterState
 from tests.rng.draws import SOURCES, across, draw
+from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -144,15 +144,15 @@ _WORDS = bytes(2496)
     [
         ("python", b""),
         ("python", b"short"),
-        ("python", TwisterState(_WORDS, 625, None).pack()),
-        ("python", TwisterState(_WORDS, -1, None).pack()),
+        ("python", Twister(_WORDS, 625, None).pack()),
+        ("python", Twister(_WORDS, -1, None).pack()),
         ("numpy", b""),
         ("numpy", b"no JSON"),
         ("numpy", b"\xff\xfe\xfd"),
         ("numpy", b"5"),
         ("numpy", b'{"bit_generator": "MT19937"}'),
         ("numpy", b'{"bit_generator": "MT19937", "state": {"key": [1], "pos": 3}}'),
-        ("numpy", TwisterState(_WORDS, 2**31 - 1, None).pack()),
+        ("numpy", Twister(_WORDS, 2**31 - 1, None).pack()),
         ("torch.cpu", b""),
         ("torch.cpu", b"short"),
         ("torch.cpu", bytes(16)),

@@ -10,7 +10,9 @@ A scenario is a file of ``cases``: a docstring, then cells.
     changed: yes                 what the probe shows of the last two runs of that cell
     expect: rng torch.cpu 2      a cause that must be named: kind, name, and the steps of `run`
                                  to blame, counted from 1; `rng g or rng ds.g 2`: either will do
+    first: input model           the cause that must be told before all others
     allow: input model           a cause that may be named besides; a name of * is any
+    says: lr 0.01 → 0.03         words of the message of a cause, or of the answer where there is none
     innocent: rng numpy          a suspect that had no part in it, to say what the case is about
     verdict: explained           where it does not follow from the lines above
     needs: ipytorchseed          a package without which it cannot be played
@@ -56,7 +58,7 @@ AT_ONCE = 3
 
 _CELL = re.compile(r"^# %% (\S+)[ \t]*\n", re.MULTILINE)
 _FIELD = re.compile(
-    r"^(run|ask|probe|changed|expect|allow|innocent|verdict|needs|kernel):[ \t]*(.*?)[ \t]*$"
+    r"^(run|ask|probe|changed|expect|first|says|allow|innocent|verdict|needs|kernel):[ \t]*(.*?)[ \t]*$"
 )
 _ANY_PART = frozenset({"file", "flag", "environment", "entropy", "operation"})
 
@@ -94,6 +96,8 @@ class Scenario:
         probe: An expression whose ``repr`` is the result.
         changed: Whether the last two results differ.
         wanted: Causes to be named.
+        first: Kind and name of the cause that must be told first; empty for any.
+        says: Words that the messages of causes must have.
         allowed: Kind and name of causes that may be named besides.
         innocent: Kind and name of suspects that had no part in it.
         verdict: The right verdict.
@@ -109,6 +113,8 @@ class Scenario:
     probe: str
     changed: bool
     wanted: tuple[Wanted, ...]
+    first: tuple[tuple[str, str], ...]
+    says: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...]
     innocent: tuple[tuple[str, str], ...]
     verdict: str
@@ -170,6 +176,8 @@ def read(path: Path) -> Scenario:
         probe=fields["probe"][0],
         changed=changed,
         wanted=wanted,
+        first=_pairs(fields.get("first", [])),
+        says=tuple(fields.get("says", [])),
         allowed=_pairs(fields.get("allow", [])),
         innocent=_pairs(fields.get("innocent", [])),
         verdict=fields.get("verdict", [usual])[0],
@@ -215,11 +223,10 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
                     environment[name] = value
                 else:
                     cell = step.partition("@")[0]
-                    text = scenario.cells[step]
-                    reply = kernel.run(text, cell)
+                    reply = kernel.run(scenario.cells[step], cell)
                     counts[len(counts) + 1] = reply.execution_count
                     if cell == scenario.ask:
-                        asked, asked_text = reply.execution_count, text
+                        asked = reply.execution_count
                         try:
                             results.append(kernel.value(f"repr({scenario.probe})"))
                         except AssertionError as error:
@@ -231,7 +238,7 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
             reply = kernel.run(f"%why {asked} --json", "ask-why")
             answer = next(map(json.loads, _objects(reply.stdout)), None)
             if answer is not None:
-                problems += _mended(kernel, scenario, answer, asked_text, results)
+                problems += _replayed(kernel, scenario, answer, results)
         finally:
             kernel.stop()
     if answer is None:
@@ -245,23 +252,26 @@ def _objects(printed: str) -> list[str]:
     return [line for line in printed.splitlines() if line.startswith("{")]
 
 
-def _mended(
-    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], text: str, results: list[str]
+def _replayed(
+    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], results: list[str]
 ) -> list[str]:
-    """Do what is said to bring the earlier result back, run the cell again, and compare."""
-    if not answer["mend"]["complete"]:
-        return []
-    for command in answer["mend"]["commands"]:
-        reply = kernel.run(command, "mend")
-        if reply.error is not None:
-            return [f"{command} fails: {reply.error.evalue}"]
-        text = reply.next_input or text
-    kernel.run(text, scenario.ask)
-    result = kernel.value(f"repr({scenario.probe})")
-    if result == results[-2]:
-        return []
-    commands = "; ".join(answer["mend"]["commands"])
-    return [f"{commands} does not mend it: {result}, not {results[-2]}"]
+    """Play what is said to bring the earlier result back, and compare.
+
+    Where it is only said to do so in part, it may fail; what it says came of it has to be true.
+    """
+    mend = answer["mend"]
+    for command in mend["commands"]:
+        reply = kernel.run(command, "replay")
+        if reply.error is not None and "add --yes" in reply.error.evalue:
+            reply = kernel.run(f"{command} --yes", "replay")
+        said = " ".join(shown["text/plain"] for shown in reply.displays)
+        if reply.error is not None or "✓" not in said:
+            failed = reply.error.evalue if reply.error else said
+            return [f"{command} does not bring it back: {failed}"] if mend["complete"] else []
+        result = kernel.value(f"repr({scenario.probe})")
+        if result != results[-2]:
+            return [f"{command} says that it is back: {result}, not {results[-2]}"]
+    return []
 
 
 def _start(folder: str, environment: dict[str, str], *, cold: bool, dry: bool) -> Kernel:
@@ -295,6 +305,12 @@ def _judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | N
             for step in wanted.blame
             if counts[step] not in blamed
         ]
+    if scenario.first and causes and not _is(causes[0], *scenario.first[0]):
+        problems.append(f"told first: {causes[0]['kind']} {causes[0]['name']}")
+    said = [cause["message"] for cause in causes] or [answer["message"]]
+    for words in scenario.says:
+        if not any(words in each for each in said):
+            problems.append(f"not said: {words}")
     granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     return problems + [
         f"falsely named: {cause['kind']} {cause['name']}: {cause['message']}"

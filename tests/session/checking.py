@@ -8,8 +8,9 @@ from typing import Any
 
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import find_dependencies
-from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.session.check import Check
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.repeating import RepeatedCell, Shown
 from ipytorchseed.trace.places import Lines
 
 FILE = "<a cell that is checked>"
@@ -46,10 +47,11 @@ def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
     reached = find_dependencies(
         effects_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
     )
-    made = Check(
-        names, reached, runs=runs, lines=Lines(FILE, names), source=source,
+    repeated = RepeatedCell(
+        names, reached, lines=Lines(FILE, names), source=source,
         hidden=frozenset({"print", "__builtins__"}), **options,
     )  # fmt: skip
+    made = Check(repeated, runs)
     shown = cell(nullcontext())
     made.first(shown)
     return made.finish(cell), cell

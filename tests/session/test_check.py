@@ -17,7 +17,7 @@ from torch import nn
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.session import files
+from ipytorchseed.session import hearing
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.world import Process
 from tests.conftest import everything
@@ -349,4 +349,4 @@ def test_files_are_not_watched_after_an_interrupt():
     tracing = Tracing(SimpleNamespace(again=interrupted), None)
     with pytest.raises(KeyboardInterrupt):
         tracing._watched(None)
-    assert files._watching is None
+    assert hearing._listener is None

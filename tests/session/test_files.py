@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.session import files
+from ipytorchseed.session import hearing
 from tests.session.conftest import Notebook
 
 READERS = {
@@ -189,7 +189,8 @@ def test_a_folder_that_is_gone_is_no_error_of_ours(notebook, folder):
 
 def test_only_so_many_files_are_listed(notebook, folder):
     """The first thousand."""
-    run = notebook.run("for n in range(1100):\n    Path(str(n)).touch()\n    open(str(n)).close()")
+    notebook.run("for n in range(1100):\n    Path(str(n)).touch()")
+    run = notebook.run("for n in range(1100):\n    open(str(n)).close()")
     assert len(run.files) == 1000
 
 
@@ -213,7 +214,7 @@ def test_between_cells_nothing_is_noted(notebook, folder):
     assert notebook.run("1").files == ()
     notebook.session.begin_cell("c", "1", 9, notebook.names)
     notebook.session.close()
-    assert files._watching is None
+    assert hearing._listener is None
 
 
 def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
@@ -236,3 +237,50 @@ def test_where_tracebacks_look_for_a_cells_code_is_no_file_of_the_users(notebook
     (folder / "ipykernel_12" / "34.py").write_text("x")
     assert notebook.run(f"open({name}).read()").files == ()
     assert notebook.run("open('made').read()").files != ()
+
+
+MADE = {
+    "text": "p.write_text(str(x)); p.read_text()",
+    "a descriptor": "os.close(os.open(p, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)); p.read_text()",
+    "a checkpoint, written by C code": "time.sleep(0.1); torch.save([x], p); torch.load(p)",
+    "a temporary file": "f = tempfile.NamedTemporaryFile('w'); f.write('x'); f.flush(); "
+    "open(f.name).read(); f.close()",
+}
+
+
+@pytest.mark.parametrize("cell", MADE.values(), ids=MADE)
+def test_a_file_that_the_cell_makes_is_no_input(notebook, folder, cell):
+    """What is in it is the cell's doing; a later cell reads it."""
+    notebook.run("import tempfile, time\nx = 1")
+    assert notebook.run(f"{cell};").files == ()
+    assert notebook.error is None
+    assert [each.path for each in notebook.run("p.exists() and open(p).close();").files] == [
+        str(p) for p in [folder / "data.npz"] if p.exists()
+    ]
+
+
+def test_a_file_that_is_added_to_is_an_input(notebook, folder):
+    """What was in it before counts."""
+    (folder / "data.npz").write_text("x")
+    run = notebook.run("open(p, 'a').write('y'); open(p).read()")
+    assert [each.path for each in run.files] == [str(folder / "data.npz")]
+
+
+def test_what_a_package_opens_as_it_is_imported_is_its_own(notebook, folder, monkeypatch):
+    """But not in the working folder, nor what a module of the user's own opens."""
+    outside = folder / "outside"
+    packages = folder / "site-packages"
+    for each in (outside, packages, folder / "work"):
+        each.mkdir()
+    for path in (outside / "a", folder / "work" / "b"):
+        path.write_text("x")
+    text = f"open({str(outside / 'a')!r}).close()\nopen('b').close()"
+    (packages / "opening_package.py").write_text(text)
+    (outside / "opening_module.py").write_text(text)
+    monkeypatch.syspath_prepend(packages)
+    monkeypatch.syspath_prepend(outside)
+    monkeypatch.chdir(folder / "work")
+    run = notebook.run("import opening_package")
+    assert [Path(each.path).name for each in run.files] == ["b"]
+    run = notebook.run("import opening_module")
+    assert [Path(each.path).name for each in run.files] == ["a", "b"]

@@ -38,6 +38,17 @@ NOISE = {
         "8.91 ns ± 0.08 ns per loop (mean ± std. dev. of 7 runs, 100,000,000 loops each)",
         "9.2 µs ± 11 ns per loop (mean ± std. dev. of 7 runs, 100,000 loops each)",
     ),
+    "%timeit, now and then": (
+        "The slowest run took 4.46 times longer than the fastest. This could mean that an"
+        " intermediate result is being cached.\n2.69 ms ± 3 ms per loop (mean ± std. dev. of 7 runs,"
+        " 100 loops each)\nCompiler time: 0.12 s\n",
+        "2.7 ms ± 3 µs per loop (mean ± std. dev. of 7 runs, 100 loops each)\n",
+    ),
+    "%time, now and then": (
+        "CPU times: user 3 ms, sys: 0 ns, total: 3 ms\nWall time: 2.9 ms\nCompiler : 115 ms\n"
+        "Parser   : 101 ms\n",
+        "CPU times: user 3 ms, sys: 0 ns, total: 3 ms\nWall time: 2.9 ms\n",
+    ),
     "%timeit of minutes": (
         "1min 3s ± 2.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
         "58.1 s ± 1.1 s per loop (mean ± std. dev. of 7 runs, 1 loop each)",
@@ -54,6 +65,14 @@ NOISE = {
     "transformers": (
         "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
         "{'train_runtime': 12.5, 'train_samples_per_second': 8.01, 'train_loss': 0.5}",
+    ),
+    "ages of runs": (
+        "Why `y` changed: In[12] now, In[3]\nbefore\n▲ x",
+        "Why `y` changed: In[12] 57 min ago, In[3] 2\ndays ago\n▲ x",
+    ),
+    "a run before the restart": (
+        "as before the restart (#3, 09:41)",
+        "as before the restart (#3, 23:02)",
     ),
     "overwritten": ("epoch 1\repoch 2\rdone\n", "epoch 1\rdone\n"),
 }

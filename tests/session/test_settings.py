@@ -1,4 +1,4 @@
-"""Settings of a run: read again only where one may have changed, and then told as they are."""
+"""Settings of a run: told as they are, by the same object where none changed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 import pytest
 from hypothesis import given
 
-from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
-from ipytorchseed.determinism.table import FLAGS, _Reader, read_flags
+from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.session.settings import Settings
 from tests.determinism.settings import CHANGES, change, lines, scratch
 
@@ -18,7 +18,7 @@ from tests.determinism.settings import CHANGES, change, lines, scratch
 def told():
     """Return all settings, each row asked now."""
     flags = {flag.name: plain(flag.read()) for flag in FLAGS}
-    return {fact.name: fact.read() for fact in FACTS} | flags
+    return {fact.name: fact.read() for fact in FACTS} | flags | read_libraries(())
 
 
 @given(changes=lines(at_most=12))
@@ -42,27 +42,6 @@ def test_each_change_is_seen(line):
         assert settings.read("") == told()
         if settings.read("") == before:
             assert settings.read("") is before
-
-
-def test_what_did_not_change_is_not_read_again(monkeypatch):
-    """The rows are asked once; then their stamps, which all come from torch's own functions."""
-    settings = Settings()
-    first, flags = settings.read(""), read_flags()
-    monkeypatch.setattr(_Reader, "_read_rows", lambda _: pytest.fail("read again"))
-    assert settings.read("x = 1") is first
-    assert read_flags() is flags
-
-
-def test_rows_of_torch_but_three_have_a_stamp_here():
-    """The default device lies in Python, inductor's settings in a module of its own."""
-    asked = [flag.name for flag in FLAGS if not flag.stamp and flag not in environment.FLAGS]
-    assert sorted(asked) == [
-        "torch._inductor.config.deterministic",
-        "torch._inductor.config.fallback_random",
-        "torch.default_device",
-    ]
-    getters = {flag.get for flag in FLAGS}
-    assert sum(stamp in getters for stamp in _Reader(FLAGS)._stamps) == len(asked)
 
 
 def test_a_value_that_cannot_be_hashed_is_read_each_time(monkeypatch):

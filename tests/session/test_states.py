@@ -22,7 +22,7 @@ class _Ledger:
 def test_a_state_is_fetched_once_and_the_question_is_forgotten():
     """Nothing of an answered question stays in memory."""
     ledger = _Ledger()
-    states = LedgerStates(ledger, None, sources())
+    states = LedgerStates(ledger, sources())
     for _ in range(3):
         assert states.is_fresh("0123456789abcdef") is not None or ledger.asked == 1
     assert ledger.asked == 1

@@ -58,6 +58,6 @@ def seen(recording, thread=0) -> list[Seen]:
     """List what a thread's operations were, without those of torch's own bookkeeping."""
     tables, rows = recording.tables, recording.threads[thread]
     return [
-        Seen(tables.operations[number].name.removeprefix("aten::"), *tables.places.all[place])
+        Seen(tables.operations.all[number].name.removeprefix("aten::"), *tables.places.all[place])
         for number, place in zip(rows.operations, rows.places, strict=True)
     ]

@@ -118,7 +118,7 @@ def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_give
     probe = Probe(reader.number, reader.place_number, None, reader.count)
     record(source, {"torch": torch}, tables, probe=probe)
     number, place = probe.unwritten
-    assert tables.operations[number].name == "aten::empty"
+    assert tables.operations.all[number].name == "aten::empty"
     assert tables.places.all[place].line == 2
 
 

@@ -101,3 +101,18 @@ def test_everything_shown_and_raised_is_compared():
     assert [*told] == ["result", "stdout", "display", "error"]
     assert told["display"] == "1 and 0 shown"
     assert told["error"] == "no error → ValueError: no"
+
+
+def test_what_loops_leave_behind_comes_last():
+    """What was made beside them is told first, and what they go over after what they set."""
+    source = (
+        "hist = []\nfor i, x in enumerate(xs):\n    a = f(x)\n    hist.append(a)\ntotal = sum(hist)"
+    )
+    runs = [
+        run(number, source, writes={name: value(f"{number}{name}", "float") for name in
+                                    ("a", "hist", "i", "model", "total", "x")})
+        for number in (1, 2)
+    ]  # fmt: skip
+    assert [each.name for each in find_changes(*runs)] == [
+        "hist", "model", "total", "a", "i", "x"
+    ]  # fmt: skip

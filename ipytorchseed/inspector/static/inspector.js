@@ -745,17 +745,18 @@ class View {
         title: `Put every source back where it stood when ${name} began`,
       });
     const buttons = span("its-buttons", rewind(run, names[1], `Rewind to ${names[1]}`), compare);
-    const lines = mend.map((line) => {
-      const ours = against && line.startsWith("%seed rewind");
-      return h("p", null, this.command(line, ours && rewind(against, names[0], "Rewind")));
-    });
+    const replay = () =>
+      act(`Replay ${names[0]}`, (event) => this.act({ what: "replay", run: against }, event), {
+        title: `Run again what leads to the result of ${names[0]}, and check it bit for bit`,
+      });
+    const lines = mend.map((line) => h("p", null, this.command(line, replay())));
     const code = (/** @type {[string, string]} */ [name, text]) => [h("code", null, name), text];
     const state = (/** @type {Chip} */ it) => (it ? chip(it) : "not there");
     const sides = against ? names : names.slice(1);
     fill(this.why, [
       h("div", { class: "its-bar" }, span("its-head", title), buttons),
       ...causes.map((cause) => drawCause(cause, names)),
-      lines.length && h("div", { class: "its-mend" }, back, ...lines),
+      back && h("div", { class: "its-mend" }, back, ...lines),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
       more && h("p", { class: "its-dim" }, `and ${more} more`),
@@ -781,10 +782,10 @@ class View {
     this.ask({ ask: "do", last: this.shelf.last, ...wish });
   }
 
-  /** @param {{ok: boolean, text: string, undo?: number | null}} message */
+  /** @param {{ok: boolean, text: string, undo?: Wish | null}} message */
   done({ ok, text, undo }) {
     if (ok) this.closeForm();
-    const back = undo && act("Undo", (event) => this.act({ what: "rewind", run: undo }, event));
+    const back = undo && act("Undo", (event) => this.act(undo, event));
     this.tell(text, ok ? "its-ok" : "its-warn", back);
     if (!ok && !this.form.hidden) this.form.querySelector("input")?.focus();
   }

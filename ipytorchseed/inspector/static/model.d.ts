@@ -123,7 +123,7 @@ export type Said = { view?: string | null } & (
   | { say: "rows"; rows: Placed[]; columns: string[] }
   | { say: "found"; round: number; places: number[]; low: number }
   | ({ say: "why" } & Why)
-  | { say: "done"; ok: boolean; text: string; undo?: number | null }
+  | { say: "done"; ok: boolean; text: string; undo?: Wish | null }
   | { say: "confirm"; question: string; wish: Wish }
   | { say: "gone"; text: string }
   | { say: "back" }

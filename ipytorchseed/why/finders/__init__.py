@@ -1,4 +1,4 @@
-"""One finder for each kind of cause. The list is in the order in which causes are told."""
+"""One finder for each kind of cause. The lists are in the order in which causes are told."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.generators import find_cleared_again, find_rng
-from ipytorchseed.why.finders.inputs import find_inner_generators, find_inputs
+from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inner_generators, find_inputs
+from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
+from ipytorchseed.why.finders.unseen import find_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +25,23 @@ if TYPE_CHECKING:
 
 FINDERS: tuple[Callable[[Case], Found], ...] = (
     find_code,
-    find_rng,
     find_inputs,
-    find_settings,
+    find_names,
     find_files,
+    find_rng,
+    find_settings,
 )
-"""Finders of recorded differences."""
+"""Finders of recorded differences: what certainly acts on results before a source that moved."""
 
 LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_operations,
+    find_cleared_inputs,
     find_inner_generators,
     find_entropy,
     find_cleared_again,
     find_other_files,
+    find_own_names,
+    find_libraries,
+    find_unseen,
 )
 """Finders that also weigh whether another cause was found."""

@@ -31,8 +31,8 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     """
     causes: list[Cause] = []
     cleared: list[Cleared] = []
-    both = set(case.run.asks) & set(case.against.asks)
-    for name in case.run.asks:
+    both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
+    for name in case.run.nondeterministic_calls:
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
         if others and name in CLOCKS and not put_out_of_reach(case):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
+
+
+FOLDER = "folder"
+"""The setting that tells the working folder."""
 
 
 def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
@@ -34,6 +39,24 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, []
 
 
+def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
+    """Name files that have the same name in the folder that is the working folder now."""
+    earlier = {file.path for file in case.against.files}
+    blame: tuple[Blame, ...] = ()
+    for run, later in pairwise([*case.history, case.run]):
+        if later.settings.get(FOLDER) == after != run.settings.get(FOLDER):
+            blame = (Blame(run, "changed the working folder"),)
+    who = "".join(f"; {case.name(each.run)} changed it" for each in blame if each.run)
+    causes = []
+    for file in case.run.files:
+        name = file.path.removeprefix(f"{after}/")
+        if name != file.path and f"{before}/{name}" in earlier and file.path not in earlier:
+            message = f"the working folder changed: {name} is now {file.path}{who}"
+            fix = f"import os; os.chdir({before!r})"
+            causes.append(Cause("file", file.path, message, fix=fix, blame=blame))
+    return causes
+
+
 def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name the files that only one of the runs read, where nothing else accounts for the change.
 
@@ -48,6 +71,11 @@ def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleare
         *((path, "was not read before") for path in sorted(later - earlier)),
         *((path, "is not read any more") for path in sorted(earlier - later)),
     ]
+    folders = case.against.settings.get(FOLDER), case.run.settings.get(FOLDER)
+    if folders[0] != folders[1] and None not in folders:
+        elsewhere = _elsewhere(case, *map(str, folders))
+        if elsewhere:
+            return elsewhere, []
     if others:
         return [], [Cleared("file", path, "other causes account for it") for path, _ in found]
     return [Cause("file", path, f"{path} {what}") for path, what in found], []

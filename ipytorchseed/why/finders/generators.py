@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 _BY_ITSELF = "reseeded by the cell itself"
 
-_PASSES = "drawn from by a DataLoader without workers, which uses none of it"
+_PASSES = "drawn by the DataLoader; no effect here"
+
+_REPLACED = "drawn for first weights, which loaded ones replace"
+
+_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED})
+"""Why sources were cleared that are causes all the same where there is no other."""
+
+_IMPORTS = "drawn from by what the cell imports, and not by the cell"
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
@@ -30,6 +37,11 @@ _TOLD = 20
 
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
+
+_OF_32_BITS = frozenset(
+    {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
+)
+"""Sources and types of generators whose numbers are of 32 bits."""
 
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
@@ -52,16 +64,19 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before, after = (begin.get(name) for begin in begins)
         if after is None or (before is None and name not in case.against.after):
             continue
-        used = _is_used(name, begins, ends)
+        used = _is_used(name, begins, ends) and not _only_imports(case, name)
         if before == after:
             if used:
                 cleared.append(Cleared("rng", name, "began in the same state"))
         elif not used:
-            cleared.append(Cleared("rng", name, "not used by this cell"))
+            drawn = _only_imports(case, name)
+            cleared.append(Cleared("rng", name, _IMPORTS if drawn else "not used by this cell"))
         elif _reseeded(case, name, begins, ends):
             cleared.append(Cleared("rng", name, _BY_ITSELF))
         elif name == "torch.cpu" and _only_passes(case):
             cleared.append(Cleared("rng", name, _PASSES))
+        elif name == "torch.cpu" and not case.heeds("draws"):
+            cleared.append(Cleared("rng", name, _REPLACED))
         else:
             causes.append(_cause(case, name, before, after))
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -77,12 +92,14 @@ def _brought_in(
     """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
     if name in case.run.generators_after or before == after:
         return [], []
+    if _only_imports(case, name):
+        return [], [Cleared("rng", name, _IMPORTS)]
     if any(case.states.is_fresh(each) for each in (before, after)):
         return [], [Cleared("rng", name, "not used by this cell")]
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    asks = any(not is_program(each) for each in case.run.asks)
+    asks = any(not is_program(each) for each in case.run.nondeterministic_calls)
     if one or ("seed" in case.run.source and asks):
         return [], [Cleared("rng", name, _BY_ITSELF)]
     return [_never_seeded(name, before, after)], []
@@ -101,6 +118,7 @@ def draws_from_where_it_begins(case: Case) -> bool:
     ends = [states(run, after=True) for run in (case.against, case.run)]
     return any(
         _is_used(name, begins, ends)
+        and not _only_imports(case, name)
         and (begins[0][name] == begins[1].get(name) or not _reseeded(case, name, begins, ends))
         and not (name == "torch.cpu" and _only_passes(case))
         for name in begins[0]
@@ -115,12 +133,24 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
+def _only_imports(case: Case, name: str) -> bool:
+    """Tell whether only what the runs import drew from a source, in each run that moved it."""
+    moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
+    return bool(moved) and all(name in run.imported for run in moved)
+
+
 def _only_passes(case: Case) -> bool:
-    """Tell whether both runs drew nothing from torch but what loaders draw to no effect."""
+    """Tell whether both runs drew nothing from torch but what loaders draw to no effect.
+
+    Either nothing else of their code can draw, or they drew no more than one pass over each loader
+    takes: layers of the data's size would have drawn more.
+    """
     for run in (case.against, case.run):
         begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
         draws = None if begin is None or end is None else case.states.draws(begin, end)
-        if not run.passes or draws is None or draws % _A_PASS:
+        if draws is None or draws % _A_PASS:
+            return False
+        if not run.only_loader_seed_draws and not 0 < draws <= _A_PASS * run.loaders:
             return False
     return True
 
@@ -176,7 +206,7 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     """
     if others:
         return [], []
-    suspects = [each.name for each in find_rng(case)[1] if each.message in (_BY_ITSELF, _PASSES)]
+    suspects = [each.name for each in find_rng(case)[1] if each.message in _MAY_BE]
     before, after = states(case.against, after=False), states(case.run, after=False)
     ends = states(case.against, after=True), states(case.run, after=True)
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
@@ -295,8 +325,7 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     """Say what a move was, and whether it was a reseeding."""
     draws = case.states.draws(begin, end)
     if draws is not None:
-        noun = "number" if draws == 1 else "numbers"
-        return Blame(run, f"drew {draws:,} {noun}"), False
+        return Blame(run, f"drew {_numbers(run, name, draws)}"), False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, "moved it"), False
@@ -304,5 +333,12 @@ def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple
     asked = ours or run is None or "seed" in run.source
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
-        how += f" and drew {now.draws:,} numbers"
+        how += f" and drew {_numbers(run, name, now.draws)}"
     return Blame(run, how), True
+
+
+def _numbers(run: Run | None, name: str, draws: int) -> str:
+    """Write how many numbers were drawn, and of what size: a call may take several."""
+    made = None if run is None else run.generators_after.get(name)
+    bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
+    return f"{draws:,} {'number' if draws == 1 else 'numbers'}{bits}"

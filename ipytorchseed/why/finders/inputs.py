@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.again import Inputs
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -17,6 +16,22 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
+
+_OTHER_PARTS = "changed in parts that the cell does not read"
+
+_OWN_MODE = "differs only in the mode, which the cell sets"
+
+_FILLED = "filled in by the cell's own earlier run"
+
+_REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
+_GOES_ON = re.compile(r"partial_fit|warm_start")
+"""Text of cells that fit anew, and that go on from what is there."""
+
+_ASPECTS = {
+    "grad": "gradients, which the cell does not use",
+    "mode": "the mode, which no layer of it heeds",
+}
+"""Aspects that may be without effect, and what is said of them then."""
 
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
@@ -35,7 +50,7 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:
             continue  # where it was not read before, the cell had made it itself
-        harmless = _harmless(case, before, after)
+        harmless = _harmless(case, name, before, after)
         if harmless:
             cleared.append(Cleared("input", name, harmless))
         else:
@@ -60,28 +75,109 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
             continue
         message = f"{name} holds a generator of random numbers that stands elsewhere"
         was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
-        causes.append(Cause("input", name, message, f"state {was} → {now}", _fix(case, name)))
+        causes.append(Cause("input", name, message, f"state {was} → {now}"))
     return causes, []
 
 
-def _harmless(case: Case, before: Fingerprint, after: Fingerprint) -> str:
+def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Come back to inputs that were cleared for what the cell reads or sets of them.
+
+    Those of which it reads other parts count where they are its result as well.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    if others:
+        return [], []
+    made = {change.name for change in case.changed if change.what == "variable"}
+    suspects = [
+        each.name
+        for each in find_inputs(case)[1]
+        if each.message in (_OWN_MODE, _FILLED)
+        or (each.message == _OTHER_PARTS and each.name in made)
+    ]
+    return [
+        _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
+    ], []
+
+
+def _harmless(  # noqa: PLR0911 -- one reason each
+    case: Case, name: str, before: Fingerprint, after: Fingerprint
+) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     moved = changed_parts(before, after).keys()
-    if moved == {"grad"} and "zero_grad" in case.run.source and "zero_grad" in case.against.source:
+    if _reads_other_parts(case, name, before, after):
+        return _OTHER_PARTS
+    clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
+    if moved == {"grad"} and clears:
         return "differs only in gradients, which the cell clears"
+    if moved and moved <= _without_effect(case):
+        return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
+    if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
+        return _OWN_MODE
+    if _is_filled_in(case, name, before, after):
+        return _FILLED
     part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
     if part and moved == {part}:
         earlier = case.against.reads
-        for name, value in case.run.reads.items():
-            if value.kind == owner and name in earlier and differ(earlier[name], value):
-                return reason.format(name)
+        for lender, value in case.run.reads.items():
+            if value.kind == owner and lender in earlier and differ(earlier[lender], value):
+                return reason.format(lender)
     return ""
+
+
+def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether all that differs is what the cell itself keeps there, run for run.
+
+    Attributes that were not there before, and what fitting an estimator sets anew.
+    """
+    moved = changed_parts(before, after)
+    moved = {part: pair for part, pair in moved.items() if part not in ("random", "unseen")}
+    source = case.run.source
+    refits = _REFITS.search(source) is not None
+    fitted = moved.keys() == {"length"} and after.kind == "object" and refits
+    if (
+        not moved
+        or _GOES_ON.search(source)
+        or not (
+            fitted
+            or all(
+                part[:2] == "a:"
+                and (was is None or (refits and (part.endswith("_") or part.startswith("a:_"))))
+                for part, (was, _) in moved.items()
+            )
+        )
+    ):
+        return False
+    blame = _blame(case, name)
+    return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
+
+
+def _without_effect(case: Case) -> set[str]:
+    """Name the aspects of modules and tensors that do not bear on what the cell does."""
+    return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
+
+
+_IN_EVERY_PART = frozenset({"index", "dtype"})
+"""Aspects on which each part of a value hangs: the index of a data frame."""
+
+
+def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether both runs read parts of a value only, and none of those that differ."""
+    wanted = [run.parts.get(name) for run in (case.against, case.run)]
+    if None in wanted or not (before.exact and after.exact):
+        return False
+    moved = changed_parts(before, after).keys()
+    return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
+    elif name in case.run.timed and name in case.against.timed:
+        message = f"{name} is what a clock said, or an address: another each time"
     elif after.opaque:
         message = f"{name} has moved on"
     else:
@@ -96,7 +192,6 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         name=name,
         message=message,
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-        fix=_fix(case, name),
         blame=tuple(blame),
     )
 
@@ -154,10 +249,3 @@ def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
     if said and not anew:
         return said
     return "made it anew" if anew else "changed it"
-
-
-def _fix(case: Case, name: str) -> str:
-    """Give the commands that make the value as the earlier run found it."""
-    inputs = Inputs(case)
-    inputs.restore(name, case.against)
-    return "\n".join(inputs.commands)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.determinism import environment
+from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.files import FOLDER
 
 if TYPE_CHECKING:
+    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
+
+_WATCHED = frozenset(flag.name for flag in environment.FLAGS)
+"""Environment variables that are on record of every run."""
 
 _FACTS = frozenset({"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"})
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
@@ -23,6 +33,19 @@ _FOLLOWS = {  # set along with another flag, which is the one to name
     "OMP_NUM_THREADS": "torch.num_threads",
     "MKL_NUM_THREADS": "torch.num_threads",
 }
+_ON_FLOATS = re.compile(r"default_dtype|threads|THREADS|precision|tf32|autocast|reduced_precision")
+_WHOLE = re.compile(r"\bu?int\d+|\bbool")
+_STAYS_WHOLE = frozenset(
+    {"sum", "max", "min", "argmax", "argmin", "item", "tolist", "int", "len", "print", "range"}
+    | {"randint", "randperm", "randrange", "getrandbits", "shuffle", "choice", "sample", "arange"}
+    | {"unique", "bincount", "sort", "sorted", "argsort", "cumsum", "prod", "flip", "numel", "size"}
+    | {"manual_seed", "seed", "append", "abs", "bool", "reshape", "view", "list", "set", "clone"}
+)
+"""Functions that make whole numbers of whole numbers."""
+
+_SETS = re.compile(r"environ|putenv|%(?:set_)?env\b|dotenv")
+"""Text of cells that set environment variables."""
+
 _STATEMENTS = {
     "torch.default_dtype": "torch.set_default_dtype({})",
     "torch.default_device": "torch.set_default_device({!r})",
@@ -47,7 +70,10 @@ def find_settings(case: Case) -> tuple[list[Cause], list[Cleared]]:
     moved = {
         name
         for name in before.keys() & after.keys()
-        if before[name] != after[name] and not _only_learned(name, before[name])
+        if before[name] != after[name]
+        and not _only_learned(name, before[name])
+        and name not in LIBRARIES
+        and name != FOLDER
     }
     for name in sorted(moved):
         kind = "flag" if name.startswith("torch.") else "environment"
@@ -64,11 +90,11 @@ def _only_learned(name: str, before: object) -> bool:
     return name in _FACTS and before is None
 
 
-def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: PLR0911 -- one reason each
+def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = _FOLLOWS.get(name)
-    if name.isupper() and name in case.run.source:
-        return ""
+    if name.isupper() and (name not in _WATCHED or name in case.run.source):
+        return ""  # the cell's code names it
     if leader in moved:
         return f"goes with {leader}"
     if name in _NEVER:
@@ -86,15 +112,59 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: PLR0911 -
         return "acts on GPUs only, and there is none"
     if name.startswith("torch._inductor"):
         return "acts on compiled code only"
+    if name == "torch.grad_enabled" and not case.heeds("grad") and _has_other_numbers(case):
+        return "no gradient is used by this cell"
+    if _ON_FLOATS.search(name) and _only_integers(case):
+        return "acts on floating-point numbers only"
     return ""
 
 
+def _has_other_numbers(case: Case) -> bool:
+    """Tell whether results differ in numbers, and in nothing else that may come of gradients."""
+    numbers = [change for change in case.changed if change.before or change.after]
+    return bool(numbers) and all(change.before != change.after for change in numbers)
+
+
+def _only_integers(case: Case) -> bool:
+    """Tell whether no run read, made or computed anything but whole numbers, as far as is seen."""
+    tree = parse_text(case.run.source)
+    values = [
+        value
+        for run in (case.run, case.against)
+        for value in (*run.reads.values(), *run.writes.values())
+    ]
+    return (
+        tree is not None
+        and all(map(_is_whole, values))
+        and not any(map(_may_make_floats, ast.walk(tree)))
+    )
+
+
+def _is_whole(value: Fingerprint) -> bool:
+    dtype = value.parts.get("dtype", "")
+    if value.kind in ("tensor", "array"):
+        return _WHOLE.search(dtype) is not None
+    return value.kind in ("int", "bool", "str", "none", "range")
+
+
+def _may_make_floats(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float | complex)
+    if isinstance(node, ast.Call):
+        called = node.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return name not in _STAYS_WHOLE
+    return isinstance(node, ast.Div)
+
+
 def _hangs_on_hashes(case: Case) -> bool:
-    return "hash" in case.run.asks or "hash" in case.against.asks
+    return (
+        "hash" in case.run.nondeterministic_calls or "hash" in case.against.nondeterministic_calls
+    )
 
 
 def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
-    blame = [] if kind == "environment" else _blame(case, name)
+    blame = _blame(case, name) if kind != "environment" else _setting(case, name)
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
     message = f"{name}{' ' + noun if noun else ''} was {before}, now it is {after}"
     if blame and blame[0].run is not None:
@@ -106,6 +176,19 @@ def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause: 
         fix=_fix(name, before),
         blame=tuple(blame),
     )
+
+
+def _setting(case: Case, name: str) -> list[Blame]:
+    """Find the run whose text sets an environment variable, by the name of it."""
+    if name in _WATCHED or not case.same_kernel:
+        return []
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    found = [
+        run
+        for run in case.history
+        if run.cell != case.run.cell and word.search(run.source) and _SETS.search(run.source)
+    ]
+    return [Blame(run, f"set it to {case.run.settings.get(name)}") for run in found[-1:]]
 
 
 def _blame(case: Case, name: str) -> list[Blame]:

@@ -1,0 +1,109 @@
+"""Settings of libraries and of the process on which what a cell makes, shows or raises may hang."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+NUMBERS, TEXT, ERRORS = "numbers", "text", "errors"
+"""What a setting acts on: results, what is shown of them, what is raised."""
+
+
+class Setting(Struct, frozen=True):
+    """A row: where a setting is found, and what it acts on.
+
+    Attributes:
+        name: As one would name what holds it.
+        package: It matters to cells that reach this package only; "" for all.
+        acts_on: ``NUMBERS``, ``TEXT`` or ``ERRORS``.
+        read: Returns it as JSON values, given the package's module.
+        restore: The call that puts it back, with ``{}`` for its value, or for those of the several
+            that changed; empty where none does.
+    """
+
+    name: str
+    package: str
+    acts_on: str
+    read: Callable[[Any], Any]
+    restore: str = ""
+
+
+def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return settings as JSON values: what is none is told by its text."""
+    return {
+        str(name): value if type(value) in (int, float, bool, str, type(None)) else str(value)
+        for name, value in values.items()
+    }
+
+
+def _display_options(pandas: Any) -> dict[str, Any]:  # noqa: ANN401 -- a module
+    display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
+    return _plain({name: each for name, each in display.items() if type(each) is not dict})
+
+
+def _rc(matplotlib: Any) -> str:  # noqa: ANN401 -- as above
+    return xxh3_64_hexdigest(str([*dict.items(matplotlib.rcParams)]).encode())
+
+
+def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+    now = decimal.getcontext()
+    return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
+
+
+def _errors_of_warnings(_: object) -> list[str]:
+    return [str(each[2]) for each in warnings.filters if each[0] == "error"]
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("decimal.getcontext", "decimal", NUMBERS, _context),
+    Setting("sklearn.set_config", "sklearn", NUMBERS, lambda package: _plain(package.get_config()),
+            "sklearn.set_config({})"),
+    Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
+            lambda torch: torch.backends.mha.get_fastpath_enabled(),
+            "torch.backends.mha.set_fastpath_enabled({})"),
+    Setting("numpy.set_printoptions", "numpy", TEXT,
+            lambda numpy: _plain(numpy.get_printoptions()), "numpy.set_printoptions({})"),
+    Setting("torch.set_printoptions", "torch", TEXT,
+            lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS))),  # noqa: SLF001
+    Setting("pandas.options.display", "pandas", TEXT, _display_options),
+    Setting("matplotlib.rcParams", "matplotlib", TEXT, _rc),
+    Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
+            "locale.setlocale(locale.LC_ALL, {})"),
+    Setting("time.tzname", "", TEXT, lambda _: [*sys.modules["time"].tzname]),
+    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
+    Setting("warnings.filters", "", ERRORS, _errors_of_warnings),
+    Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
+            "sys.setrecursionlimit({})"),
+)  # fmt: skip
+"""Every setting that is not torch's alone to make, and not of the environment."""
+
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def read_libraries(packages: Collection[str]) -> dict[str, Any]:
+    """Return the settings that matter to a cell, by name, and the working folder as ``folder``.
+
+    Nothing is imported.
+
+    Args:
+        packages: Packages that its code reaches.
+    """
+    found: dict[str, Any] = {}
+    with suppress(OSError):  # the folder was removed
+        found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
+    for setting in SETTINGS:
+        module = sys.modules.get(setting.package)
+        if setting.package and (module is None or setting.package not in packages):
+            continue
+        with suppress(Exception):  # another version of the library keeps it elsewhere
+            found[setting.name] = setting.read(module)
+    return found

@@ -1,0 +1,195 @@
+"""Running the cells of a plan again in the shell: recorded, and undone where one fails."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.notebook.progress import Progress
+from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.session.present import LiveKernel
+from ipytorchseed.session.replay import Before, Scene
+from ipytorchseed.why.case import run_name
+from ipytorchseed.why.plan import make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.tracking import Tracking
+    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.why.plan import Plan
+
+_AS_BEFORE = "names, sources and flags are as before"
+
+_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
+"""Methods of a shell."""
+
+_LONG = 1.5
+"""Seconds that cells took together, from which on it is told which of them runs."""
+
+_LABEL = 36
+"""Letters of a cell, in the line that tells which one runs."""
+
+
+class Replays:
+    """The replays of a shell.
+
+    Args:
+        shell: The running shell.
+        tracking: The recording of its runs.
+        generators: Finds the generators of its namespace.
+        ran: Told of each new run.
+
+    Attributes:
+        asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
+        busy: Whether one is under way.
+    """
+
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        tracking: Tracking,
+        generators: Callable[[], list[Found]],
+        ran: Callable[[Run], object],
+    ) -> None:
+        self.asked: Run | None = None
+        self._shell = shell
+        self._tracking = tracking
+        self._generators = generators
+        self._ran = ran
+        self._before: Before | None = None
+        self._what = ""
+        self.busy = False
+
+    def plan(self, target: Run) -> Plan:
+        """Find the way to a run's result from where the kernel stands.
+
+        Args:
+            target: The run.
+        """
+        return make_plan(target, LiveKernel(self._tracking.session, target, self._shell.user_ns))
+
+    def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
+        """Run the cells of a plan, each from where its run began.
+
+        Args:
+            plan: With at least one step.
+
+        Returns:
+            The new run of the target's cell; and what could not be copied, so that an undo does
+            not put back what became of it.
+
+        Raises:
+            ReplayError: A cell failed, or it was interrupted: all is as it was before.
+        """
+        if self.busy:
+            msg = "a replay is under way, and this cell is part of it: take %replay out of the cell"
+            raise ReplayError(msg)
+        tracking, session = self._tracking, self._tracking.session
+        name = run_name(plan.target, session.kernel)
+        scene = Scene(self._shell.user_ns, session.ledger, self._generators)
+        before = Before(scene, [step.run for step in plan.steps])
+        outer = tracking.set_aside()
+        alone = outer is not None and only_asks(outer.source)
+        self.busy = True
+        try:
+            run = self._play(plan, scene, outer.execution_count if outer and alone else None)
+            before.done()
+        except BaseException as error:
+            with held_interrupts():
+                before.put_back()
+                tracking.take_up(outer)
+            if isinstance(error, KeyboardInterrupt):
+                msg = f"interrupted; {_AS_BEFORE}"
+                raise ReplayError(msg) from None
+            raise
+        finally:
+            self.busy = False
+        if not alone:  # the cell does more than to ask for this
+            tracking.take_up(outer)
+        self._before, self._what = before, name
+        return run, tuple(before.shared)
+
+    def undo(self) -> tuple[str, tuple[str, ...]]:
+        """Put names, sources, generators and flags back to where they were before the last replay.
+
+        Returns:
+            Which run had been replayed, and the names that were put back.
+
+        Raises:
+            LookupFailure: There is no replay to undo.
+        """
+        if self._before is None:
+            msg = "no replay to undo: none was played in this kernel since the last undo"
+            raise LookupFailure(msg)
+        before, self._before = self._before, None
+        return self._what, before.put_back()
+
+    def _play(self, plan: Plan, scene: Scene, number: int | None) -> Run:
+        kernel = self._tracking.session.kernel
+        long = sum(step.run.seconds for step in plan.steps) >= _LONG
+        progress = Progress(self._shell, silent=not long, what="Replaying")
+        runs = []
+        with progress:
+            for index, step in enumerate(plan.steps, 1):
+                name, last = run_name(step.run, kernel), index == len(plan.steps)
+                took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
+                label = label_of(step.run.source)[:_LABEL]
+                progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
+                begin = partial(scene.put_back, step, name)
+                runs.append(self._run(step.run, number if last else None, begin, quiet=not last))
+            progress.clear()
+        return runs[-1]
+
+    def _run(
+        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+    ) -> Run:
+        """Run a cell again; return its new run."""
+        execute = partial(self._shell.run_cell, again.source, store_history=False)
+        with self._no_traceback(), self._awaiting():
+            run = self._tracking.record(again, number, begin, execute, quiet=quiet)
+        if run is not None:
+            self._ran(run)
+        if run is not None and run.status == "interrupted":
+            raise KeyboardInterrupt
+        if run is None or run.status != "ok":
+            name = run_name(again, self._tracking.session.kernel)
+            said = "it was not recorded" if run is None else run.error
+            msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
+            raise ReplayError(msg)
+        return run
+
+    @contextmanager
+    def _no_traceback(self) -> Iterator[None]:
+        """Show no traceback of a cell that fails: it is told in a line, and undone."""
+        own = vars(self._shell)
+        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
+        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
+        try:
+            yield
+        finally:
+            for name in _SHOW_ERRORS:
+                del own[name]
+            own.update(kept)
+
+    @contextmanager
+    def _awaiting(self) -> Iterator[None]:
+        """Have cells that await run to their end, though the kernel's loop runs this one."""
+        shell = self._shell
+        runner, shell.loop_runner = shell.loop_runner, run_coroutine
+        try:
+            yield
+        finally:
+            shell.loop_runner = runner
+
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stand in for what shows an error."""

@@ -1,0 +1,83 @@
+"""``%replay``: bring an earlier result back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from IPython.display import display
+
+from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
+from ipytorchseed.render.text import wrap
+from ipytorchseed.session.asking import why
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.state import State
+
+    Target = tuple[State, str | None]
+
+
+def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
+    """Return the declaration of ``%replay``."""
+    return _replay
+
+
+@click.command()
+@click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
+@click.option("--dry", is_flag=True, help="Only show which cells would run again.")
+@click.option("--undo", is_flag=True, help="Put back what was there before the last replay.")
+@click.option("--yes", is_flag=True, help="Also run cells that write files or start programs.")
+@click.pass_obj
+def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
+    """Bring the result of In[N] back, and check it bit for bit.
+
+    Runs the cells again that made what In[N] read, as far as that is not what it was, then its own
+    cell: each with the text, sources, generators and flags of then. Says whether the result is
+    In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
+    sources and flags back to where they were. Without N, the earlier run of the last %why; #17 is
+    the ledger's number 17, as %rng lists runs of earlier kernels.
+
+    \b
+    Examples:
+      %replay 5 --dry  show which cells would run again, and run nothing
+      %replay 5        bring the result of In[5] back
+      %replay --undo   put back what was there before
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    extension = target[0]
+    if undo:
+        if run is not None or dry or yes:
+            message = "--undo goes alone: it undoes the last replay"
+            raise click.UsageError(message)
+        name, names = extension.replays.undo()
+        which = f": {', '.join(names)}" if names else ""
+        said = f"The replay of {name} is undone. Sources and flags are as before it, and names"
+        click.echo(wrap(f"{said}{which}.", first=""))
+        return
+    if not extension.choices.tracking:
+        raise LookupFailure(TRACKING_OFF)
+    session = extension.tracking.session
+    wanted = _last_asked(extension) if run is None else find_run(session, run)
+    plan = extension.replays.plan(wanted)
+    if plan.blocked:
+        raise ReplayError(plan.blocked)
+    outside = say_outside(plan, session.kernel)
+    if dry:
+        display(PlanView(plan, session.kernel))
+    elif outside and not yes:
+        message = f"{outside}. Nothing was run; to run that again, add --yes"
+        raise ReplayError(message)
+    else:
+        new, shared = extension.replays.play(plan)
+        explanation = why(session, new, wanted)
+        display(ReplayView(explanation, plan, session.kernel, shared))
+
+
+def _last_asked(extension: State) -> Run:
+    asked = extension.replays.asked
+    if asked is None:
+        message = "no %why named an earlier run yet; name one: %replay 5"
+        raise LookupFailure(message)
+    return asked

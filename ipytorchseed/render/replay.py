@@ -1,0 +1,153 @@
+"""``%replay`` as text and HTML: its steps, and what came of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.view import View
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.why.case import run_name
+from ipytorchseed.why.explanation import Mend
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.why.explanation import Explanation
+    from ipytorchseed.why.plan import Plan
+
+_UNDO = "%replay --undo"
+
+_LABEL = 36
+"""Columns of a terminal for a cell."""
+
+
+class PlanView(View):
+    """The steps of a replay.
+
+    Args:
+        plan: The plan; with at least one step.
+        kernel: The kernel that asks.
+    """
+
+    def __init__(self, plan: Plan, kernel: str) -> None:
+        self.plan = plan
+        self._kernel = kernel
+
+    @property
+    def title(self) -> str:
+        """What the steps are good for."""
+        return f"To bring {run_name(self.plan.target, self._kernel)}'s result back, run again:"
+
+    @property
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Run, cell, what is wanted of it and how long it took, of each step."""
+        return [
+            (
+                run_name(step.run, self._kernel),
+                label_of(step.run.source, _LABEL),
+                ", ".join(step.makes) or "the result",
+                f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else "",
+            )
+            for step in self.plan.steps
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else is to be said, a sentence each."""
+        said = ["Each from the sources, generators and flags with which it began then."]
+        said += [f"It may differ all the same: {doubt}." for doubt in self.plan.doubts]
+        outside = say_outside(self.plan, self._kernel)
+        return said + ([f"{outside}: add --yes to run that again."] if outside else [])
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        columns: dict[str, dict[str, Any]] = {
+            "Run": {"no_wrap": True},
+            "Cell": {"no_wrap": True},
+            "For": {"overflow": "fold"},
+            "Took": {"no_wrap": True},
+        }
+        table = draw_table(self.title, columns, self.rows)
+        return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("replay", view=self)
+
+
+class ReplayView(View):
+    """What came of a replay.
+
+    Args:
+        explanation: Of the new run, held against the one whose result was wanted.
+        plan: What was played.
+        kernel: The kernel that asks.
+        shared: What could not be copied, and an undo does not put back.
+    """
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        plan: Plan,
+        kernel: str,
+        shared: Sequence[str] = (),
+    ) -> None:
+        self.explanation = replace(explanation, mend=Mend())
+        self._plan = plan
+        self._shared = shared
+        self._kernel = kernel
+
+    @property
+    def same(self) -> bool:
+        """Whether the result is known to be the earlier one, bit for bit."""
+        return self.explanation.verdict == "same"
+
+    @property
+    def title(self) -> str:
+        """The answer in a sentence."""
+        new = run_name(self.explanation.run, self._kernel)
+        old = run_name(self._plan.target, self._kernel)
+        if self.same:
+            return f"✓ {new} is {old}'s result again, bit for bit."
+        if not self.explanation.changed:
+            return f"▲ {new} shows no difference from {old}, but not all of it could be compared."
+        return f"▲ {new} is not {old}'s result."
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else is to be said, a sentence each."""
+        before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
+        said = [f"Run again before it: {', '.join(before)}."] if before else []
+        if not self.same:
+            said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
+        stays = f" But for what became of {', '.join(self._shared)}." if self._shared else ""
+        return [*said, f"To undo it: {_UNDO}.{stays}"]
+
+    @property
+    def why(self) -> WhyView | None:
+        """What still differs, and why; None where nothing does."""
+        return None if self.same else WhyView(self.explanation, self._kernel)
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [wrap(self.title, first=""), wrap(" ".join(self.remarks), first="")]
+        return "\n".join([*parts, *(["", self.why.text()] if self.why is not None else [])])
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("replayed", view=self, why="" if self.why is None else self.why.html())
+
+
+def say_outside(plan: Plan, kernel: str) -> str:
+    """Say which cells of a plan write files or start programs; nothing where none does."""
+    told = [
+        f"{run_name(step.run, kernel)} {', '.join(step.outside)}"
+        for step in plan.steps
+        if step.outside
+    ]
+    return visible("; ".join(told))

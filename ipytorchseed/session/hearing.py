@@ -1,0 +1,215 @@
+"""Python's functions that open, replace and remove files, heard while a cell runs.
+
+They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
+it cannot be removed, and with one each ``id()`` of the process takes several times as long.
+
+Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), and
+``io.FileIO``, which is a type that others derive from.
+"""
+
+from __future__ import annotations
+
+import _io
+import functools
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Function = Callable[..., Any]
+    Place = tuple[dict[Any, Any], object]
+
+_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+_PLAIN = (str, int, bytes, type(None))
+
+
+class Listener(Protocol):
+    """Who is told. What it raises is dropped: it would become the error of the user's ``open``."""
+
+    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
+        """Hear that a file is about to be opened; ``anew`` where it is empty then."""
+
+    def changes(self, path: str) -> None:
+        """Hear that a file is about to be replaced, renamed, cut or removed."""
+
+
+_listener: Listener | None = None
+
+
+def start(listener: Listener) -> None:
+    """Tell a listener, and no other, of files from now on."""
+    global _listener  # noqa: PLW0603 -- the functions are the process's
+    _listener = listener
+    for names, key in _places():
+        heard = _HEARD.get(id(names.get(key)))
+        if heard is not None:
+            names[key] = heard
+
+
+def stop(listener: Listener) -> None:
+    """Tell that listener nothing any more, and put back what nobody else has replaced."""
+    global _listener  # noqa: PLW0603 -- as above
+    if _listener is not listener:
+        return
+    _listener = None
+    for names, key in _places():
+        original = _ORIGINAL.get(id(names.get(key)))
+        if original is not None:
+            names[key] = original
+
+
+def _heard(original: Function, tell: Function) -> Function:
+    """Make the function that takes another's place."""
+
+    @functools.wraps(original)
+    def function(*args: object, **kwargs: object) -> object:
+        listener = _listener
+        if listener is not None:
+            args = tuple([_plain(each) for each in args])
+            kwargs = {name: _plain(each) for name, each in kwargs.items()}
+            try:  # noqa: SIM105 -- a context manager costs more than all of this
+                tell(listener, *args, **kwargs)
+            except Exception:  # noqa: BLE001, S110 -- the original raises what is the user's
+                pass
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            # Before Python 3.11 this has no effect, and this frame is shown.
+            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            raise
+
+    return function
+
+
+def _plain(value: object) -> object:
+    """Return the text of a path, so that code of the user's that makes it runs once."""
+    if type(value) in _PLAIN or not hasattr(type(value), "__fspath__"):
+        return value
+    try:
+        return os.fspath(value)  # type: ignore[call-overload] # it has just been asked
+    except Exception:  # noqa: BLE001 -- the original raises it
+        return value
+
+
+def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
+    writes = mode not in {"r", "rb", "rt"}
+    anew = "w" in mode or "x" in mode
+    listener.opens(_absolute(file), reads="r" in mode, writes=writes, anew=anew)
+
+
+def _open_descriptor(
+    listener: Listener, path: object, flags: int, _: int = 0, **other: object
+) -> None:
+    writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
+    path = _absolute(path, other.get("dir_fd"))
+    listener.opens(path, reads=not writes, writes=writes, anew=anew)
+
+
+def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
+    listener.changes(_absolute(path, dir_fd))
+
+
+def _rename(
+    listener: Listener,
+    src: object,
+    dst: object,
+    *,
+    src_dir_fd: object = None,
+    dst_dir_fd: object = None,
+) -> None:
+    listener.changes(_absolute(src, src_dir_fd))
+    listener.changes(_absolute(dst, dst_dir_fd))
+
+
+def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: ARG001 -- its signature
+    listener.changes(_absolute(path))
+
+
+def _absolute(path: object, folder: object = None) -> str:
+    """Return an absolute path.
+
+    Raises:
+        TypeError: It is the number of a file that is open already, or lies in a folder that is.
+    """
+    if type(path) is bytes:
+        path = os.fsdecode(path)
+    if type(path) is str and path[:1] == "/":
+        return path
+    if type(path) is not str or folder is not None:
+        raise TypeError
+    return str(Path(path).absolute())
+
+
+_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
+_PAIRS: list[tuple[Function, Function]] = [
+    (original, _heard(original, tell))
+    for original, tell in (
+        (_io.open, _open),
+        (_system["open"], _open_descriptor),
+        (_system["remove"], _remove),
+        (_system["unlink"], _remove),
+        (_system["rename"], _rename),
+        (_system["replace"], _rename),
+        (_system["truncate"], _truncate),
+    )
+]
+_HEARD = {id(original): heard for original, heard in _PAIRS}
+_ORIGINAL = {id(heard): original for original, heard in _PAIRS}
+_IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
+
+# --------------------------------------------------------------------------------------------------
+# Where they are bound
+
+_looked: set[str] = set()
+_bound: dict[tuple[str, str], None] = {}
+
+
+def _places() -> Iterator[Place]:
+    """Yield the dictionaries and keys where modules have bound the functions.
+
+    Modules are looked through once, as they are new; the notebook's own, each time.
+    """
+    new: set[str] = set()
+    if len(sys.modules) != len(_looked):
+        new = sys.modules.keys() - _looked
+        _looked.intersection_update(sys.modules)
+        _looked.update(new)
+    for name in (*new, "__main__"):
+        held = _names_of(name)
+        if not _IDS.isdisjoint(map(id, [*held.values()])):
+            _bound.update({(name, key): None for key in [*held] if id(held.get(key)) in _IDS})
+    for name, key in _bound:
+        yield _names_of(name), key
+    for name, find in _ELSEWHERE.items():
+        held = _names_of(name)
+        if held:
+            yield from find(held)
+
+
+def _names_of(module: str) -> dict[Any, Any]:
+    """Return a module's names; none of what else lies in ``sys.modules``: it is not asked."""
+    found = sys.modules.get(module)
+    return vars(found) if type(found) is ModuleType else {}
+
+
+def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:
+    openers = getattr(names.get("_file_openers"), "_file_openers", None)
+    if type(openers) is dict:
+        yield openers, None
+
+
+def _of_pathlib(names: dict[str, Any]) -> Iterator[Place]:
+    """Python 3.10 keeps them in a class; an object of it can have its own."""
+    accessor = names.get("_normal_accessor")
+    if accessor is not None:
+        for name in ("open", "unlink", "rename", "replace"):
+            vars(accessor).setdefault(name, getattr(accessor, name))
+            yield vars(accessor), name
+
+
+_ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "pathlib": _of_pathlib}
+"""Where they are bound in no module's names: for ``np.loadtxt``, and for paths."""

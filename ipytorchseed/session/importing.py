@@ -1,0 +1,137 @@
+"""Draws that packages make as they are imported: told from those of the cell that imports them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+_DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
+
+
+class ImportWatch:
+    """Notes how imports move sources while it watches.
+
+    It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it. Of
+    these it has the outermost run by a loader of its own: what one imports is part of its import.
+    What the user's own modules draw is drawn by the cell.
+
+    Attributes:
+        steps: For each source, its states before and after each import that moved it.
+        inside: Whether a package is being imported.
+    """
+
+    def __init__(self) -> None:
+        self.steps: dict[str, list[tuple[str | None, str]]] = {}
+        self.inside = False
+
+    def start(self) -> None:
+        """Begin to note."""
+        self.steps.clear()
+        self.inside = False
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def stop(self) -> None:
+        """Stop noting."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def only(self, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the sources that imports alone moved.
+
+        Args:
+            before: The state of each source when the cell began.
+            after: The same when it ended.
+        """
+        found = []
+        for name, steps in self.steps.items():
+            at = before.get(name)
+            for begin, end in steps:
+                if begin != at:
+                    break
+                at = end
+            else:
+                if at == after.get(name):
+                    found.append(name)
+        return tuple(found)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return what the other finders find, to be run by our loader."""
+        if self.inside or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":  # noqa: SLF001
+            return None  # somebody only asks whether it can be imported
+        for finder in sys.meta_path:
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = None if find is None else find(name, path, target)
+            if spec is not None:
+                if is_installed_file(spec.origin or "") and _runs_modules(spec.loader):
+                    spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]
+                return spec
+        return None
+
+    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- of whatever class
+        """Run a module's code by its own loader, and note what that draws."""
+        self.inside = True
+        before = _states()
+        try:
+            loader.exec_module(module)
+        finally:
+            self.inside = False
+            for name, state in _states().items():
+                if before.get(name) != state:
+                    self.steps.setdefault(name, []).append((before.get(name), state))
+
+
+class _Loader:
+    """Stands for a module's loader until the module's code runs, which sees its own."""
+
+    def __init__(self, loader: Any, watch: ImportWatch) -> None:  # noqa: ANN401 -- as above
+        self._loader = loader
+        self._watch = watch
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as above
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)  # type: ignore[no-any-return]
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        try:
+            self._watch.run(self._loader, module)
+        except BaseException as error:
+            # Without the frames of ours; before Python 3.11 this has no effect.
+            trace = error.__traceback__ and error.__traceback__.tb_next
+            error.__traceback__ = trace and trace.tb_next
+            del trace
+            raise
+
+
+def _runs_modules(loader: object) -> bool:
+    return hasattr(loader, "create_module") and hasattr(loader, "exec_module")
+
+
+def _states() -> dict[str, str]:
+    """Name the states of the sources; one that cannot be read is left out."""
+    found = {}
+    for source in sources():
+        if source.name in _DRAWN_FROM:
+            try:
+                state = source.read()
+            except Exception:  # noqa: BLE001 -- it would become the error of the user's import
+                state = None
+            if state is not None:
+                found[source.name] = digest(state)
+    return found

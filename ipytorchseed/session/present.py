@@ -1,0 +1,190 @@
+"""This kernel as it stands, from the records of its runs or by a look: what a plan begins from."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint import Budget
+from ipytorchseed.introspection.values import module_names
+from ipytorchseed.rng.distance import is_fresh
+from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import FileRead, Run
+    from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.session.session import Session
+
+_LOOKED_BACK = 200
+"""Runs that are looked through for the one that made a value."""
+
+_TORCHS = "torch.default_dtype"
+"""A setting that is on record wherever torch was imported."""
+
+_IN_FILES = 1.0
+"""Seconds for reading a file, to tell whether one is another that was written to since."""
+
+_IN_VALUES = 20.0
+"""Seconds for looking at variables before cells are run again."""
+
+
+class RecordedKernel:
+    """What the records tell: asked for nothing else, it answers at once.
+
+    Args:
+        session: Whose kernel and ledger.
+        target: The run that is to be brought back.
+
+    Attributes:
+        kernel: The kernel's name.
+    """
+
+    def __init__(self, session: Session, target: Run) -> None:
+        self.kernel = session.kernel
+        self._session = session
+        self._target = target
+
+    @cached_property
+    def _latest(self) -> list[Run]:
+        """The latest runs, and those before the target where they do not reach it, newest first."""
+        ledger, target = self._session.ledger, self._target
+        rank, limit = target.rank, _LOOKED_BACK
+        latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
+        if not latest or (target.id or 0) >= (latest[-1].id or 0):
+            return latest
+        after = (target.id or 0) + 1
+        return [*latest, *ledger.runs(target.notebook, before_id=after, rank=rank, limit=limit)]
+
+    @cached_property
+    def _mine(self) -> list[Run]:
+        return [run for run in self._latest if run.kernel == self.kernel]
+
+    @cached_property
+    def _values(self) -> dict[str, Fingerprint]:
+        known: dict[str, Fingerprint] = {}
+        for run in self._mine:
+            known = {**run.reads, **run.writes, **known}
+        return known
+
+    @cached_property
+    def _set_here(self) -> set[str]:
+        return {name for run in self._mine for name in self.effects(run).writes}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Flags, environment, versions and hardware of this kernel."""
+        return self._mine[0].settings if self._mine else {}
+
+    def settings_of(self, run: Run) -> Mapping[str, Any]:
+        """Return the settings that a run began with.
+
+        One that imported torch has none of torch's on record: they are those of the run after it.
+        """
+        if _TORCHS in run.settings:
+            return run.settings
+        later = (each for each in reversed(self._latest) if (each.id or 0) > (run.id or 0))
+        mine = (each for each in later if each.kernel == run.kernel and _TORCHS in each.settings)
+        return {**next(mine, run).settings, **run.settings}
+
+    def last(self, name: str) -> Fingerprint | None:
+        """Return what a variable is now; None where nothing is known of it."""
+        return self._values.get(name)
+
+    def is_bound(self, name: str) -> bool:
+        """Tell whether a name is bound now, or a builtin."""
+        return name in self._values or name in self._set_here or hasattr(builtins, name)
+
+    def effects(self, run: Run) -> Effects:
+        """Return what the code of a run does with names."""
+        return self._session.effects_of(run.source)
+
+    def makers(self, name: str, digest: str) -> list[Run]:
+        """Return the runs that left a variable so, and ended well, the newest first."""
+        setters = (run for run in self._latest if name in run.writes and run.status == "ok")
+        return [run for run in setters if run.writes[name].digest == digest]
+
+    def setters(self, name: str, reader: Run) -> Iterator[Run]:
+        """Yield the runs before a run, in its kernel, that may have set a name, newest first."""
+        for run in self._latest:
+            earlier = (run.id or 0) < (reader.id or 0) and run.kernel == reader.kernel
+            if earlier and run.status == "ok" and name in self.effects(run).writes:
+                yield run
+
+    def pruned(self, digests: Iterable[str]) -> set[str]:
+        """Return those states of the given ones that the ledger no longer keeps."""
+        wanted = {*digests}
+        return wanted - self._session.ledger.states(wanted).keys()
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        state = self._session.ledger.states([digest]).get(digest)
+        return None if state is None else is_fresh(state)
+
+    def changed_files(self, run: Run) -> list[str]:
+        """Return the paths of files that a run read, and that are known to be others now."""
+        return [file.path for file in run.files if _is_changed(file)]
+
+
+class LiveKernel(RecordedKernel):
+    """The same, where variables and settings are looked at: what no record tells counts too.
+
+    Args:
+        session: Whose kernel and ledger.
+        target: The run that is to be brought back.
+        namespace: The user's names.
+    """
+
+    def __init__(self, session: Session, target: Run, namespace: Mapping[str, Any]) -> None:
+        super().__init__(session, target)
+        self._namespace = namespace
+        self._budget = Budget(_IN_VALUES)
+        self._looks: dict[str, Fingerprint | None] = {}
+
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """Flags, environment, versions and hardware of this kernel."""
+        return Settings().read(self._target.source)
+
+    def last(self, name: str) -> Fingerprint | None:
+        """Return what a variable is now; None where it is not there, or has to be made anew."""
+        if name not in self._looks:
+            self._looks[name] = self._look(name)
+        return self._looks[name]
+
+    def is_bound(self, name: str) -> bool:
+        """Tell whether a name is bound now, or a builtin."""
+        return name in self._namespace or hasattr(builtins, name)
+
+    def _look(self, name: str) -> Fingerprint | None:
+        names, last = self._namespace, name
+        if name not in names:
+            module, _, last = name.rpartition(".")
+            if module not in sys.modules:
+                return None
+            names = module_names(sys.modules[module])
+        if last not in names or _has_graph(names[last]):
+            return None
+        return self._session.look(names[last], self._budget)
+
+
+def _has_graph(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a tensor is the end of a graph, which a backward pass uses up."""
+    torch: Any = sys.modules.get("torch")
+    return hasattr(torch, "nn") and type(value) is torch.Tensor and value.grad_fn is not None
+
+
+def _is_changed(file: FileRead) -> bool:
+    """Tell whether a file is known to be another than when it was read."""
+    with suppress(OSError, ValueError):
+        about = Path(file.path).stat()
+        if (about.st_size, about.st_mtime_ns) == (file.size, file.modified):
+            return False
+    return file.same(FileWatch().look(file.path, _IN_FILES)) is False

@@ -1,0 +1,146 @@
+"""A cell that is run again, on copies, from the state that it found."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.session.ends import Ends
+from ipytorchseed.session.noise import MOST_ERROR, without_noise
+from ipytorchseed.session.sources import StateWatch
+from ipytorchseed.session.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, MutableMapping
+    from contextlib import AbstractContextManager
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.reads.dependencies import Dependencies
+    from ipytorchseed.trace.places import Lines
+
+
+class Shown(Struct, frozen=True):
+    """What a run showed.
+
+    Attributes:
+        stdout: What it printed, if anything.
+        displays: What it displayed, in order.
+        result: The value of its last expression, or None.
+        error: The error that ended it, or None.
+    """
+
+    stdout: Fingerprint | None = None
+    displays: tuple[Fingerprint, ...] = ()
+    result: object = None
+    error: BaseException | None = None
+
+
+class Runner(Protocol):
+    """Runs the cell's code once more."""
+
+    def __call__(self, around: AbstractContextManager[object]) -> Shown:
+        """Run it, with ``around`` entered around the code alone; nothing of it is shown."""
+
+
+class RepeatedCell:
+    """A cell, and what it found when it began.
+
+    Args:
+        namespace: The user's.
+        reached: What the cell reads and writes, by its code.
+        lines: Finds the line of the cell.
+        source: Its text.
+        hidden: Names of the shell's own.
+        progress: Told what is done now.
+
+    Attributes:
+        world: What the cell found, to be put back before each further run.
+    """
+
+    def __init__(  # noqa: PLR0913 -- each by name
+        self,
+        namespace: MutableMapping[str, Any],
+        reached: Dependencies,
+        *,
+        lines: Lines,
+        source: str,
+        hidden: frozenset[str] = frozenset(),
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.namespace = namespace
+        self.reached = reached
+        self.lines = lines
+        self.source = source
+        self.progress = progress
+        self._hidden = hidden
+        places = [place for place in reached.names.values() if place[0]]
+        self.world = World(namespace, self._reachable(), places)
+
+    def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Ends:
+        """Run the cell once more from the same state, and return what it made."""
+        self.world.enter()
+        return self.look(run(around or _nothing()))
+
+    def look(self, shown: Shown) -> Ends:
+        """Name all that a run made, as it stands now."""
+        names = self._names()
+        chosen = [name for name in names if self._is_compared(name)]
+        states = dict(StateWatch().read().digests)
+        visible = {name: names[name] for name in names if name not in self._hidden}
+        states |= {found.name: found.digest for found in find_generators(visible)}
+        memo = Memo()
+        return Ends(
+            variables={name: _value(names[name], memo) for name in sorted(chosen)},
+            result=None if shown.result is None else _value(shown.result, memo),
+            stdout=shown.stdout,
+            displays=shown.displays,
+            sources=states,
+            error=None if shown.error is None else _one_line(shown.error),
+        )
+
+    def line(self, number: int) -> str:
+        """Return the text of a line of the cell."""
+        lines = self.source.splitlines()
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def _names(self) -> dict[str, Any]:
+        return {name: value for name, value in list(self.namespace.items()) if type(name) is str}
+
+    def _reachable(self) -> list[str]:
+        """List the names whose values the cell may reach."""
+        if not self.reached.complete:
+            return [name for name in self._names() if self._is_users(name)]
+        names = [name for (module, name) in self.reached.names.values() if not module]
+        return [*names, *(name for name in self.reached.writes if name in self.namespace)]
+
+    def _is_users(self, name: str) -> bool:
+        return not name.startswith("_") and name not in self._hidden and name not in ("In", "Out")
+
+    def _is_compared(self, name: str) -> bool:
+        if not self._is_users(name) or name in self.reached.timed:
+            return False
+        if type(self.namespace[name]) is ModuleType:
+            return False
+        return self.world.is_new(name)
+
+
+def _value(content: object, memo: Memo) -> Fingerprint:
+    return fingerprint(content, memo=memo, budget=Budget(float("inf")))
+
+
+def _one_line(error: BaseException) -> str:
+    try:
+        said = str(error).partition("\n")[0][:MOST_ERROR]
+    except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
+        said = ""
+    return without_noise(f"{type(error).__name__}: {said}")
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

@@ -1,0 +1,165 @@
+"""What cells that are run again begin from, and the way back to what was there before them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
+from ipytorchseed.session.imports import import_sources
+from ipytorchseed.session.rewind import put_back, rewind
+from ipytorchseed.session.world import Holdings, Process, aliases, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.why.plan import Step
+
+_GONE = object()
+
+
+def _put_flags_back(settings: Mapping[str, Any]) -> None:
+    """Set the flags as a run found them; those that nobody can set any more stay."""
+    if hasattr(sys.modules.get("torch"), "default_generator"):
+        now = read_flags()
+        then = {
+            name: _from_plain(settings[name])
+            for name, value in now.items()
+            if not name.isupper() and name in settings and plain(value) != settings[name]
+        }
+        if then:
+            restore_flags({**now, **then})
+
+
+def _put_environment_back(run: Run) -> None:
+    """Set the environment variables that a cell names as its run found them."""
+    if not {"environ", "getenv"}.isdisjoint(re.findall(r"\w+", run.source)):
+        begun = {flag.name for flag in FLAGS}  # read by libraries when they start
+        for name in {*os.environ, *run.settings}:
+            if name in run.source and name not in begun and name.isupper():
+                value = run.settings.get(name)
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = str(value)
+
+
+def _from_plain(value: Any) -> Any:  # noqa: ANN401 -- a JSON value, and what torch takes
+    """Return a flag's value as torch has it, from how it is kept."""
+    if type(value) is str and value.startswith("torch."):
+        return getattr(sys.modules["torch"], value.removeprefix("torch."), value)
+    return tuple(value) if type(value) is list else value
+
+
+class Scene(Struct, frozen=True):
+    """What stands in this process for the cells to find.
+
+    Attributes:
+        namespace: The user's names.
+        ledger: Where states are kept.
+        generators: Finds the generators of the namespace.
+    """
+
+    namespace: MutableMapping[str, Any]
+    ledger: Ledger
+    generators: Callable[[], list[Found]]
+
+    def put_back(self, step: Step, name: str) -> None:
+        """Put sources, generators and flags back to where they stood when a run began.
+
+        Args:
+            step: The run.
+            name: How it is called, for the error.
+
+        Raises:
+            StateError: The states are no longer kept, or one does not fit; nothing moved.
+        """
+        import_sources(step.run.packages)
+        _put_environment_back(step.run)
+        _put_flags_back(step.settings)
+        rewind(self.ledger, step.run, self.generators(), name, after=False)
+
+
+class Before:
+    """What was there before cells were run again, to be put back.
+
+    What the cells change of the values that they find is changed in copies: the objects themselves
+    are kept as they are.
+
+    Args:
+        scene: What they find.
+        runs: The runs whose cells they are.
+
+    Attributes:
+        shared: What could not be copied, by how one reaches it: what happens to it stays.
+    """
+
+    def __init__(self, scene: Scene, runs: Iterable[Run]) -> None:
+        runs = [*runs]
+        self._scene = scene
+        self._process = Process.now()
+        self._generators = {each.name: each.kind.read(each.object) for each in scene.generators()}
+        self._bindings = named(scene.namespace)
+        self._moved: list[str] | None = None
+        touched = {
+            name
+            for run in runs
+            for name, value in run.reads.items()
+            if name in run.writes or value.opaque
+        }
+        places = [name.rpartition(".") for run in runs for name in {*touched, *run.writes}]
+        self._held = Holdings.find(
+            scene.namespace,
+            touched,
+            [(module, name) for module, _, name in places if module in sys.modules],
+        )
+        copies, copier = self._held.copy()
+        copies.names |= aliases(scene.namespace, copies.names, copier)
+        self.shared: Sequence[str] = tuple(copier.shared)
+        scene.namespace.update(copies.names)
+        copies.hold()
+
+    def done(self) -> None:
+        """Note which names the cells left otherwise: later changes of others are not undone.
+
+        What the other names were bound to is not kept alive from now on.
+        """
+        self._moved = self._find_moved()
+        self._bindings = {
+            name: self._bindings[name] for name in self._moved if name in self._bindings
+        }
+
+    def _find_moved(self) -> list[str]:
+        bound, before = named(self._scene.namespace), self._bindings
+        names = bound.keys() | before.keys()
+        return [name for name in names if bound.get(name, _GONE) is not before.get(name, _GONE)]
+
+    def put_back(self) -> tuple[str, ...]:
+        """Put names, sources, generators and flags back; names set since ``done`` stay.
+
+        Returns:
+            The names that were put back.
+        """
+        names = self._scene.namespace
+        with held_interrupts():
+            moved = self._find_moved() if self._moved is None else self._moved
+            for name in moved:
+                if name in self._bindings:
+                    names[name] = self._bindings[name]
+                else:
+                    names.pop(name, None)
+            self._held.hold()
+            self._process.put_back()
+            with suppress(ValueError):  # a state does not fit: its generator is another by now
+                put_back(self._generators, self._scene.generators())
+        return tuple(sorted(name for name in moved if not name.startswith("_")))

@@ -1,0 +1,88 @@
+"""Why a cell that is run again, from where it began, may give something else all the same."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads.entropy import CLOCKS, is_program
+from ipytorchseed.why.case import run_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.present import Present
+
+_FACTS = {"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"}
+"""Settings that are facts: no command puts them back."""
+
+_ALWAYS = {"python", "cpu", "gpu"}
+"""Those that matter whatever a cell uses."""
+
+_OF_TORCH = {"cuda", "cudnn"}
+
+_LATE = {
+    "torch.num_interop_threads": "torch",
+    "OMP_NUM_THREADS": "numpy",
+    "MKL_NUM_THREADS": "numpy",
+    "MKL_CBWR": "numpy",
+}
+"""Settings that nobody can change once the library has begun that they act on."""
+
+
+def find_doubts(run: Run, present: Present) -> Iterator[str]:
+    """Yield why a cell may give something else than it gave, a clause each.
+
+    Args:
+        run: The run whose cell it is.
+        present: What is known of the kernel that is to run it.
+    """
+    name = run_name(run, present.kernel)
+    yield from _of_settings(run, present, name)
+    for source, before, after in moves(run):
+        if (
+            before is None
+            and after is not None
+            and not _begins_anywhere(run, source, after, present)
+        ):
+            yield f"{source} came with {name} itself: where it began is not known"
+    for path in sorted({*present.changed_files(run)} & {*run.wrote}):
+        yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
+    for asked in run.nondeterministic_calls:
+        if is_program(asked):
+            yield f"{name} runs another program: {asked}"
+        elif asked != "hash" and asked not in CLOCKS:
+            yield f"{name} asks {asked}, which answers differently each time"
+
+
+def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield each source and generator, with its states when a run began and ended."""
+    for name in run.before.keys() | run.after.keys():
+        yield name, run.before.get(name), run.after.get(name)
+    for name, state in run.generators_before.items():
+        after = run.generators_after.get(name)
+        yield name, state.digest, None if after is None else after.digest
+
+
+def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
+    then, now = run.settings, present.settings
+    used = {*run.packages, *_ALWAYS, *(_OF_TORCH if "torch" in run.packages else ())}
+    for fact in sorted(_FACTS & used):
+        known = then.get(fact) is not None and now.get(fact) is not None
+        if known and now[fact] != then[fact]:
+            yield f"{fact} was {then[fact]} in {name}, now it is {now[fact]}"
+    for late, library in _LATE.items():
+        if library in run.packages and late in then and late in now and now[late] != then[late]:
+            yield f"{late} was {then[late]} in {name}, and cannot be set any more"
+    hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
+    same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
+    if "hash" in run.nondeterministic_calls and not same_order:
+        yield f"{name} depends on the order of hashes, which is another in each kernel"
+
+
+def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
+    """Tell whether it does not matter where a source began that came with a run."""
+    only_passes = source == "torch.cpu" and run.only_loader_seed_draws
+    seeded = bool(run.seeds) or "seed" in run.source
+    return only_passes or seeded or present.is_fresh(after) is True

@@ -1,0 +1,90 @@
+"""A setting of a library or of the process differs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, TEXT, Setting
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
+
+if TYPE_CHECKING:
+    from ipytorchseed.why.case import Case
+
+_TOLD = 3
+
+
+def find_libraries(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Find the settings of libraries that differ and can act on what the cell did.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found: how numbers are shown is then no cause as well.
+    """
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    before, after = case.against.settings, case.run.settings
+    acts_on = {
+        NUMBERS: True,
+        TEXT: not others and _shows_other_text(case),
+        ERRORS: case.against.error != case.run.error,
+    }
+    for name, setting in BY_NAME.items():
+        if name not in before or name not in after or before[name] == after[name]:
+            continue
+        if acts_on[setting.acts_on]:
+            causes.append(_cause(case, setting, before[name], after[name]))
+        else:
+            cleared.append(Cleared("flag", name, f"acts on {setting.acts_on} only"))
+    return causes, cleared
+
+
+def _shows_other_text(case: Case) -> bool:
+    """Tell whether something that is text, or is shown, differs."""
+    texts = {name for name, value in case.run.writes.items() if value.kind in ("str", "text")}
+    return any(change.what != "variable" or change.name in texts for change in case.changed)
+
+
+def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
+    blame = _blame(case, setting.name)
+    message = f"{setting.name}: {_step(before, after)}"
+    message += "".join(f"; {case.name(each.run)} set it" for each in blame if each.run)
+    fix = _restore(setting, before, after) if setting.restore else ""
+    return Cause("flag", setting.name, message, fix=fix, blame=blame)
+
+
+def _restore(setting: Setting, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+    """Write the statement that puts a setting back: of several, those that changed."""
+    given = repr(before)
+    if isinstance(before, dict):
+        moved = {name: each for name, each in before.items() if after.get(name) != each}
+        given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
+    package = setting.restore.partition(".")[0]
+    return f"import {package}; {setting.restore.format(given)}"
+
+
+def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+    """Say from what to what a setting changed; of several, which."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return f"{before} → {after}"
+    moved = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)[:_TOLD]]
+    return ", ".join(said) + (f" and {len(moved) - _TOLD} more" if len(moved) > _TOLD else "")
+
+
+def _blame(case: Case, name: str) -> tuple[Blame, ...]:
+    """Find the run that changed a setting, between two that have it on record."""
+    wanted = case.run.settings[name]
+    known = [run for run in [*case.history, case.run] if name in run.settings]
+    for earlier, later in pairwise(reversed(known)):
+        if later.settings[name] != wanted == earlier.settings[name]:
+            between = [
+                run
+                for run in case.history
+                if later.started <= run.started < earlier.started and run.kernel == case.run.kernel
+            ]
+            words = (name, name.rpartition(".")[2], name.partition(".")[0])
+            named = [run for word in words for run in between if word in run.source]
+            others = [run for run in named if run.cell != case.run.cell]
+            return tuple(Blame(run, "set it") for run in (others or between)[:1])
+    return ()

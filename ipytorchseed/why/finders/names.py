@@ -1,0 +1,89 @@
+"""A name that the cell looks up was not there, or is gone."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from typing import TYPE_CHECKING
+
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
+
+if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.case import Case
+
+_RESET = re.compile(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
+
+
+def find_names(case: Case) -> tuple[list[Cause], list[Cleared]]:
+    """Find the names that one of the runs found and the other did not."""
+    run, against = case.run, case.against
+    new = [name for name in run.reads if name in against.missing and name not in run.writes]
+    gone = [name for name in against.reads if name in run.missing]
+    causes = [*(_new(case, name) for name in new), *(_gone(case, name) for name in gone)]
+    return [*causes, *_replaced(case)], []
+
+
+def _replaced(case: Case) -> list[Cause]:
+    """Find functions of packages that the user put other ones in place of, or put back."""
+    found = []
+    for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
+        attribute = name.rpartition(".")[2]
+        setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
+        setters = [run for run in case.history if setting.search(run.source)]
+        blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
+        value = case.run.reads.get(name)
+        now = f"is now {value.summary}" if value else "is the package's own again"
+        message = f"{name} was replaced and {now}{_doings(case, blame)}"
+        found.append(Cause("input", name, message, blame=blame, prevents=True))
+    return found
+
+
+def find_own_names(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name what was not there before and the cell sets too, where nothing else is a cause.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    run, against = case.run, case.against
+    own = [name for name in run.reads if name in against.missing and name in run.writes]
+    if others:
+        return [], [Cleared("input", name, "the cell sets it itself") for name in own]
+    return [_new(case, name) for name in own], []
+
+
+def _new(case: Case, name: str) -> Cause:
+    value = case.run.reads[name]
+    was = "was Python's own" if hasattr(builtins, name) else "did not exist"
+    makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
+    blame = tuple(Blame(run, "made it") for run in makers[-1:])
+    message = f"{name} {was} and is now {value.summary or value.kind}{_doings(case, blame)}"
+    return Cause("input", name, message, fix=f"del {name}", blame=blame, prevents=True)
+
+
+def _gone(case: Case, name: str) -> Cause:
+    value = case.against.reads[name]
+    now = "is Python's own again" if hasattr(builtins, name) else "does not exist any more"
+    blame: tuple[Blame, ...] = ()
+    if case.same_kernel:
+        blame = tuple(Blame(run, "deleted it") for run in case.history if _deletes(run, name))[-1:]
+    else:
+        makers = [run for run in case.states.latest(case.run) if name in run.writes]
+        blame = tuple(
+            Blame(run, "made it, and was not run since the restart")
+            for run in makers[:1]
+            if run.kernel != case.run.kernel
+        )
+    was = value.summary or value.kind
+    message = f"{name} was {was} and {now}{_doings(case, blame)}"
+    return Cause("input", name, message, blame=blame, prevents=True)
+
+
+def _deletes(run: Run, name: str) -> bool:
+    deletes = re.search(rf"\bdel\b[^\n]*\b{re.escape(name)}\b", run.source)
+    return deletes is not None or _RESET.search(run.source) is not None
+
+
+def _doings(case: Case, blame: tuple[Blame, ...]) -> str:
+    return "".join(f"; {case.name(each.run)} {each.how}" for each in blame if each.run)

@@ -1,0 +1,263 @@
+"""The recomputation plan: which cells to run again, in which order, so that a result comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
+from ipytorchseed.reads.entropy import CLOCKS, is_program
+from ipytorchseed.reads.writers import writing_calls
+from ipytorchseed.why.case import run_name, run_word
+from ipytorchseed.why.changes import changed_parts
+from ipytorchseed.why.doubts import find_doubts, moves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.why.present import Present
+
+_TRIES = 300
+"""Cells that may be the ones to run again."""
+
+_TOLD = 3
+"""Names of what is in the way, or acts outside, that are told of one run."""
+
+
+class Step(Struct, frozen=True):
+    """A cell to be run again.
+
+    Attributes:
+        run: The run whose cell it is: with its text and states.
+        settings: The flags to run it under.
+        makes: The variables that are wanted of it; none for the last step.
+        outside: What it does outside the kernel: programs it starts, files it writes.
+    """
+
+    run: Run
+    settings: Mapping[str, Any] = {}
+    makes: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+
+
+class Plan(Struct, frozen=True):
+    """The way to a result that a cell once gave.
+
+    Attributes:
+        target: The run whose result is wanted.
+        steps: The cells to run, the target's last; none where there is no way.
+        doubts: Why the result may be another all the same, a clause each.
+        blocked: Why there is no way, and what to do; empty where there is one.
+    """
+
+    target: Run
+    steps: tuple[Step, ...] = ()
+    doubts: tuple[str, ...] = ()
+    blocked: str = ""
+
+
+def make_plan(target: Run, present: Present) -> Plan:
+    """Find the way to a run's result from where the kernel stands.
+
+    A cell is run again only once it finds what it found itself: what it read and is not as it was
+    is made anew first. The variables are followed through the steps, as if these were run.
+
+    Args:
+        target: The run whose result is wanted.
+        present: What is known of this kernel, and of earlier runs.
+    """
+    return _Planner(target, present).plan()
+
+
+class _Planner:
+    def __init__(self, target: Run, present: Present) -> None:
+        self._target = target
+        self._present = present
+        self._now: dict[str, Fingerprint] = {}
+        self._bound: set[str] = set()
+        self._steps: list[Step] = []
+        self._doubts: dict[str, None] = {}
+        self._under_way: set[int | None] = set()
+        self._given_up: set[str] = set()
+        self._tries = _TRIES
+        self._blocked = ""
+
+    def plan(self) -> Plan:
+        target = self._target
+        blocked = self._refusal(target) or ("" if self._prepare(target) else self._blocked)
+        if blocked:
+            return Plan(target, blocked=blocked)
+        self._steps.append(self._step(target))
+        doubts = [doubt for step in self._steps for doubt in find_doubts(step.run, self._present)]
+        return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
+
+    def _name(self, run: Run) -> str:
+        return run_name(run, self._present.kernel)
+
+    def _block(self, reason: str) -> bool:
+        """Note why there is no way, the first reason that was met; and return False."""
+        self._blocked = self._blocked or reason
+        return False
+
+    # -- what a run finds --------------------------------------------------------------------------
+
+    def _prepare(self, reader: Run) -> bool:
+        """Have a run find what it found; tell whether there is a way."""
+        self._under_way.add(reader.id)
+        try:
+            while wanting := [*self._wanting(reader)]:
+                makers = {name: self._makers(name, reader) for name in wanting}
+                first = min(wanting, key=lambda name: min(_ids(makers[name]), default=0))
+                if not any(self._try(maker, first) for maker in makers[first]):
+                    if first not in reader.reads:
+                        self._given_up.add(first)  # it may have been unbound then as well
+                        continue
+                    return self._block(self._say_unmade(first, self._name(reader)))
+            return True
+        finally:
+            self._under_way.discard(reader.id)
+
+    def _wanting(self, reader: Run) -> Iterator[str]:
+        """Yield the names that are not as a run found them."""
+        for name in self._present.effects(reader).reads:
+            if name not in reader.reads and not self._is_bound(name):
+                yield name
+        for name, wanted in reader.reads.items():
+            if not self._is_there(name, wanted, reader):
+                yield name
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self._bound or name in self._given_up or self._present.is_bound(name)
+
+    def _is_there(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
+        if wanted.kind == "rng" or name in reader.generators_before:
+            return self._is_bound(name)  # its state is put back with the sources
+        now = self._now.get(name) or self._present.last(name)
+        if now is None:
+            return "." in name  # in a module that is imported yet, and not set by a cell
+        alike = same(now, wanted)
+        if alike is None and _random(now) == _random(wanted):
+            self._doubts[f"`{name}` is too large to be compared in full"] = None
+            return True
+        return _is_as_good(now, wanted, reader, alike=bool(alike))
+
+    def _makers(self, name: str, reader: Run) -> list[Run]:
+        """Return the runs that may leave a variable as wanted, the best first."""
+        wanted = reader.reads.get(name)
+        if wanted is None or wanted.kind == "rng":
+            return [*self._present.setters(name, reader)][:1]
+        makers = [
+            run
+            for run in self._present.makers(name, wanted.digest)
+            if _random(run.writes[name]) == _random(wanted)
+        ]
+        makers.sort(key=lambda run: name in run.reads)  # those that make it from nothing first
+        if makers and not wanted.exact:
+            self._doubts[f"nobody can see all of `{name}`"] = None
+        return makers
+
+    def _try(self, maker: Run, name: str) -> bool:
+        """Have a cell run again for a variable; where that is no way, nothing is added."""
+        if self._tries == 0 or maker.id in self._under_way:
+            return False
+        self._tries -= 1
+        kept = [*self._steps], dict(self._now), set(self._bound), dict(self._doubts)
+        if self._can_repeat(maker) and self._prepare(maker):
+            made = {name, *(each for each in self._target.reads if each in maker.writes)}
+            self._steps.append(self._step(maker, *sorted(made)))
+            self._now.update(maker.writes)
+            self._bound |= self._present.effects(maker).writes
+            return True
+        self._steps, self._now, self._bound, self._doubts = kept
+        return False
+
+    def _step(self, run: Run, *makes: str) -> Step:
+        return Step(run, self._present.settings_of(run), makes, self._outside(run))
+
+    def _can_repeat(self, maker: Run) -> bool:
+        """Tell whether a cell that is run again for what it makes makes the same."""
+        entropy = [name for name in maker.nondeterministic_calls if not _repeats(name)]
+        if entropy:
+            return self._block(f"{self._name(maker)} has to run again, and asks {entropy[0]}")
+        refusal = self._refusal(maker)
+        return self._block(refusal) if refusal else True
+
+    def _say_unmade(self, name: str, reader: str) -> str:
+        """Say that a variable is not what a run read, and that no recorded cell makes it so."""
+        then = f"then %replay {self._word(self._target)}"
+        module = name.rpartition(".")[0]
+        if module:
+            return f"`{name}` is not what {reader} read: put {module} back and reload it, {then}"
+        return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
+
+    # -- what is in the way ------------------------------------------------------------------------
+
+    def _refusal(self, run: Run) -> str:
+        """Say why a run cannot be repeated; empty where it can."""
+        name, word = self._name(run), self._word(self._target)
+        if run.status != "ok":
+            how = "was interrupted" if run.status == "interrupted" else f"failed ({run.error})"
+            return f"{name} {how}: there is no result to bring back"
+        changed = [
+            PurePath(path).name
+            for path in self._present.changed_files(run)
+            if path not in run.wrote  # it may write it before it reads it
+        ]
+        if changed:
+            which = f"{_listed(changed)} {'is' if len(changed) == 1 else 'are'}"
+            return f"{which} not what {name} read: put it back, then %replay {word}"
+        moved = {
+            name: before
+            for name, before, after in moves(run)
+            if before is not None and before != after
+        }
+        gone = self._present.pruned(moved.values())
+        if gone:
+            names = _listed([name for name, digest in moved.items() if digest in gone])
+            return (
+                f"where {names} stood when {name} began is no longer in the ledger: states are"
+                " pruned before runs"
+            )
+        return ""
+
+    def _outside(self, run: Run) -> tuple[str, ...]:
+        """Name what a cell does outside the kernel."""
+        programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
+        files = [f"writes {PurePath(path).name}" for path in run.wrote]
+        calls = writing_calls(self._present.effects(run))
+        files = files or [f"writes files: {name}" for name in calls]
+        return (*programs, *files[:_TOLD])
+
+    def _word(self, run: Run) -> str:
+        return run_word(run, self._present.kernel)
+
+
+def _ids(runs: Iterable[Run]) -> list[int]:
+    return [run.id or 0 for run in runs][:1]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(names[:_TOLD]) + more
+
+
+def _repeats(asked: str) -> bool:
+    """Tell whether what a cell asks may leave what it makes alone."""
+    return asked in CLOCKS or asked == "hash" or is_program(asked)
+
+
+def _random(value: Fingerprint) -> str | None:
+    """Return the states of the generators inside a value; they are not part of its digest."""
+    return value.parts.get("random")
+
+
+def _is_as_good(now: Fingerprint, wanted: Fingerprint, reader: Run, *, alike: bool) -> bool:
+    if alike:
+        return _random(now) == _random(wanted)
+    moved = changed_parts(wanted, now).keys()
+    return moved == {"grad"} and "zero_grad" in reader.source

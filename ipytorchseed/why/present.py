@@ -1,0 +1,50 @@
+"""What a plan begins from: the kernel as it stands, and the runs that it remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.reads.effects import Effects
+
+
+class Present(Protocol):
+    """Knows this kernel as it stands, and the runs of the past."""
+
+    kernel: str
+    """The kernel's name, as runs have it."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings now."""
+
+    def settings_of(self, run: Run) -> Mapping[str, Any]:
+        """Return the settings that a run began with; those of torch, where it imported that."""
+
+    def last(self, name: str) -> Fingerprint | None:
+        """Return what a variable is now; None where it is not there."""
+
+    def is_bound(self, name: str) -> bool:
+        """Tell whether a name is bound now, or a builtin."""
+
+    def effects(self, run: Run) -> Effects:
+        """Return what the code of a run does with names."""
+
+    def makers(self, name: str, digest: str) -> Sequence[Run]:
+        """Return the runs that left a variable so, and ended well, the newest first."""
+
+    def setters(self, name: str, reader: Run) -> Iterable[Run]:
+        """Return the runs before a run, in its kernel, that may have set a name, newest first."""
+
+    def pruned(self, digests: Iterable[str]) -> set[str]:
+        """Return those states of the given ones that are no longer kept."""
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+
+    def changed_files(self, run: Run) -> Sequence[str]:
+        """Return the paths of files that a run read, and that are known to be others now."""

@@ -1,0 +1,123 @@
+"""What lies behind a changed input: the causes in the cell that made it, one level further."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.why.case import Case
+from ipytorchseed.why.changes import how_far, write_step
+from ipytorchseed.why.finders import FINDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.explanation import Blame, Cause
+
+_TOLD = 3
+"""Roots of one input that are told."""
+
+
+def with_roots(case: Case, causes: Sequence[Cause]) -> list[Cause]:
+    """Add to inputs that were made from something else than before what that was.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    known = {(cause.kind, cause.name) for cause in causes}
+    return [_with_root(case, cause, known) if cause.kind == "input" else cause for cause in causes]
+
+
+def _with_root(case: Case, cause: Cause, known: set[tuple[str, str]]) -> Cause:
+    for blame in cause.blame:
+        earlier = None if blame.run is None else _earlier(case, blame.run, cause.name)
+        if blame.run is None or earlier is None:
+            continue
+        roots = [*_roots(_between(case, earlier, blame.run), known)]
+        if not roots:
+            continue
+        said = " and ".join(message for message, _ in roots[:_TOLD])
+        runs = {each.run.id for each in cause.blame if each.run is not None}
+        found = [each for _, more in roots[:_TOLD] for each in more if each.run]
+        further = {each.run.id: each for each in found if each.run and each.run.id not in runs}
+        return replace(
+            cause,
+            message=f"{cause.message}; behind it: {said}",
+            blame=(*further.values(), *cause.blame),
+        )
+    return cause
+
+
+def _earlier(case: Case, maker: Run, name: str) -> Run | None:
+    """Return the run that made an input as it was before, where only what else it read differs."""
+    found = [
+        run
+        for run in case.states.latest(case.run)
+        if run.cell == maker.cell and _comes_before(run, maker) and name in run.writes
+    ]
+    wanted = case.against.reads.get(name)
+    exact = [run for run in found if wanted is not None and same(run.writes[name], wanted)]
+    earlier = next(iter(exact or found), None)
+    if earlier is None:
+        return None
+    before, after = earlier.reads.get(name), maker.reads.get(name)
+    alike = before is after is None or (before and after and same(before, after))
+    return earlier if alike else None
+
+
+def _comes_before(run: Run, other: Run) -> bool:
+    return run.id is not None and other.id is not None and run.id < other.id
+
+
+def _between(case: Case, earlier: Run, maker: Run) -> Case:
+    """Return the evidence about two runs of a cell that made an input."""
+    history = [
+        run
+        for run in case.states.latest(case.run)[::-1]
+        if not _comes_before(run, earlier) and _comes_before(run, maker)
+    ]
+    return Case(maker, earlier, history, case.states)
+
+
+def _roots(case: Case, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
+    """Find the causes in the cell that made an input, each with the runs to blame."""
+    for finder in FINDERS:
+        for cause in finder(case)[0]:
+            if (cause.kind, cause.name) in known:  # told by itself
+                continue
+            if cause.kind == "code":
+                yield f"{_steps(case, cause)}{case.name(case.run)} was edited", ()
+            elif cause.kind == "input":
+                yield _input(case, cause), cause.blame
+            elif cause.kind == "rng":
+                yield f"{cause.name} began elsewhere in {case.name(case.run)}", ()
+            else:
+                yield cause.message, cause.blame
+
+
+def _steps(case: Case, code: Cause) -> str:
+    """Say which numbers an edit changed: ``lr 0.01 → 0.03, ``."""
+    said = []
+    for name, after in case.run.writes.items():
+        before = case.against.writes.get(name)
+        if before is None or same(before, after) is not False or f"{name} = " not in code.proof:
+            continue
+        if before.series and after.series and len(before.series) == len(after.series) == 1:
+            said.append(f"{name} {write_step(before.series[0], after.series[0])}, ")
+    return "".join(said[:_TOLD])
+
+
+def _input(case: Case, cause: Cause) -> str:
+    """Say how an input of the maker differs, and who made it so: ``(In[4], edited)``."""
+    far = how_far(case.against.reads[cause.name], case.run.reads[cause.name])
+    said = f"{cause.name} {far}"
+    makers = [each.run for each in cause.blame if each.run is not None]
+    if not makers:
+        return said
+    earlier = _earlier(case, makers[-1], cause.name)
+    edited = earlier is not None and earlier.code != makers[-1].code
+    return f"{said} ({case.name(makers[-1])}{', edited' if edited else ''})"

@@ -1,0 +1,80 @@
+"""Times and addresses that cells keep, and draws of imports: no differences, and no causes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checking.books import book, causes, found, look
+
+SAME, LATER, SHOWN = ("same", "same"), ("same", "different"), ("different", "same")
+
+KEPT = (
+    "from datetime import datetime\nimport time",
+    "started = datetime.now()\nstamp = f'{started:%H%M%S.%f}'",
+    "times = []\nfor n in range(3):\n    t = time.time(); times.append(time.time() - t)",
+    "history = {'loss': [], 'time': []}\nfor n in range(3):\n    t = time.perf_counter()\n"
+    "    history['loss'].append(n)\n    history['time'].append(time.perf_counter() - t)",
+    "class Timer:\n    def __init__(self): self.start = time.time()\ntimer = Timer()",
+    "ids = [id([]) for _ in range(3)]\nnames = {id(each): each for each in ([], {})}",
+    "from sklearn.linear_model import Ridge\nfrom sklearn.model_selection import cross_validate\n"
+    "import numpy as np\nX = np.linspace(0, 1, 30)[:, None]\n"
+    "scores = cross_validate(Ridge(), X, X[:, 0] ** 2)\nscores",
+    "import pandas as pd\ntable = pd.DataFrame(scores)\ntable",
+    "print('done')",
+)
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """The verdicts on several notebooks, by their names: checked together."""
+    folder = tmp_path_factory.mktemp("books")
+    paths = [
+        book(folder / "kept", *KEPT),
+        book(folder / "shown", "import time\nbegan = time.time_ns()", "print(began)"),
+        book(
+            folder / "beside",
+            "from datetime import datetime\nimport random",
+            "started, key = datetime.now(), id([])\nx = random.random()",
+            "print(x)",
+        ),
+        book(
+            folder / "imported",
+            "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
+        ),
+        book(
+            folder / "imported_and_drawn",
+            "import random, rich.style\nprint(random.random())",
+        ),
+    ]
+    verdicts = look(*paths, cold=True)  # what is imported shall not be there before
+    return {verdict.path.stem: verdict for verdict in verdicts}
+
+
+def test_times_and_addresses_kept_are_no_difference(books):
+    """As moments, texts, in lists, tables and objects; also those that a library keeps."""
+    verdict = books["kept"]
+    assert found(verdict) == [SAME] * len(KEPT)
+    assert (verdict.reproducible, verdict.origin) == (True, None)
+
+
+def test_a_time_that_is_shown_later_is_told_as_one(books):
+    """What differs is what a clock said, and not a cell that does not repeat."""
+    verdict = books["shown"]
+    assert found(verdict) == [SAME, SHOWN]
+    (cause,) = verdict.origin.causes
+    assert cause.name == "began"
+    assert "what a clock said" in cause.message
+
+
+def test_a_draw_beside_a_time_is_found(books):
+    """It alone is the cause."""
+    verdict = books["beside"]
+    assert found(verdict) == [SAME, LATER, SHOWN]
+    assert causes(verdict) == [("rng", "python")]
+    assert {each.name for each in verdict.origin.changes} == {"x"}
+
+
+def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
+    """``rich`` draws a number from ``random`` as it is imported."""
+    assert causes(books["imported"]) == [("entropy", "os.urandom")]
+    assert causes(books["imported_and_drawn"]) == [("rng", "python")]

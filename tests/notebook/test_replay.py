@@ -1,0 +1,409 @@
+"""``%replay``: the result of an earlier run comes back, bit for bit, or nothing changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from ipytorchseed.ledger.blobs import STATE
+from tests.kernel import Kernel
+
+SETUP = "import random, torch"
+MAKE = "torch.manual_seed(0)\nmodel = torch.nn.Linear(3, 1)\nopt = torch.optim.SGD(model.parameters(), 0.1)"
+TRAIN = (
+    "loss = model(torch.randn(8, 3)).square().mean()\n"
+    "opt.zero_grad()\nloss.backward()\nopt.step()\nloss.item()"
+)
+HERE = "(model.weight.tolist(), loss.item(), torch.get_rng_state().sum().item())"
+
+
+@pytest.fixture
+def kernel(new_kernel):
+    """A kernel in which a model was made and trained twice: In[4], then In[5]."""
+    for cell in (SETUP, MAKE, TRAIN, TRAIN):
+        assert new_kernel.run(cell, cell[:5]).status == "ok"
+    return new_kernel
+
+
+def said(reply):
+    """Return the text of what a reply displays, the progress line left out."""
+    return "\n".join(shown["text/plain"] for shown in reply.displays if shown["text/plain"])
+
+
+def test_it_brings_back_what_a_run_gave(kernel):
+    """The cells that made its inputs run again, then its own; the new run has the magic's number."""
+    first = kernel.runs()[2]
+    reply, runs = kernel.record("%replay 4", "replay")
+    assert said(reply) == (
+        "✓ In[6] is In[4]'s result again, bit for bit.\n"
+        "Run again before it: In[3]. To undo it: %replay --undo."
+    )
+    assert [(run.cell, run.execution_count) for run in runs] == [(MAKE[:5], None), (TRAIN[:5], 6)]
+    assert runs[1].result == first.result
+    assert runs[1].writes["model"].digest == first.writes["model"].digest
+    assert runs[1].after["torch.cpu"] == first.after["torch.cpu"]
+    assert not runs[0].between
+    assert not runs[1].between
+
+
+def test_its_cell_shows_what_it_showed_and_the_others_nothing(new_kernel):
+    """Its value is ``Out`` of the magic's cell."""
+    new_kernel.run("print('made')\nx = [1]")
+    new_kernel.run("print('used')\nx.append(2)\nx")
+    reply = new_kernel.run("%replay 3")
+    assert (reply.stdout, reply.shown) == ("used\n", "[1, 2]")
+    assert new_kernel.run("Out[4]").shown == "[1, 2]"
+    assert new_kernel.value("In[4]") == "get_ipython().run_line_magic('replay', '3')"
+
+
+def test_without_a_number_it_is_the_run_of_the_last_why(kernel):
+    """As ``%why`` ends with it."""
+    assert "To get the earlier result back:\n    %replay 4\n" in said(kernel.run("%why"))
+    assert "✓ In[7] is In[4]'s result again" in said(kernel.run("%replay"))
+
+
+def test_without_a_number_and_without_a_why(new_kernel):
+    """One line says what to type."""
+    assert new_kernel.run("%replay").error.evalue == (
+        "%replay: no %why named an earlier run yet; name one: %replay 5"
+    )
+
+
+def test_dry_shows_the_steps_and_runs_nothing(kernel):
+    """In their order, with what is wanted of each."""
+    before = kernel.value(HERE)
+    reply, runs = kernel.record("%replay 4 --dry")
+    shown = said(reply).splitlines()
+    assert shown[0] == "To bring In[4]'s result back, run again:"
+    assert re.fullmatch(r"In\[3\] +torch.manual_seed\(0\) +model, opt.*", shown[3])
+    assert re.fullmatch(r"In\[4\] +loss = model\(torch.randn\(8, .* the result *", shown[4])
+    assert max(map(len, shown)) <= 80
+    assert (kernel.value(HERE), [run.source for run in runs]) == (before, ["%replay 4 --dry"])
+
+
+def test_undo_puts_names_sources_and_flags_back(kernel):
+    """Also what the cells changed in place; names set since stay."""
+    kernel.run("losses = []\ng = torch.Generator().manual_seed(1)")
+    grow = "losses.append(torch.rand(2, generator=g).sum().item())\nlen(losses)"
+    kernel.run(grow, "grow")
+    kernel.run(grow, "grow")
+    kernel.run("torch.set_default_dtype(torch.float64)\nkept = losses")
+    look = "(losses, kept is losses, g.get_state().sum().item(), str(torch.get_default_dtype()))"
+    before, state = kernel.value(look), kernel.value(HERE)
+    assert "✓" in said(kernel.run("%replay 8"))
+    assert kernel.value(look) != before
+    assert kernel.value("(len(losses), str(torch.get_default_dtype()))") == (2, "torch.float32")
+    kernel.run("later = 1")
+    reply, runs = kernel.record("%replay --undo")
+    assert reply.stdout.startswith("The replay of In[8] is undone. Sources and flags are as before")
+    assert (kernel.value(look), kernel.value(HERE), kernel.value("later")) == (before, state, 1)
+    assert "losses" in runs[-1].writes
+    again = kernel.run("%replay --undo").error.evalue
+    assert again == (
+        "%replay: no replay to undo: none was played in this kernel since the last undo"
+    )
+    kernel.run("torch.set_default_dtype(torch.float32)")
+
+
+def test_undo_goes_alone(kernel):
+    """With a run it would not be clear what is meant."""
+    assert (
+        "--undo goes alone: it undoes the last replay"
+        in kernel.run("%replay 4 --undo").error.evalue
+    )
+
+
+def test_flags_and_variables_of_the_environment_are_as_then(new_kernel):
+    """As the cell found them."""
+    new_kernel.run("import os, torch\nos.environ['SCALE'] = '2'\nx = torch.ones(1)")
+    use = "out = (x / 3 * int(os.environ['SCALE'])).dtype, int(os.environ['SCALE'])"
+    make = "x = torch.ones(1)"
+    for cell in (make, use):
+        new_kernel.run(cell, cell)
+    new_kernel.run("torch.set_default_dtype(torch.float64)\nos.environ['SCALE'] = '5'")
+    for cell in (make, use):
+        new_kernel.run(cell, cell)
+    assert "✓" in said(new_kernel.run("%replay 4"))
+    assert new_kernel.value("(str(out[0]), out[1])") == ("torch.float32", 2)
+    new_kernel.run("%replay --undo")
+    assert new_kernel.value("(str(out[0]), out[1])") == ("torch.float64", 5)
+    assert new_kernel.value("os.environ['SCALE']") == "5"
+
+
+def test_a_run_of_an_earlier_kernel(kernel):
+    """Its imports run again too, and what is unbound is made."""
+    kernel.restart()
+    kernel.run("%load_ext ipytorchseed")
+    reply, runs = kernel.record("%replay #3")
+    assert "✓ In[2] is #3's result again, bit for bit." in said(reply)
+    assert [run.source for run in runs] == [SETUP, MAKE, TRAIN]
+
+
+def test_a_generator_of_an_earlier_kernel(new_kernel):
+    """It is made by its cell, and put where it stood."""
+    new_kernel.run("import numpy as np\nrng = np.random.default_rng(3)")
+    for _ in range(2):
+        new_kernel.run("out = rng.random(4).tolist()\nout", "draw")
+    result = new_kernel.value("out")
+    new_kernel.restart()
+    new_kernel.run("%load_ext ipytorchseed")
+    assert "✓" in said(new_kernel.run("%replay #3"))
+    assert new_kernel.value("out") == result
+
+
+def test_helpers_and_what_they_use_come_back(new_kernel):
+    """A function of a later text is made anew by the cell that had the earlier one."""
+    new_kernel.run("import math\nbase = 2.0", "base")
+    new_kernel.run("def scale(x):\n    return math.sqrt(x) * base", "helper")
+    new_kernel.run("y = scale(9)\ny", "use")
+    new_kernel.run("def scale(x):\n    return x * base", "helper")
+    new_kernel.run("base = 5.0", "other")
+    new_kernel.run("y = scale(9)\ny", "use")
+    assert "✓" in said(new_kernel.run("%replay 4"))
+    assert new_kernel.value("y") == 6.0
+
+
+def test_a_cell_that_awaits(new_kernel):
+    """It runs to its end, before the other steps."""
+    new_kernel.run(
+        "import asyncio\nasync def fetch():\n    await asyncio.sleep(0.01)\n    return [1]"
+    )
+    new_kernel.run("x = await fetch()")
+    new_kernel.run("x.append(len(x) + await asyncio.sleep(0, 1))\nx")
+    new_kernel.run("x = 0")
+    assert new_kernel.run("%replay 4").shown == "[1, 2]"
+
+
+def test_a_graph_that_was_used_up_is_made_anew(new_kernel):
+    """A backward pass runs once; its forward runs again before it."""
+    new_kernel.run("import torch\nw = torch.ones(2, requires_grad=True)")
+    new_kernel.run("out = (w * 3).sum()", "forward")
+    new_kernel.run("out.backward()", "backward")
+    reply = new_kernel.run("%replay 4")
+    assert "✓ In[5] is In[4]'s result again" in said(reply)
+    assert new_kernel.value("w.grad.tolist()") == [3.0, 3.0]
+
+
+def test_a_deterministic_cell_has_its_scope(kernel):
+    """Its seed and flags hold while it runs again, and are put back."""
+    cell = "%%deterministic 42\nout = torch.rand(2).tolist(), torch.are_deterministic_algorithms_enabled()\nout"
+    shown = kernel.run(cell, "det").shown
+    reply = kernel.run("%replay 6")
+    assert (reply.shown, "✓" in said(reply)) == (shown, True)
+    assert kernel.value("torch.are_deterministic_algorithms_enabled()") is False
+
+
+def test_what_still_differs_is_explained(new_kernel):
+    """Entropy that the cell asks itself cannot be put back."""
+    new_kernel.run("import os\nx = 1", "x")
+    for _ in range(2):
+        new_kernel.run("out = x, os.urandom(4)", "ask")
+    reply = new_kernel.run("%replay 3")
+    shown = said(reply)
+    assert shown.startswith("▲ In[5] is not In[3]'s result.\n")
+    assert "In[3] asks os.urandom, which answers differently each time." in " ".join(shown.split())
+    assert "To undo it: %replay --undo." in " ".join(shown.split())
+    assert "▲ the cell calls os.urandom" in shown
+    assert "To get the earlier" not in shown
+
+
+def test_readings_of_a_clock_do_not_count(new_kernel):
+    """They differ in every run."""
+    cell = "began = time.time()\nout = [1]\nseconds = time.time() - began"
+    new_kernel.run("import time")
+    new_kernel.run(cell, "timed")
+    assert "✓ In[4] is In[3]'s result again" in said(new_kernel.run("%replay 3"))
+
+
+OUTSIDE = {
+    "open('out.txt', 'w').write('a')": "writes out.txt",
+    "import pathlib\npathlib.Path('b.txt').write_text('a')": "writes b.txt",
+    "import torch\ntorch.save([1], 'c.pt')": "writes",
+    "x = !echo 1": "runs !echo",
+    "import subprocess\nx = subprocess.run('true').returncode": "runs subprocess.run",
+}
+
+
+@pytest.mark.parametrize("cell", OUTSIDE)
+def test_what_acts_outside_is_named_first(new_kernel, tmp_path, cell):
+    """And runs with --yes only."""
+    new_kernel.run(cell, "cell")
+    for file in (*tmp_path.glob("*.txt"), *tmp_path.glob("*.pt")):
+        file.unlink()
+    refused = new_kernel.run("%replay 2").error.evalue
+    assert refused.startswith(f"%replay: In[2] {OUTSIDE[cell]}")
+    assert refused.endswith("Nothing was run; to run that again, add --yes")
+    assert not [*tmp_path.glob("*.txt"), *tmp_path.glob("*.pt")]
+    assert "add --yes" in said(new_kernel.run("%replay 2 --dry"))
+    assert new_kernel.run("%replay 2 --yes").status == "ok"
+
+
+def test_a_helper_that_writes_is_found_out(new_kernel, tmp_path):
+    """By what the run did, not by the cell's text."""
+    new_kernel.run("def keep(x):\n    with open('kept.txt', 'a') as file:\n        file.write(x)")
+    new_kernel.run("keep('a')", "use")
+    assert "In[3] writes kept.txt" in new_kernel.run("%replay 3").error.evalue
+    assert (tmp_path / "kept.txt").read_text() == "a"
+
+
+REFUSED = {
+    "99": "no run '99' is recorded; the last ones are",
+    "x": "no run 'x' is recorded",
+    "6": "In[6] failed (ZeroDivisionError: division by zero): there is no result to bring back",
+}
+
+
+@pytest.mark.parametrize("run", REFUSED)
+def test_what_cannot_be_replayed_is_told_in_a_line(kernel, run):
+    """Nothing has changed then."""
+    kernel.run("1 / 0", "fails")
+    before = kernel.value(HERE)
+    error = kernel.run(f"%replay {run}").error
+    assert error.ename == "UsageError"
+    assert error.evalue.startswith(f"%replay: {REFUSED[run]}")
+    assert "\n" not in error.evalue
+    assert kernel.value(HERE) == before
+
+
+def test_an_input_that_no_recorded_cell_made(new_kernel):
+    """It is named, with what to do."""
+    new_kernel.run("x = [1]", silent=True)
+    new_kernel.run("y = sum(x)", "use")
+    new_kernel.run("x.append(2)")
+    assert new_kernel.run("%replay 2").error.evalue == (
+        "%replay: no recorded cell makes `x` what In[2] read: make it again, then %replay 2"
+    )
+
+
+def test_a_file_that_changed(new_kernel, tmp_path):
+    """It is named; once it is put back, the result comes back."""
+    data = tmp_path / "data.csv"
+    data.write_text("1")
+    new_kernel.run("x = open('data.csv').read()", "read")
+    data.write_text("2")
+    new_kernel.run("x = open('data.csv').read()", "read")
+    assert new_kernel.run("%replay 2").error.evalue == (
+        "%replay: data.csv is not what In[2] read: put it back, then %replay 2"
+    )
+    data.write_text("1")
+    assert "✓" in said(new_kernel.run("%replay 2"))
+
+
+def test_states_that_were_pruned(kernel):
+    """They are named, and why they are gone."""
+    with closing(sqlite3.connect(kernel.ledger)) as connection, connection:
+        connection.execute("DELETE FROM blobs WHERE kind = ?", (STATE,))
+    told = kernel.run("%replay 4").error.evalue
+    assert told == (
+        "%replay: where torch.cpu stood when In[4] began is no longer in the ledger: states are"
+        " pruned before runs"
+    )
+
+
+def test_another_ranks_run(tmp_path):
+    """It is not replayed into this one."""
+    with Kernel(tmp_path, RANK="0") as one, Kernel(tmp_path, RANK="1") as other:
+        for kernel in (one, other):
+            kernel.run("%load_ext ipytorchseed")
+            kernel.run("import random\nx = random.random()", "draw")
+        number = next(run.id for run in one.runs() if run.rank == 0 and "random" in run.source)
+        error = other.run(f"%replay #{number}").error.evalue
+        assert f"#{number} is of rank 0, and this process of rank 1" in error
+        assert "✓" in said(other.run("%replay 2"))
+
+
+def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
+    """It is named, and so is that; what the replay did so far is undone."""
+    new_kernel.run("import random, sys")
+    new_kernel.run("sys.left = [1]", silent=True)  # nobody knows of it
+    take = "items.append(random.random() + sys.left.pop())"
+    for cell in ("items = [1]", take, "items = 0"):
+        new_kernel.run(cell, cell)
+    look = "(items, random.getstate()[1][-1])"
+    before = new_kernel.value(look)
+    reply, runs = new_kernel.record("%replay 4")
+    assert reply.error.evalue == (
+        "%replay: In[4] failed when it ran again (IndexError: pop from empty list); names, sources"
+        " and flags are as before"
+    )
+    assert "Traceback" not in reply.stderr + reply.stdout
+    assert new_kernel.value(look) == before
+    assert [(run.source, run.status) for run in runs] == [
+        ("items = [1]", "ok"), (take, "error"), ("%replay 4", "error"),
+    ]  # fmt: skip
+    assert "items" in runs[-1].writes
+
+
+def test_an_interrupt_leaves_all_as_it_was(new_kernel):
+    """What the cells did so far is undone, and that is said."""
+    new_kernel.run("import random, sys, time")
+    new_kernel.run("sys.wait = 0", silent=True)  # nobody knows of it
+    use = "x.append(random.random())\nprint('begun')\ntime.sleep(sys.wait)"
+    for cell in ("x = [random.random()]", use, "x.append(3)"):
+        new_kernel.run(cell, cell)
+    new_kernel.run("sys.wait = 60", silent=True)
+    look = "(x, random.getstate()[1][-1])"
+    before = new_kernel.value(look)
+    reply = new_kernel.run("%replay 4", interrupt_at="begun")
+    assert reply.error.evalue == "%replay: interrupted; names, sources and flags are as before"
+    assert new_kernel.value(look) == before
+
+
+def test_a_replay_inside_a_replay(new_kernel):
+    """The cell that asks for one cannot be a step of one."""
+    new_kernel.run("x = 1")
+    new_kernel.run("y = 2\nget_ipython().run_line_magic('replay', '2')", "both")
+    error = new_kernel.run("%replay 3").error.evalue
+    assert "take %replay out of the cell" in error
+
+
+def test_a_cell_that_does_more_than_to_ask(new_kernel):
+    """It is recorded as itself, too."""
+    new_kernel.run("x = [1]", "x")
+    reply, runs = new_kernel.record("%replay 2\ny = x + [2]", "both")
+    assert "✓ #2 is In[2]'s result again" in said(reply)
+    assert [(run.cell, run.execution_count) for run in runs] == [("x", None), ("both", 3)]
+    assert "y" in runs[1].writes
+
+
+def test_later_questions_are_about_the_right_runs(kernel):
+    """A replay is a run of its cell; what is asked of others stays as it was."""
+    kernel.run("%replay 4")
+    told = json.loads(kernel.run("%why 6 --json").stdout)
+    assert (told["run"]["execution_count"], told["against"]["execution_count"]) == (6, 5)
+    assert [each["name"] for each in told["causes"]] == ["torch.cpu", "model"]
+    assert "✓ In[8] is In[6]'s result again" in said(kernel.run("%replay 6"))
+
+
+def test_tracking_is_off(kernel):
+    """Nothing could be checked then."""
+    kernel.run("%config IPyTorchSeed.tracking = False")
+    error = kernel.run("%replay 4").error.evalue
+    assert error.startswith("%replay: tracking is off; %config IPyTorchSeed.tracking = True")
+
+
+OVERHEAR = (
+    "told, pub = [], get_ipython().display_pub\n"
+    "def publish(data, *args, publish=pub.publish, **more):\n"
+    "    told.append(data.get('text/plain'))\n    return publish(data, *args, **more)\n"
+    "pub.publish = publish"
+)
+
+
+def test_long_replays_tell_how_far_they_are(new_kernel):
+    """Where cells took long once; the line is gone in the end."""
+    new_kernel.run("import time\ntime.sleep(1.6)\nx = [1]", "make")
+    new_kernel.run("x.append(2)\nx", "use")
+    new_kernel.run("x = 0")
+    new_kernel.run(OVERHEAR, silent=True)
+    reply = new_kernel.run("%replay 3")
+    assert new_kernel.value("told[:3]") == [
+        "Replaying: 1 of 2 · In[2] import time, which took 1.6 s …",
+        "Replaying: 2 of 2 · In[3] x.append(2) …",
+        "",
+    ]
+    assert [shown["text/plain"][:1] for shown in reply.displays] == ["", "✓"]

@@ -1,0 +1,44 @@
+"""Which of the numbers that changed are drawn as curves."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.render.charted import charted
+from ipytorchseed.why.explanation import Change
+
+LOSSES = (1.5, 0.7, 0.4, 0.3), (1.5, 0.8, 0.6, 0.5)
+LABELS = (0.0, 3.0, 1.0, 2.0), (1.0, 3.0, 1.0, 0.0)
+
+
+def _printed(*columns):
+    """Return what lines of these columns are as one series."""
+    return tuple(number for line in zip(*columns, strict=True) for number in line)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ([Change("variable", "losses", "", *LOSSES)], ["losses"]),
+        ([Change("variable", "labels", "", *LABELS)], []),
+        ([Change("variable", "x", "", *LOSSES), Change("variable", "val_loss", "", *LOSSES)],
+         ["val_loss", "x"]),
+        ([Change("variable", str(n), "", *LOSSES) for n in range(5)], ["0", "1", "2"]),
+        ([Change("variable", "x", "", (0.5,) * 5_000, (0.6,) * 5_000)], []),
+        ([Change("variable", "x", "", (0.5,), (0.6,))], []),
+        ([Change("stdout", "", "", *LOSSES)], ["printed"]),
+        ([Change("stdout", "", "", *(_printed(range(4), each) for each in LOSSES))],
+         ["printed, column 2"]),
+        ([Change("stdout", "", "", *(_printed(range(1, 5), (10,) * 4, each) for each in LOSSES))],
+         ["printed, column 3"]),
+    ],
+)  # fmt: skip
+def test_what_a_person_would_plot(changes, names):
+    """Measures first, at most three; no labels, no counters, no data, no single numbers."""
+    assert [name for name, _ in charted(changes)] == names
+
+
+def test_a_printed_column_has_its_numbers():
+    """And not those of the counter before it."""
+    change = Change("stdout", "", "", *(_printed(range(4), each) for each in LOSSES))
+    assert [(tuple(before), tuple(after)) for _, (before, after) in charted([change])] == [LOSSES]

@@ -1,0 +1,10 @@
+"""The sources of this process by their names."""
+
+from __future__ import annotations
+
+from ipytorchseed.rng.table import sources
+
+
+def find_source(name):
+    """Return the source of that name."""
+    return {source.name: source for source in sources()}[name]

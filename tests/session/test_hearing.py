@@ -1,0 +1,194 @@
+"""Replacing the functions that open files: unseen by the user, everywhere, and undone."""
+
+from __future__ import annotations
+
+import builtins
+import bz2
+import copy
+import io
+import os
+import sys
+import tarfile
+import traceback
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from ipytorchseed.session import hearing
+
+BOUND = {
+    "builtins.open": lambda: builtins.open,
+    "io.open": lambda: io.open,
+    "os.open": lambda: os.open,
+    "os.replace": lambda: os.replace,
+    "bz2": lambda: bz2._builtin_open,
+    "tarfile": lambda: tarfile.bltn_open,
+    "numpy": lambda: np.lib._datasource._file_openers._file_openers[None],
+}
+"""Where they are bound, some of it long before we come."""
+
+
+class Told:
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.read: list[str] = []
+        self.changed: list[str] = []
+
+    def opens(self, path, **access):
+        """Keep the path of a file that is read."""
+        (self.read if access["reads"] else self.changed).append(path)
+
+    def changes(self, path):
+        """Keep the path of a file that is changed."""
+        self.changed.append(path)
+
+
+@pytest.fixture
+def told():
+    """What is heard during a test."""
+    listener = Told()
+    hearing.start(listener)
+    yield listener
+    hearing.stop(listener)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file with a line in it."""
+    (tmp_path / "a").write_text("1 2")
+    return tmp_path / "a"
+
+
+READERS = {
+    "bz2": lambda p: bz2.open(p).close(),
+    "tarfile": tarfile.is_tarfile,
+    "numpy": np.loadtxt,
+    "numpy in C": np.fromfile,
+    "by keyword": lambda p: open(file=p).close(),  # noqa: PTH123 -- what is tested
+    "bytes": lambda p: open(os.fsencode(p)).close(),  # noqa: PTH123 -- as above
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_name_bound_long_ago_is_heard(file, told, read):
+    """Also inside the standard library and numpy."""
+    read(file)
+    assert str(file) in told.read
+
+
+def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):
+    """Whether the module came before, or while the functions are replaced."""
+    listener = Told()
+    for name in ("early_of_a_test", "late_of_a_test"):
+        module = ModuleType(name)
+        if name.startswith("late"):
+            hearing.start(listener)
+        exec("from io import open as mine\nfrom os import remove", vars(module))  # noqa: S102
+        monkeypatch.setitem(sys.modules, name, module)
+        hearing.start(listener)
+        module.mine(file).close()
+        hearing.stop(listener)
+        assert module.mine is open
+        assert module.remove is os.remove
+    assert listener.read == [str(file)] * 2
+
+
+def test_everything_is_put_back():
+    """The same objects in the same places."""
+    before = {name: find() for name, find in BOUND.items()}
+    listener = Told()
+    hearing.start(listener)
+    assert all(find() is not before[name] for name, find in BOUND.items())
+    hearing.stop(listener)
+    assert {name: find() for name, find in BOUND.items()} == before
+
+
+def test_what_others_put_there_meanwhile_is_kept(file, monkeypatch):
+    """One that calls ours goes on to work, and is heard the next time."""
+    listener = Told()
+    hearing.start(listener)
+    ours = builtins.open
+
+    def theirs(*args):
+        return ours(*args)
+
+    monkeypatch.setattr(builtins, "open", theirs)
+    hearing.stop(listener)
+    assert builtins.open is theirs
+    assert open(file).read() == "1 2"  # noqa: PTH123, SIM115 -- what is tested
+    assert listener.read == []
+    hearing.start(listener)
+    assert builtins.open is theirs
+    open(file).close()  # noqa: PTH123 -- as above
+    hearing.stop(listener)
+    assert listener.read == [str(file)]
+    monkeypatch.undo()  # puts ours back, as a mock does that was started in an earlier cell
+    assert open(file).read() == "1 2"  # noqa: PTH123, SIM115 -- as above
+    hearing.start(listener)
+    hearing.stop(listener)
+    assert builtins.open is io.open
+
+
+def test_a_mock_of_open_is_a_mock(file, told):
+    """The user's tests of his own code see it."""
+    with mock.patch("builtins.open", mock.mock_open(read_data="x")) as made:
+        assert open(file).read() == "x"  # noqa: PTH123, SIM115 -- what is tested
+    made.assert_called_once_with(file)
+    assert told.read == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python shows the frame there")
+@pytest.mark.parametrize(
+    "call",
+    [Path.open, Path.read_text, Path.unlink, lambda path: os.open(path, 0)],
+)
+def test_no_frame_of_ours_is_in_the_users_traceback(told, call, tmp_path):
+    """It looks as it does without us."""
+    with pytest.raises(FileNotFoundError) as caught:
+        call(tmp_path / "none")
+    assert hearing.__file__ not in "".join(traceback.format_tb(caught.tb))
+    assert str(tmp_path / "none") in [*told.read, *told.changed]
+
+
+def test_errors_are_the_originals(told):
+    """Of wrong arguments too."""
+    with pytest.raises(TypeError, match="missing required argument 'file'"):
+        builtins.open()  # noqa: PTH123, SIM115 -- what is tested
+    with pytest.raises(ValueError, match="invalid mode"):
+        open("x", "no mode")  # noqa: PTH123, PLW1501, SIM115 -- as above
+
+
+def test_a_path_of_the_users_is_asked_once(told, file):
+    """Its code runs as often as without us."""
+    asked = []
+
+    class Mine:
+        def __fspath__(self):
+            asked.append(1)
+            return str(file)
+
+    open(Mine()).close()  # noqa: PTH123 -- what is tested
+    assert len(asked) == 1
+    assert told.read == [str(file)]
+
+
+def test_a_name_in_an_open_folder_is_not_taken_for_another(told, file, monkeypatch):
+    """It means nothing in the working folder."""
+    monkeypatch.chdir("/")
+    folder = os.open(file.parent, os.O_RDONLY)
+    os.close(os.open("a", os.O_RDONLY, dir_fd=folder))
+    os.close(folder)
+    assert told.read == [str(file.parent)]
+
+
+def test_the_functions_pass_for_themselves(told):
+    """By name, text, and for pickle; what copies them gets themselves."""
+    for function in (open, os.open, os.remove):
+        assert function.__doc__
+        assert copy.deepcopy(function) is function
+    assert open.__name__ == "open"
+    assert builtins.open is io.open

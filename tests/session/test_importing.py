@@ -1,0 +1,81 @@
+"""What imports draw is told from what the cell draws, and importing is as ever."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+
+import pytest
+
+from ipytorchseed.introspection import ownership
+from ipytorchseed.session.importing import ImportWatch
+
+PACKAGE = "random.random()\nassert __spec__.loader is __loader__\nkind = type(__loader__).__name__"
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch, put_back):
+    """A folder of installed packages, and of modules of the user's own beside it."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "drawing_package.py").write_text(f"import random\n{PACKAGE}")
+    (folder / "quiet_package.py").write_text("import drawing_package")
+    (folder / "failing_package.py").write_text("import random\nrandom.random()\n1 / 0")
+    (tmp_path / "own_module.py").write_text("import random\nrandom.random()")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    ownership._is_local_file.cache_clear()
+    yield folder
+    for name in ("drawing_package", "quiet_package", "failing_package", "own_module"):
+        sys.modules.pop(name, None)
+
+
+CELLS = {
+    "import drawing_package": ("python",),
+    "import quiet_package": ("python",),
+    "import importlib\nimportlib.import_module('quiet_package')": ("python",),
+    "try:\n    import failing_package\nexcept ZeroDivisionError:\n    pass": ("python",),
+    "import random, drawing_package\nrandom.random()": (),
+    "import random\nrandom.random()\nimport drawing_package": (),
+    "import own_module": (),
+    "import random\nrandom.random()": (),
+    "import json": (),
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_sources_that_imports_alone_moved_are_recorded(notebook, packages, cell):
+    """Whoever imports; and a module of the user's own is the cell's doing."""
+    run = notebook.run(cell)
+    assert notebook.error is None
+    assert run.imported == CELLS[cell]
+
+
+def test_nothing_is_left_behind(notebook, packages):
+    """Neither among the finders nor in the module; asking for a package imports nothing."""
+    before = [*sys.meta_path]
+    notebook.run(
+        "import drawing_package, importlib.util\n"
+        "loader = importlib.util.find_spec('quiet_package').loader"
+    )
+    assert sys.meta_path == before
+    assert notebook.names["drawing_package"].kind == "SourceFileLoader"
+    assert type(notebook.names["loader"]).__name__ == "SourceFileLoader"
+    assert "quiet_package" not in sys.modules
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python shows the frames there")
+def test_a_failing_import_looks_as_ever(packages):
+    """No frame of ours is in its traceback."""
+    watch = ImportWatch()
+    watch.start()
+    try:
+        with pytest.raises(ZeroDivisionError) as caught:
+            import failing_package  # noqa: F401
+    finally:
+        watch.stop()
+    told = "".join(traceback.format_tb(caught.tb))
+    assert "failing_package.py" in told
+    assert "importing.py" not in told.replace("test_importing.py", "")

@@ -1,0 +1,200 @@
+"""The way back to an earlier result: which cells, in which order, and why there is none.
+
+That it does bring the result back is tried in every scenario of ``tests/scenarios``.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.why.plan import make_plan
+from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value
+
+OLD, NEW, OTHER = value("01", "tensor"), value("02", "tensor"), value("03", "tensor")
+
+
+def _plan(*runs, states=States):
+    """Plan the way to the first run of the last run's cell."""
+    target = next(each for each in runs if each.cell == runs[-1].cell)
+    return make_plan(target, states(runs))
+
+
+def _numbers(*runs, **more):
+    """Return the numbers of the runs whose cells run again."""
+    return [step.run.execution_count for step in _plan(*runs, **more).steps]
+
+
+def _use(number, read, made, **more):
+    return run(number, "out = f(x)", reads={"x": read}, writes={"out": made}, **more)
+
+
+MAKE = run(1, "x = load()", writes={"x": OLD})
+SPOIL = run(3, "x.add_(1)", reads={"x": OLD}, writes={"x": NEW})
+
+
+def test_what_is_as_it_was_is_left():
+    """The cell alone runs again."""
+    assert _numbers(MAKE, _use(2, OLD, OLD), _use(4, OLD, NEW)) == [2]
+
+
+def test_an_input_is_made_anew_by_the_cell_that_made_it():
+    """It is said what for."""
+    plan = _plan(MAKE, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW))
+    assert [(step.run.id, step.makes) for step in plan.steps] == [(1, ("x",)), (2, ())]
+    assert (plan.doubts, plan.blocked) == ((), "")
+
+
+def test_what_that_cell_read_is_made_anew_before():
+    """However long the chain is."""
+    values = [value(f"{index:02}", "tensor") for index in range(40)]
+    chain = [
+        run(
+            index,
+            f"x = grow{index}(x)",
+            reads={"x": values[index - 1]},
+            writes={"x": values[index]},
+        )
+        for index in range(2, 40)
+    ]
+    begin = run(1, "x = load()", writes={"x": values[1]})
+    runs = begin, *chain, _use(40, values[39], OLD), _use(41, values[39], NEW)
+    lost = value("zz", "tensor")
+    spoilt = *runs[:-1], run(41, "x = 0", writes={"x": lost}), _use(42, lost, NEW)
+    assert _numbers(*spoilt) == [*range(1, 41)]
+
+
+def test_cells_run_in_the_order_in_which_they_ran():
+    """One that makes two variables does not spoil what was made anew before it."""
+    both = run(1, "a, b = f()", writes={"a": OLD, "b": OLD})
+    grow = run(2, "b = g(a)", reads={"a": OLD}, writes={"b": NEW})
+    use = run(3, "out = h(b, a)", reads={"b": NEW, "a": OLD}, writes={"out": OLD})
+    spoil = run(4, "a = b = 0", writes={"a": OTHER, "b": OTHER})
+    again = replace(use, id=5, execution_count=5, reads={"b": OTHER, "a": OTHER})
+    assert _numbers(both, grow, use, spoil, again) == [1, 2, 3]
+
+
+def test_a_cell_that_makes_from_nothing_comes_before_one_that_changes():
+    """Putting weights back needs a model to put them into."""
+    back = run(4, "x.sub_(1)", reads={"x": NEW}, writes={"x": OLD})
+    runs = MAKE, _use(2, OLD, OLD), SPOIL, back, SPOIL, _use(6, NEW, NEW)
+    assert _numbers(*runs) == [1, 2]
+
+
+def test_where_nothing_recorded_made_it_there_is_no_way():
+    """That is said, with the variable, the run and what to do."""
+    plan = _plan(_use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW))
+    assert not plan.steps
+    assert plan.blocked == (
+        "no recorded cell makes `x` what In[2] read: make it again, then %replay 2"
+    )
+
+
+def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
+    """Run again, it makes something else; a clock that it only reads does not matter."""
+    for asks, way in ((("os.urandom",), []), (("time.time",), [1, 2])):
+        make = replace(MAKE, nondeterministic_calls=asks)
+        assert _numbers(make, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW)) == way
+
+
+def test_a_run_that_failed_makes_nothing_anew():
+    """Nor has it a result to bring back."""
+    failed = replace(_use(2, OLD, OLD), status="error", error="ValueError: no")
+    plan = _plan(MAKE, failed, _use(4, OLD, NEW))
+    assert plan.blocked == "In[2] failed (ValueError: no): there is no result to bring back"
+
+
+def test_a_circle_ends():
+    """Each of two cells needs what the other made."""
+    one = run(1, "x = a(y)", reads={"y": NEW}, writes={"x": OLD})
+    two = run(2, "y = b(x)", reads={"x": OTHER}, writes={"y": NEW})
+    three = run(3, "x = c(y)", reads={"y": OLD}, writes={"x": OTHER, "y": OLD})
+    spoil = run(5, "x = y = 0", writes={"x": NEW, "y": OTHER})
+    assert _plan(one, two, three, _use(4, OLD, OLD), spoil, _use(6, NEW, NEW)).blocked
+
+
+class _Pruned(States):
+    def pruned(self, digests):
+        return {*digests}
+
+
+class _Other(States):
+    def changed_files(self, run):
+        return [file.path for file in run.files]
+
+
+def test_a_state_that_is_no_longer_kept_is_named():
+    """Only if the cell moved it."""
+    drew = _use(2, OLD, OLD, **states(START, TRAINED))
+    plan = _plan(MAKE, drew, _use(4, OLD, NEW), states=_Pruned)
+    assert plan.blocked.startswith("where torch.cpu stood when In[2] began is no longer in the")
+    assert _numbers(MAKE, _use(2, OLD, OLD), _use(4, OLD, NEW), states=_Pruned) == [2]
+
+
+def test_a_file_that_changed_is_named():
+    """With what to do; one that the cell writes itself is only a doubt."""
+    read = _use(2, OLD, OLD, files=(FileRead("/data/people.csv", 1, "0" * 16),))
+    last = _use(4, OLD, NEW)
+    blocked = "people.csv is not what In[2] read: put it back, then %replay 2"
+    assert _plan(MAKE, read, last, states=_Other).blocked == blocked
+    wrote = replace(read, wrote=("/data/people.csv",))
+    plan = _plan(MAKE, wrote, last, states=_Other)
+    assert plan.doubts == ("people.csv, which In[2] read and wrote, is another now",)
+
+
+def test_what_no_replay_puts_back_is_a_doubt():
+    """A version, programs, entropy, the order of hashes, a source that the cell brought in."""
+    first = _use(2, OLD, OLD, settings={"python": "3.10"})
+    assert _plan(first, _use(4, OLD, NEW, settings={"python": "3.11"})).doubts == (
+        "python was 3.10 in In[2], now it is 3.11",
+    )
+    for asked, doubt in (
+        ("!date", "In[2] runs another program: !date"),
+        ("os.urandom", "In[2] asks os.urandom, which answers differently each time"),
+    ):
+        assert _plan(
+            _use(2, OLD, OLD, nondeterministic_calls=(asked,)), _use(4, OLD, NEW)
+        ).doubts == (doubt,)
+    brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
+    (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
+    assert doubt == "numpy came with In[2] itself: where it began is not known"
+    hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
+    (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
+    assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
+
+
+def test_what_a_cell_does_outside_is_named():
+    """Programs, files that it was seen to write, and calls that write files past Python."""
+    for more, told in (
+        ({"nondeterministic_calls": ("!make",)}, ("runs !make",)),
+        ({"wrote": ("/data/out.csv",)}, ("writes out.csv",)),
+        ({"source": "torch.save(f(x), 'a.pt')"}, ("writes files: torch.save",)),
+    ):
+        target = replace(_use(2, OLD, OLD), **more)
+        assert make_plan(target, States([target])).steps[-1].outside == told
+
+
+def test_why_names_the_way_back():
+    """One command, if there is one; and what stands in the way."""
+
+    def mend(*runs):
+        said = explain(runs[-1], runs[-3], runs[-3:-1], States(runs))
+        return said.mend.commands, said.mend.complete, said.mend.obstacle, said.causes[0].fix
+
+    first, last = _use(2, OLD, OLD), _use(4, NEW, NEW)
+    assert mend(MAKE, first, SPOIL, last) == (("%replay 2",), True, "", "%replay 2")
+    asks = replace(MAKE, nondeterministic_calls=("!make",))
+    doubt = "In[1] runs another program: !make"
+    assert mend(asks, first, SPOIL, last) == (("%replay 2",), False, doubt, "%replay 2")
+    commands, complete, obstacle, fix = mend(first, SPOIL, last)
+    assert (commands, complete, fix) == ((), False, "")
+    assert obstacle.startswith("no recorded cell makes `x`")
+
+
+def test_a_source_that_moved_is_mended_by_rewinding_too():
+    """Its own fix stays what puts that one back."""
+    first = _use(2, OLD, OLD, **states(START, TRAINED))
+    last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))
+    said = explain(last, first, [first], States([MAKE, first, last]))
+    assert said.causes[0].fix == "%seed rewind 2"
+    assert said.mend.commands == ("%replay 2",)

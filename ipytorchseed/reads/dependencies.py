@@ -50,7 +50,8 @@ class Dependencies(Struct):
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
         timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
-            of them, and nothing else; or addresses of objects.
+            of them, and nothing else; or addresses of objects. And those that hold such already,
+            of which it makes no more than these.
         packages: Packages whose functions, classes or objects it reaches.
         files: Files that it runs in the notebook.
         hashes: Whether its results may hang on the order of hashes.
@@ -185,9 +186,9 @@ class _Walker(Values):
                 candidates.append((name, clocks))
             else:
                 escaped |= clocks
-        self._found.timed.update(
-            name for name, made_of in candidates if escaped.isdisjoint(made_of)
-        )
+        for name, made_of in candidates:
+            if escaped.isdisjoint(made_of):
+                self._found.timed |= {name} | (made_of & timed - effects.handed)
         for path in escaped:
             asked = nondeterministic_call(path.removesuffix("()"), 0, self._notebook.names)
             if asked is not None:

@@ -287,7 +287,9 @@ def test_timed_across_cells(notebook):
     notebook.run("import time\nt0 = time.time()")
     cell = "dt = time.time() - t0\nprint(dt)"
     assert notebook.dependencies(cell).timed == set()
-    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt"}
+    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt", "t0"}
+    used = "dt = time.time() - t0\nseed(t0)"
+    assert notebook.dependencies(used, timed={"t0"}).timed == {"dt"}
     assert notebook.dependencies("dt = time.time() - x", timed={"t0"}).timed == set()
 
 

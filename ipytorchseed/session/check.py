@@ -230,7 +230,7 @@ class Check:
             )
         if self.reached.timed:
             names = ", ".join(sorted(self.reached.timed))
-            notes.append(f"readings of a clock are not compared: {names}")
+            notes.append(f"times and addresses are not compared: {names}")
         return notes
 
     def _why_only_first(self) -> str:

@@ -150,7 +150,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
-        timed: Names that held readings of clocks, or addresses, and nothing else: no content.
+        timed: Names that held readings of clocks, or addresses, and nothing else, and that made
+            nothing else: no content.
         nondeterministic_calls: Functions that its code may call whose answer is new each time
             (clock, entropy).
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.

@@ -56,7 +56,8 @@ class Dependencies(Struct):
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
         timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
-            of them, and nothing else; or addresses of objects.
+            of them, and nothing else; or addresses of objects. And those that hold such already,
+            of which it makes no more than these.
         packages: Packages whose functions, classes or objects it reaches.
         variables: Names that functions it may call may ask the environment for.
         files: Files that it runs in the notebook.

@@ -101,7 +101,10 @@ class Nondeterminism:
             else:
                 escaped |= clocks
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
-        timed = {name for name, made_of in candidates if escaped.isdisjoint(made_of)}
+        timed = set()
+        for name, made_of in candidates:
+            if escaped.isdisjoint(made_of):
+                timed |= {name} | (made_of & before - effects.handed)
         return (self.calls & CLOCKS.keys()) - self._used - used, timed
 
 

@@ -124,7 +124,7 @@ class Check:
             )
         if self._cell.reached.timed:
             names = ", ".join(sorted(self._cell.reached.timed))
-            notes.append(f"readings of a clock are not compared: {names}")
+            notes.append(f"times and addresses are not compared: {names}")
         return notes
 
     def _why_only_first(self) -> str:

@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 from itertools import islice
-from time import monotonic, time
+from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -56,8 +56,7 @@ class FileWatch:
 
     def __init__(self, imports: ImportWatch | None = None) -> None:
         self._imports = imports
-        self._made: dict[str, bool] = {}
-        self._began = 0.0
+        self._made: set[str] = set()
         self.paths: dict[str, FileRead | None] = {}
         self._written: dict[str, None] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
@@ -67,7 +66,6 @@ class FileWatch:
         self.paths.clear()
         self._made.clear()
         self._written.clear()
-        self._began = time()
         hearing.start(self)
 
     def stop(self) -> None:
@@ -77,23 +75,20 @@ class FileWatch:
     def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
         """Note a file that is about to be opened."""
         new = reads and path not in self.paths and len(self.paths) < _MOST
-        if new and not self._is_made_here(path):
+        if new and not self._is_no_input(path):
             self.paths[path] = None
         if writes:
             self.changes(path)
-            if len(self._made) < _MOST:
-                self._made.setdefault(path, anew)
+        if anew and path not in self.paths and len(self._made) < _MOST:
+            self._made.add(path)
 
-    def _is_made_here(self, path: str) -> bool:
-        """Tell whether the cell made a file, also by C code that is not heard; or a package did."""
+    def _is_no_input(self, path: str) -> bool:
+        """Tell whether the cell made a file, or a package opens it for itself."""
         if path in self._made:
-            return self._made[path]
-        if self._imports is not None and self._imports.inside:
-            return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string, as above
-        try:
-            return os.stat(path).st_mtime > self._began  # noqa: PTH116 -- a string is at hand
-        except (OSError, ValueError):
+            return True
+        if self._imports is None or not self._imports.inside:
             return False
+        return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string is at hand
 
     def changes(self, path: str) -> None:
         """Note a file that the cell is about to replace, and name its content if it was read."""

@@ -342,7 +342,6 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
-        timed = self._timed & pending.reads.keys() | reached.timed
         self._timed = self._timed - written | reached.timed
         run = Run(
             notebook=self.notebook,
@@ -374,7 +373,7 @@ class Session:
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            timed=tuple(sorted(timed)),
+            timed=tuple(sorted(reached.timed)),
             nondeterministic_calls=(
                 *sorted(reached.nondeterministic_calls),
                 *(("hash",) if reached.hashes else ()),

@@ -285,7 +285,12 @@ def test_timed(notebook, cell):
 def test_timed_across_cells(notebook):
     """A difference to an earlier cell's reading is none: who knows what that name holds."""
     notebook.run("import time\nt0 = time.time()")
-    assert notebook.dependencies("dt = time.time() - t0\nprint(dt)").timed == set()
+    cell = "dt = time.time() - t0\nprint(dt)"
+    assert notebook.dependencies(cell).timed == set()
+    assert notebook.dependencies(cell, timed={"t0"}).timed == {"dt", "t0"}
+    used = "dt = time.time() - t0\nseed(t0)"
+    assert notebook.dependencies(used, timed={"t0"}).timed == {"dt"}
+    assert notebook.dependencies("dt = time.time() - x", timed={"t0"}).timed == set()
 
 
 @pytest.mark.parametrize(

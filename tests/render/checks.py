@@ -64,7 +64,7 @@ RNG = Suspect(
 CHECKED = {
     "repeats": Checked(2, compared=6),
     "repeats-noted": Checked(
-        5, compared=6, notes=("readings of a clock are not compared: start",)
+        5, compared=6, notes=("times and addresses are not compared: start",)
     ),
     "nothing": Checked(2),
     "operation": Checked(

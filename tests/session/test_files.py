@@ -242,7 +242,6 @@ def test_where_tracebacks_look_for_a_cells_code_is_no_file_of_the_users(notebook
 MADE = {
     "text": "p.write_text(str(x)); p.read_text()",
     "a descriptor": "os.close(os.open(p, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)); p.read_text()",
-    "a checkpoint, written by C code": "time.sleep(0.1); torch.save([x], p); torch.load(p)",
     "a temporary file": "f = tempfile.NamedTemporaryFile('w'); f.write('x'); f.flush(); "
     "open(f.name).read(); f.close()",
 }

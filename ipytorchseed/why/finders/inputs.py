@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -176,7 +177,7 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     blame = _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
-    elif name in case.run.timed and name in case.against.timed:
+    elif _is_reading(case, name):
         message = f"{name} is what a clock said, or an address: another each time"
     elif after.opaque:
         message = f"{name} has moved on"
@@ -194,6 +195,12 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
+
+
+def _is_reading(case: Case, name: str) -> bool:
+    """Tell whether a value holds what a clock said, or an address, and nothing else."""
+    makers = (run for run in reversed(case.history) if name in run.writes)
+    return any(name in run.timed for run in itertools.islice(makers, 1))
 
 
 def _blame(case: Case, name: str) -> list[Blame]:

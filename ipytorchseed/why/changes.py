@@ -32,7 +32,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     """
     changes = []
     late = _left_by_loops(run.source)
-    for name in sorted({*against.writes, *run.writes}, key=lambda name: (late.get(name, 0), name)):
+    names = dict.fromkeys([*against.writes, *run.writes])
+    for name in sorted(names, key=lambda name: late.get(name, 0)):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:

@@ -43,11 +43,14 @@ the cell sets that itself; what is drawn from torch, and not replaced by weights
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
-    | {"deepcopy", "save", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
+    | {"deepcopy", "save", "dump", "dumps", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
 )
 """Last parts of names by which gradients come to bear on results."""
 
-_MODE_LAYERS = re.compile(r".*(Dropout|RReLU|BatchNorm|InstanceNorm).*")
+_MODE_LAYERS = re.compile(
+    r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
+)
+"""Layers that compute otherwise in evaluation, be it by a faster way."""
 
 _DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
 

@@ -109,7 +109,10 @@ def find_dependencies(
             as incomplete.
     """
     if effects.leads_nowhere:
+        draws = Draws()
+        draws.look_up(effects, None)
         return Dependencies(
+            heeded=draws.heeded(effects.imports) if effects.complete else frozenset(HEEDED),
             writes={*effects.writes},
             packages={*effects.imports},
             files={*effects.files},

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from xxhash import xxh3_64_hexdigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -50,8 +49,15 @@ def _display_options(pandas: Any) -> dict[str, Any]:  # noqa: ANN401 -- a module
     return _plain({name: each for name, each in display.items() if type(each) is not dict})
 
 
-def _rc(matplotlib: Any) -> str:  # noqa: ANN401 -- as above
-    return xxh3_64_hexdigest(str([*dict.items(matplotlib.rcParams)]).encode())
+_DRAWN = (
+    "axes.grid", "axes.prop_cycle", "axes.facecolor", "figure.dpi", "figure.figsize", "font.size",
+    "font.family", "image.cmap", "lines.linewidth", "lines.linestyle", "savefig.dpi", "text.usetex",
+)  # fmt: skip
+"""Of matplotlib's three hundred settings, those that people and styles change."""
+
+
+def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+    return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
 
 
 def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above

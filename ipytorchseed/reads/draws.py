@@ -43,11 +43,14 @@ the cell sets that itself; what is drawn from torch, and not replaced by weights
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
-    | {"deepcopy", "save", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
+    | {"deepcopy", "save", "dump", "dumps", "requires_grad", "requires_grad_", "is_leaf", "grad_fn"}
 )
 """Last parts of names by which gradients come to bear on results."""
 
-_MODE_LAYERS = re.compile(r".*(Dropout|RReLU|BatchNorm|InstanceNorm).*")
+_MODE_LAYERS = re.compile(
+    r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
+)
+"""Layers that compute otherwise in evaluation, be it by a faster way."""
 
 _DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
 
@@ -140,10 +143,11 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
+        if not self.passive_loaders or not _are_silent(packages):
+            return False
         lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        may = draws or any(map(_may_draw, lasts))
-        return self.passive_loaders > 0 and _are_silent(packages) and not may
+        return not draws and not any(map(_may_draw, lasts))
 
     def heeded(self, packages: Iterable[str]) -> frozenset[str]:
         """Name what results may hang on: of ``HEEDED``, what is not seen to be without effect.
@@ -161,13 +165,16 @@ class Draws:
             found.add("own mode")
         if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):
             found.add("mode")
-        drawing = {*filter(_may_draw, lasts)}
-        layers = any(map(_DRAWING_LAYERS.fullmatch, lasts)) or self._layers
-        still = not layers or ("eval" in lasts and "train" not in lasts)
-        replaced = "load_state_dict" in lasts and all(name[:1].isupper() for name in drawing)
-        if not (replaced and still and all(self._loaders)):
+        if "load_state_dict" not in lasts or not self._draws_first_weights_alone(lasts):
             found.add("draws")
         return frozenset(found)
+
+    def _draws_first_weights_alone(self, lasts: set[str]) -> bool:
+        """Tell whether all that may draw from torch are constructors of layers."""
+        constructors = all(name[:1].isupper() for name in filter(_may_draw, lasts))
+        layers = self._layers or any(map(_DRAWING_LAYERS.fullmatch, lasts))
+        still = not layers or ("eval" in lasts and "train" not in lasts)
+        return constructors and still and all(self._loaders)
 
     def _lasts(self) -> set[str]:
         """Return the last parts of all names, those of constructors where these may be called."""

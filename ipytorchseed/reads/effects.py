@@ -17,7 +17,8 @@ class Effects(Struct):
         must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
         items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
-            of ``params.get("rate")``, the name with its ``.get``, and no key where it varies.
+            of ``params.get("rate")``, the name with its ``.get``, and no key where it varies;
+            none either where an item is only set.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.

@@ -82,8 +82,8 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     if not keys or not isinstance(node.value, ast.Name):
         return scope.visit(node.value)
     value = scope.load(node.value.id)
-    if reads:
-        scope.effects.items.update((path, key) for path in value.paths for key in keys)
+    looked_up = keys if reads else [""]
+    scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
     return value
 
 

@@ -33,8 +33,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     changes = []
     timed = {*against.timed} & {*run.timed}
     late = _left_by_loops(run.source)
-    names = {*against.writes, *run.writes} - timed
-    for name in sorted(names, key=lambda name: (late.get(name, 0), name)):
+    names = [name for name in dict.fromkeys([*against.writes, *run.writes]) if name not in timed]
+    for name in sorted(names, key=lambda name: late.get(name, 0)):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:

@@ -1,0 +1,70 @@
+"""Which attributes and items of a value a cell reads, where it reads nothing else of it."""
+
+from __future__ import annotations
+
+import pytest
+
+HELD = """
+from types import SimpleNamespace
+cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
+params = {"n": 3, "name": "a"}
+key = "n"
+class Config:
+    size = 2
+    other = 3
+class Wide(Config):
+    pass
+one = Config()
+def rate(): return cfg.rate
+def named(settings): return settings["name"]
+"""
+
+PARTS = {
+    "x = cfg.batch": ("cfg", {"a:batch"}),
+    "x = cfg.inner.width": ("cfg", {"a:inner"}),
+    "x = [cfg.batch for _ in range(cfg.rate)]": ("cfg", {"a:batch", "a:rate"}),
+    "x = cfg.batch * rate()": ("cfg", {"a:batch", "a:rate"}),
+    "cfg.batch = 3": ("cfg", set()),
+    "cfg.batch += 3": ("cfg", {"a:batch"}),
+    "x = params['n']": ("params", {"k:n"}),
+    "x = params[['n', 'name']]": ("params", {"k:n", "k:name"}),
+    "params['n'] = 1": ("params", set()),
+    "params['n'] += 1": ("params", {"k:n"}),
+    "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = f'{Config.size}'": ("Config", {"a:size"}),
+}
+
+WHOLE = {
+    "x = cfg": "cfg",
+    "x = len(params)": "params",
+    "x = cfg.batch, vars(cfg)": "cfg",
+    "x = getattr(cfg, 'batch')": "cfg",
+    "x = params[key]": "params",
+    "x = named(params)": "params",
+    "x = {**params}": "params",
+    "x = one.size, Config.other": "Config",
+    "x = Wide.size, Config.other": "Config",
+    "exec(text)\nx = cfg.batch": "cfg",
+}
+
+
+@pytest.mark.parametrize(("cell", "told"), PARTS.items(), ids=PARTS)
+def test_parts(notebook, cell, told):
+    """Also through functions that read the name."""
+    notebook.run(HELD)
+    name, parts = told
+    assert notebook.dependencies(cell).parts[name] == parts
+
+
+@pytest.mark.parametrize(("cell", "name"), WHOLE.items(), ids=WHOLE)
+def test_a_value_that_is_read_as_a_whole(notebook, cell, name):
+    """It is handed on, gone through, or has objects or subclasses in use."""
+    notebook.run(HELD)
+    assert name not in notebook.dependencies(cell).parts
+
+
+def test_a_key_that_varies_is_no_part(notebook):
+    """What it looks up is known when it runs."""
+    notebook.run(HELD)
+    found = notebook.dependencies("x = params.get('name'), params.get(key)").parts["params"]
+    assert "a:get" in found  # which no value has as a part

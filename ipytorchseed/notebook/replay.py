@@ -154,7 +154,7 @@ class Replays:
     ) -> Run:
         """Run a cell again; return its new run."""
         execute = partial(self._shell.run_cell, again.source, store_history=False)
-        with self._no_traceback(), self._awaiting():
+        with self._no_traceback(), self._awaiting(), self._quiet_as(again.source):
             run = self._tracking.record(again, number, begin, execute, quiet=quiet)
         if run is not None:
             self._ran(run)
@@ -179,6 +179,17 @@ class Replays:
             for name in _SHOW_ERRORS:
                 del own[name]
             own.update(kept)
+
+    @contextmanager
+    def _quiet_as(self, source: str) -> Iterator[None]:
+        """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
+        hook = self._shell.displayhook
+        own: dict[str, object] = hook.__dict__
+        own["quiet"] = partial(hook.semicolon_at_end_of_expression, source)
+        try:
+            yield
+        finally:
+            del own["quiet"]
 
     @contextmanager
     def _awaiting(self) -> Iterator[None]:

@@ -151,7 +151,7 @@ class LiveKernel(RecordedKernel):
     @cached_property
     def settings(self) -> Mapping[str, Any]:
         """Flags, environment, versions and hardware of this kernel."""
-        return Settings().read(self._target.source)
+        return Settings().read(self._target.source, self._target.packages)
 
     def last(self, name: str) -> Fingerprint | None:
         """Return what a variable is now; None where it is not there, or has to be made anew."""

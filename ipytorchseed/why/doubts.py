@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.reads.entropy import CLOCKS, is_program
 from ipytorchseed.why.case import run_name
 
@@ -21,6 +23,9 @@ _ALWAYS = {"python", "cpu", "gpu"}
 """Those that matter whatever a cell uses."""
 
 _OF_TORCH = {"cuda", "cudnn"}
+
+_DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
+"""Modules that draw no number when they are imported."""
 
 _LATE = {
     "torch.num_interop_threads": "torch",
@@ -47,6 +52,10 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
             and not _begins_anywhere(run, source, after, present)
         ):
             yield f"{source} came with {name} itself: where it began is not known"
+    imports = present.effects(run).imports - _DRAW_NOTHING
+    if imports and not _is_seeded(run) and any(before != after for _, before, after in moves(run)):
+        names = ", ".join(sorted(imports))
+        yield f"{name} imports {names}: what that draws for the first time is not drawn again"
     for path in sorted({*present.changed_files(run)} & {*run.wrote}):
         yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
     for asked in run.nondeterministic_calls:
@@ -75,6 +84,9 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     for late, library in _LATE.items():
         if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
+    for setting in BY_NAME.keys() & then.keys() & now.keys():
+        if now[setting] != then[setting]:
+            yield f"{setting} was another in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
     if "hash" in run.nondeterministic_calls and not same_order:
@@ -84,5 +96,8 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
 def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
     """Tell whether it does not matter where a source began that came with a run."""
     only_passes = source == "torch.cpu" and run.only_loader_seed_draws
-    seeded = bool(run.seeds) or "seed" in run.source
-    return only_passes or seeded or present.is_fresh(after) is True
+    return only_passes or _is_seeded(run) or present.is_fresh(after) is True
+
+
+def _is_seeded(run: Run) -> bool:
+    return bool(run.seeds) or "seed" in run.source

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.why.case import run_word
 from ipytorchseed.why.explanation import Mend
 from ipytorchseed.why.plan import make_plan
@@ -42,8 +43,14 @@ def _obstacle(case: Case, cause: Cause) -> str:
         return f"{cause.name} does not repeat"
     if cause.kind == "entropy":
         return f"{cause.name} answers differently each time"
-    read = {file.path for file in case.against.files}
-    return cause.message if cause.kind == "file" and cause.name not in read else ""
+    against = case.against
+    stays = {
+        "input": cause.prevents or cause.name not in against.reads,
+        "flag": cause.name in BY_NAME,
+        "environment": cause.name not in against.source,
+        "file": cause.name not in {file.path for file in against.files},
+    }
+    return cause.message if stays.get(cause.kind) else ""
 
 
 def with_fixes(causes: Sequence[Cause], mend: Mend) -> list[Cause]:

@@ -37,8 +37,8 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
             "%why": "why the last cell that ran again gave another result",
             "%why 9": "why In[9] did",
             "%why acc": "why the run that last set acc did",
-            "%why 9 --against 5": "what In[9] and In[5] began with, also of two cells",
-            "%why on": "a line under every cell whose result changed, until %why off",
+            "%why 9 --against 5": "what In[9] and In[5] began with",
+            "%why on": "a line under each cell whose result changed",
         }
     )
 )

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ipytorchseed.determinism import environment, launch
+from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import ANY
 from ipytorchseed.determinism.machine import Machine
 
@@ -30,13 +30,13 @@ def test_cublas_is_told_where_this_torch_needs_it(monkeypatch, torch, wanted, st
     """Up to torch 2.9, with a GPU; from 2.10 on torch needs nothing."""
     machine = Machine(torch=torch, cuda=True, xpu=False, started=started)
     monkeypatch.setattr(Machine, "here", lambda: machine)
-    assert launch.launch_environment().get("CUBLAS_WORKSPACE_CONFIG") == wanted
+    assert environment.launch_environment().get("CUBLAS_WORKSPACE_CONFIG") == wanted
 
 
 def test_it_says_what_the_table_wants():
     """No value is written down twice."""
     machine = Machine.here()
-    found = launch.launch_environment(threads=3)
+    found = environment.launch_environment(threads=3)
     for flag in environment.FLAGS:
         wanted = flag.wanted(machine)
         if wanted is not ANY:
@@ -46,7 +46,7 @@ def test_it_says_what_the_table_wants():
 
 def test_a_product_does_not_hang_on_where_an_array_lies(monkeypatch):
     """Under these variables, the same numbers elsewhere in memory give the same bits."""
-    for name, value in launch.launch_environment(threads=1).items():
+    for name, value in environment.launch_environment(threads=1).items():
         monkeypatch.setenv(name, value)
     done = subprocess.run(
         [sys.executable, "-c", PLACES], capture_output=True, text=True, check=True

@@ -375,7 +375,7 @@ def test_later_questions_are_about_the_right_runs(kernel):
     kernel.run("%replay 4")
     told = json.loads(kernel.run("%why 6 --json").stdout)
     assert (told["run"]["execution_count"], told["against"]["execution_count"]) == (6, 5)
-    assert [each["name"] for each in told["causes"]] == ["torch.cpu", "model"]
+    assert [each["name"] for each in told["causes"]] == ["model", "torch.cpu"]
     assert "✓ In[8] is In[6]'s result again" in said(kernel.run("%replay 6"))
 
 

@@ -171,13 +171,14 @@ def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, sho
     for index in range(3):
         notebook.run(index)
     inspector = notebook.inspector.ready()
+    inspector.row("In[2]").wait_for()
     notebook.restart()
     inspector.root.get_by_text("Disconnected").wait_for()
     assert inspector.row("In[2]").is_visible()
     assert inspector.root.get_by_role("button", name="Reseed…").is_disabled()
     shoot(notebook, "disconnected")
-    notebook.run(0)
-    notebook.run(2)
+    for index in range(3):
+        notebook.run(index)
     inspector = notebook.inspector.ready()
     inspector.row("In[2]").wait_for()
     inspector.pick(r"#\d+").first.wait_for()

@@ -125,6 +125,8 @@ def test_runs_that_only_looked_are_listed_on_request(open_notebook):
     inspector.row("In[9]").wait_for()
     inspector.root.get_by_label("All runs").uncheck()
     inspector.row("In[9]").wait_for(state="detached")
+    inspector.row("In[2]").wait_for()
+    inspector.row("In[8]").wait_for()
     assert names.all_inner_texts() == ["In[2]", "In[8]"]
 
 

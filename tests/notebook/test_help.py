@@ -18,7 +18,7 @@ def kernel(tmp_path_factory):
     with Kernel(tmp_path_factory.mktemp("help")) as kernel:
         kernel.run("%load_ext ipytorchseed")
         for _ in range(7):
-            kernel.run("import torch; torch.rand(1)", "draw")
+            kernel.run("import torch; acc = torch.rand(1); acc", "draw")
         kernel.run("%%deterministic --trace\ntorch.rand(1)")
         yield kernel
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 
 _MOST_CHANGES = 6
+_MOST_UNKNOWN = 3
 _MOST_CLEARED = 8
 
 _CHECK = (
@@ -119,11 +120,19 @@ class WhyView(View):
         )
 
     @property
+    def _not_known(self) -> str:
+        """Name what may be another cause beside those that were found."""
+        said = self.explanation
+        names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
+        known = said.verdict != "explained" or not names
+        return "" if known else f"Not known, as too large to compare in full: {names}."
+
+    @property
     def next_step(self) -> str:
-        """What to do where nothing explains the difference; empty otherwise."""
+        """What to do where nothing explains the difference, and what may be another cause."""
         said = self.explanation
         if said.verdict != "unexplained":
-            return ""
+            return self._not_known
         if said.against is not None and said.against.cell != said.run.cell:
             alike = "Both found the same states, settings and inputs: the difference is their text."
             return alike if said.changed and not said.unknown else ""

@@ -69,7 +69,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if causes:
         causes = with_roots(case, causes)
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-        message = f"{case.name(run)} differs from {case.name(against)}: {count} found"
+        unknown = find_unknown_inputs(case)
+        more = f"; {say(case, unknown)}" if unknown else ""
+        message = f"{case.name(run)} differs from {case.name(against)}: {count} found{more}"
         mend = find_mend(case, causes, present)
         return Explanation(
             run,
@@ -80,6 +82,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
             tuple(with_fixes(causes, mend)),
             tuple(cleared),
             mend,
+            unknown=unknown,
         )
     unknown = find_unknown_inputs(case)
     if unknown:

@@ -144,6 +144,21 @@ def test_who_may_have_changed_it_is_told(fresh):
     assert "%config IPyTorchSeed.budget = 2" in " ".join(text.split())
 
 
+def test_beside_another_cause_it_is_told_too(fresh):
+    """What is not known is not denied where something else differs."""
+    fresh.run("import random\nrandom.seed(1)\nbig = [[n] for n in range(2_000_000)]", "make")
+    fresh.run("total = sum(each[0] for each in big) + random.random()", "sum")
+    fresh.run("big[777_777][0] = 0", "change")
+    fresh.run("total = sum(each[0] for each in big) + random.random()", "sum")
+    said = why(fresh)
+    assert [each["name"] for each in said["causes"]] == ["python"]
+    assert said["message"].endswith(
+        "big is too large to compare in full; In[4] may have changed it"
+    )
+    shown = fresh.run("%why").displays[0]["text/plain"]
+    assert "Not known, as too large to compare in full: big." in shown
+
+
 def test_more_time_tells(fresh):
     """What can be read in the time that the user gives is compared."""
     fresh.run("%config IPyTorchSeed.budget = 240")

@@ -159,6 +159,7 @@ _PAIRS: list[tuple[Function, Function]] = [
 ]
 _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
+_NAMES = tuple(original.__name__ for original, _ in _PAIRS)
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 # --------------------------------------------------------------------------------------------------
@@ -171,17 +172,20 @@ _bound: dict[tuple[str, str], None] = {}
 def _places() -> Iterator[Place]:
     """Yield the dictionaries and keys where modules have bound the functions.
 
-    Modules are looked through once, as they are new; the notebook's own, each time.
+    Modules are looked through once, as they are new; the notebook's own, which grows with every
+    cell, each time for the functions' own names.
     """
     new: set[str] = set()
     if len(sys.modules) != len(_looked):
         new = sys.modules.keys() - _looked
         _looked.intersection_update(sys.modules)
         _looked.update(new)
-    for name in (*new, "__main__"):
+    for name in new:
         held = _names_of(name)
         if not _IDS.isdisjoint(map(id, [*held.values()])):
             _bound.update({(name, key): None for key in [*held] if id(held.get(key)) in _IDS})
+    main = _names_of("__main__")
+    _bound.update({("__main__", key): None for key in _NAMES if id(main.get(key)) in _IDS})
     for name, key in _bound:
         yield _names_of(name), key
     for name, find in _ELSEWHERE.items():

@@ -159,7 +159,7 @@ _PAIRS: list[tuple[Function, Function]] = [
 ]
 _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
-_NAMES = tuple(original.__name__ for original, _ in _PAIRS)
+_NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 # --------------------------------------------------------------------------------------------------

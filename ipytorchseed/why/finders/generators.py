@@ -112,19 +112,6 @@ def _never_seeded(name: str, before: str, after: str) -> Cause:
     return Cause("rng", name, message, proof, _SEED, prevents=True)
 
 
-def draws_from_where_it_begins(case: Case) -> bool:
-    """Tell whether the cell draws from any source or generator as it finds it."""
-    begins = [states(run, after=False) for run in (case.against, case.run)]
-    ends = [states(run, after=True) for run in (case.against, case.run)]
-    return any(
-        _is_used(name, begins, ends)
-        and not _only_imports(case, name)
-        and (begins[0][name] == begins[1].get(name) or not _reseeded(case, name, begins, ends))
-        and not (name == "torch.cpu" and _only_passes(case))
-        for name in begins[0]
-    )
-
-
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
     """Tell whether either run moved a source or generator that it found."""
     return any(

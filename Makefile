@@ -39,7 +39,7 @@ lab: $(VENV)/.installed-lab
 	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
 
 .SECONDEXPANSION:
-test: $(VENV)/.installed-test $$(NPM)
+test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.installed-bench
@@ -60,6 +60,14 @@ format: $(VENV)/.installed-dev
 # pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --editable '.[$*]'
+	@touch $@
+
+# Colab's IPython, ipykernel and widgets, older than those beside the tests, which lend it the rest.
+$(VENV)/colab/.installed: tests/colab/requirements.txt $(VENV)/.installed-test
+	$(BIN)/python -m venv $(VENV)/colab
+	$(VENV)/colab/bin/python -m pip install --no-deps --requirement $<
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  >"$$($(VENV)/colab/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
 	@touch $@
 
 $(JS)/node_modules/.installed: $(JS)/package-lock.json

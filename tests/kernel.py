@@ -120,17 +120,25 @@ class Kernel:
         *arguments: Further words on its command line.
         cold: Start it from nothing. Else it is a fork of a process that has done its imports,
             where the system can: the same to a user, and a second or two sooner.
+        python: What runs it; another one than that of the tests is always started cold.
         **env: Further environment variables.
 
     Attributes:
         ledger: The file in which it records its runs.
     """
 
-    def __init__(self, folder: Path, *arguments: str, cold: bool = False, **env: str) -> None:
-        start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        cold: bool = False,
+        python: str = sys.executable,
+        **env: str,
+    ) -> None:
+        start = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         spec = KernelSpec(
             argv=[*start, *arguments],
-            display_name="the Python that runs the tests",
+            display_name="a Python of the tests",
             language="python",
         )
         self._folder = folder
@@ -144,7 +152,7 @@ class Kernel:
         self.ledger = Path(self._env["IPYTORCHSEED_DATA_DIR"]) / NAME
         self._manager = KernelManager()
         self._manager._kernel_spec = spec
-        if CAN_FORK and not cold:
+        if CAN_FORK and not cold and python == sys.executable:
             provisioner = ForkProvisioner(parent=self._manager, kernel_spec=spec)
             self._manager.provisioner = provisioner
         self._sockets: tempfile.TemporaryDirectory[str] | None = None

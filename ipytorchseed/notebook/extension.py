@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from IPython.core.completer import SimpleCompletion, context_matcher
-
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
+from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
@@ -18,7 +17,6 @@ from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from IPython.core.completer import CompletionContext
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
     from ipytorchseed.notebook.state import Opener
@@ -48,6 +46,7 @@ class Extension:
         self.state = state
         self._word_help = help_on_words({name for _, name, _, _ in MAGICS})
         self._magics: list[tuple[str, str, Magic, Any]] = []
+        self._forget_words: Callable[[], None] = lambda: None
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
             "pre_execute": held.held(guard(state.runs.pre_execute)),
@@ -70,7 +69,8 @@ class Extension:
             magic = Magic(kind, name, module, example, self.state)
             self._magics.append((kind, name, magic, table.get(name)))
             table[name] = magic
-        state.shell.Completer.custom_matchers.append(self._match)
+        signs = [magic.sign for *_, magic, _ in self._magics]
+        self._forget_words = add_completer(state.shell, signs, self._words)
         if hasattr(state.shell, "kernel"):
             state.tracking.get_ready()
 
@@ -98,8 +98,7 @@ class Extension:
                     del table[name]
                 else:
                     table[name] = before
-        with suppress(ValueError):
-            state.shell.Completer.custom_matchers.remove(self._match)
+        self._forget_words()
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:
         state = self.state
@@ -154,19 +153,10 @@ class Extension:
             state.at_work = False
             guard(state.viewer.ran)(run)
 
-    @context_matcher()  # type: ignore[untyped-decorator]
-    def _match(self, context: CompletionContext) -> dict[str, object]:
-        sign, typed, line = context.text_until_cursor.lstrip().partition(" ")
-        magic = next((magic for _, _, magic, _ in self._magics if magic.sign == sign), None)
-        found = self.state.guard(magic.complete)(line) if magic is not None and typed else None
-        last, words = found or (context.token, [])
-        # A `complete_command` hook could not keep Python's own names out of the list.
-        return {
-            "completions": [SimpleCompletion(word) for word in words],
-            "matched_fragment": last,
-            "ordered": True,
-            "suppress": True,
-        }
+    def _words(self, line: str) -> tuple[str, list[str]] | None:
+        sign, typed, line = line.lstrip().partition(" ")
+        magic = next((magic for *_, magic, _ in self._magics if magic.sign == sign), None)
+        return self.state.guard(magic.complete)(line) if magic is not None and typed else None
 
 
 def load(shell: InteractiveShell, opener: Opener | None = None) -> None:

@@ -183,13 +183,12 @@ class Replays:
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
         """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
-        hook = self._shell.displayhook
-        own: dict[str, object] = hook.__dict__
-        own["quiet"] = partial(hook.semicolon_at_end_of_expression, source)
+        typed: list[str] = getattr(self._shell.history_manager, "input_hist_parsed", [])
+        own, typed[-1:] = typed[-1:], [source]  # the last one is what IPython looks at
         try:
             yield
         finally:
-            del own["quiet"]
+            typed[-1:] = own
 
     @contextmanager
     def _awaiting(self) -> Iterator[None]:

@@ -117,7 +117,7 @@ FLAGS: tuple[Flag, ...] = (
         why="Strings hash differently in each process unless it is fixed, so sets of strings have"
         " another order after a restart.",
         source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
-        risk="sets of strings have another order in each kernel",
+        risk="the order of string sets changes at each restart",
         mend="start Jupyter with PYTHONHASHSEED=0",
     ),
     Flag(

@@ -59,7 +59,7 @@ class Flag(Struct, frozen=True, eq=False):
         set: Changes it; None where it cannot be changed, or only together with others.
         wanted: The value that repeatability needs on a machine, or ANY.
         late: Why it is too late to change it in this process, or None where it is not.
-        risk: What may happen while it is not as wanted, to be read after "but for:".
+        risk: What may happen while it is not as wanted, an item of what can still change results.
         mend: What to do about it where ``%deterministic on`` cannot.
         fits: Tells whether a value serves a wish; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.

@@ -26,11 +26,11 @@ _MARK = {
     Standing.ABSENT: "·",
 }
 _GROUPS = (
-    ("Not as repeatability needs it", (Standing.WRONG, Standing.LATE)),
+    ("To change", (Standing.WRONG, Standing.LATE)),
     ("As it should be", (Standing.RIGHT,)),
     ("torch does not tell", (Standing.UNKNOWN,)),
-    ("Any value, but the same in each run", (Standing.FREE,)),
-    ("Acts on nothing here", (Standing.ABSENT,)),
+    ("Fine, but keep it the same", (Standing.FREE,)),
+    ("Not used on this machine", (Standing.ABSENT,)),
 )
 
 
@@ -98,7 +98,8 @@ class Report(View):
         """The answer in one line."""
         if self.assessment.repeats:
             return "Runs repeat on this machine: every setting is as it should be."
-        return "Runs repeat on this machine, but for:"
+        count = len(self.assessment.problems)
+        return f"{count} {'thing' if count == 1 else 'things'} can still change results:"
 
     @property
     def risks(self) -> list[tuple[str, str, str]]:
@@ -134,7 +135,7 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
 def _remedy(judged: Judged) -> tuple[str, str]:
     """Say what to do about a problem: in words, and as a command."""
     if judged.standing is Standing.LATE:
-        return f"too late in this process: {judged.flag.mend}", ""
+        return f"to fix it, {judged.flag.mend}", ""
     return "", _ON
 
 

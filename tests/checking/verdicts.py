@@ -20,9 +20,7 @@ UNSEEDED = Cause(
     "torch.cpu is not seeded before this cell: each kernel begins it in another state",
     fix="torch.manual_seed(42)",
 )
-INPUT = Cause(
-    "input", "noise", "noise is not what it was: 3 of 3 numbers differ; In[2] made it anew"
-)
+INPUT = Cause("input", "noise", "noise had changed: 3 of 3 numbers differ; In[2] made it anew")
 
 SOUND = CellVerdict(IMPORTS, Found.SAME, Found.SAME)
 LATER = CellVerdict(

@@ -35,7 +35,7 @@ def test_what_stands_in_the_way_comes_first_each_with_its_remedy(name):
     """One point for each flag that is not as it should be, and no other."""
     made = ASSESSMENTS[name]
     first, *rest = Report(made).headline.split("\n  ▲ ")
-    assert first == "Runs repeat on this machine, but for:"
+    assert first == f"{len(made.problems)} things can still change results:"
     points = [" ".join(point.split()) for point in rest]
     assert len(points) == len(made.problems) > 0
     for judged, point in zip(made.problems, points, strict=True):
@@ -107,7 +107,9 @@ def test_the_report_of_this_process_prints_itself(capsys):
     """``print(its.report())``: what was found, and where the rest is."""
     print(its.report())  # noqa: T201 -- the subject
     text = capsys.readouterr().out
-    assert text.startswith("Runs repeat on this machine")
+    assert text.startswith(
+        f"{len(its.report().assessment.problems)} things can still change results:"
+    )
     assert f"All {len(FLAGS)} settings: %deterministic --all" in text
     assert max(map(len, text.splitlines())) <= 80
 

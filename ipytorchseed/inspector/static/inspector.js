@@ -268,7 +268,7 @@ class View {
     this.scroll = h("div", { class: "its-scroll" }, this.table);
     this.why = h("section", { class: "its-why", "aria-label": "Why" });
     this.sources = h("select", { "aria-label": "Source" });
-    const legend = "Equal chips are equal states · a ring: began elsewhere than the cell’s run before · ";
+    const legend = "Equal chips are equal states · a ring: another state than the cell’s run before began in · ";
     this.root = h(
       "div",
       { class: "its its-inspector", role: "region", "aria-label": "Randomness" },
@@ -548,7 +548,7 @@ class View {
       box,
       text,
       this.sources,
-      h("label", null, changed, " Changed only"),
+      h("label", null, changed, " Only runs that differ"),
       h("label", looks, all, " All runs"),
       this.count,
     );

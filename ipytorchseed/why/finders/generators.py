@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import re
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,9 @@ _A_PASS = 2
 
 _TOLD = 20
 """Moves of which it is told what they were, the latest ones."""
+
+_NAMED = 4
+"""Of them, those that a message names."""
 
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
@@ -218,12 +223,9 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
     if not case.same_kernel and name in case.run.before and _nobody_seeded(was, now, blame):
         message = f"{name} was never seeded: each kernel begins it elsewhere"
         return Cause("rng", name, message, proof, _SEED, prevents=True)
-    message = f"{name} began elsewhere: {_where(now, after)}, not {_where(was, before)}"
-    doings = [f"{_who(case, each)} {each.how}" for each in blame]
-    if doings:
-        message += f"; {', '.join(doings[-4:])}"
-    elif not case.same_kernel:
-        message += "; the kernel was restarted in between"
+    stood = [_where(now, after), _where(was, before)]
+    figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
+    message = f"{name} {_how_it_moved(case, blame)}{figures}"
     return Cause(
         kind="rng",
         name=name,
@@ -232,6 +234,34 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
         fix=f"%seed rewind {case.word(case.against)}",
         blame=tuple(blame),
     )
+
+
+def _how_it_moved(case: Case, blame: list[Blame]) -> str:
+    """Say who moved a source, in one go those that did the same; how far is left to figures."""
+    if not blame:
+        return "began elsewhere" + ("" if case.same_kernel else ": the kernel was restarted")
+    doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
+    told = [
+        f"{_listed([who for who, _ in alike])} {how}"
+        for how, alike in itertools.groupby(doings, key=operator.itemgetter(1))
+    ]
+    if doings[0][1].startswith("reseeded"):
+        opening = "was reseeded"
+    else:
+        opening = "had moved on" if case.same_kernel else "began elsewhere"
+    return f"{opening}: {', '.join(told)}"
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = dict.fromkeys(names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _in_brief(how: str) -> str:
+    """Shorten what a run did to a source: without how many numbers it drew."""
+    if how.startswith("drew "):
+        return "drew from it"
+    return how.partition(" and drew ")[0].replace("reseeded to", "reseeded it to")
 
 
 def _nobody_seeded(was: Position | None, now: Position | None, blame: list[Blame]) -> bool:

@@ -184,10 +184,10 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     else:
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
-        message = f"{name} is not what it was" + ("" if told else f": {far}")
+        message = f"{name} had changed" + ("" if told else f": {far}")
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run]
     if doings:
-        message += f"; {', '.join(doings)}"
+        message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(
         kind="input",
         name=name,

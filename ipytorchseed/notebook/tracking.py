@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed
-    from ipytorchseed.session.session import Pending, Session
+    from ipytorchseed.session.pending import Pending
+    from ipytorchseed.session.session import Session
 
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
@@ -182,7 +183,7 @@ class Tracking:
             return None
         finally:
             self._tell_news(self._session.ledger)
-            self._tell_size(self._session.too_large)
+            self._tell_size(self._session.variables.too_large)
 
     def _close(
         self, result: ExecutionResult | None, value: object, count: int | None = None

@@ -172,7 +172,7 @@ class LiveKernel(RecordedKernel):
             names = module_names(sys.modules[module])
         if last not in names or _has_graph(names[last]):
             return None
-        return self._session.look(names[last], self._budget)
+        return self._session.variables.look(names[last], self._budget)
 
 
 def _has_graph(value: Any) -> bool:  # noqa: ANN401

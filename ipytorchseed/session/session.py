@@ -6,19 +6,17 @@ import os
 import time
 import uuid
 from contextlib import suppress
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
-from ipytorchseed.reads.dependencies import Dependencies, find_dependencies, look_up
+from ipytorchseed.reads.dependencies import find_dependencies, look_up
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
@@ -27,90 +25,24 @@ from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import States, StateWatch
+from ipytorchseed.session.sources import StateWatch
+from ipytorchseed.session.variables import MOST_NAMES, Variables, parts_read
 from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.reads.effects import Effects
-
-_UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
-"""Kinds of values that are the same as long as their name is bound to the same object."""
-
-_LEAST_SWEEP, _MOST_SWEEP = 0.001, 0.02
-"""Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
-
-_PUTS = frozenset({"a:append", "a:extend", "a:add"})
-_FILLED = frozenset({"list", "deque", "set"})
-"""Methods that look at nothing of what is there, and kinds of values that have them."""
 
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
 
-_MOST_NAMES = 12_000
-"""Variables on record of one run, those that its text names first."""
-
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
-
-
-class Pending(Struct):
-    """A run under way: what it began with. No object of the user's is held.
-
-    Attributes:
-        cell: What the cell is known by.
-        source: Its text.
-        execution_count: The number in ``In[...]``.
-        started: When, in seconds since 1970.
-        clock: When, on a clock that only goes forward.
-        states: Every source's state.
-        generators: The namespace's generators.
-        settings: Flags, environment, versions and hardware.
-        reached: Where the values lie that it reads.
-        writes: Names that its code may set.
-        calls: Whether it may run code that sets names of which its text does not tell.
-        budget: Time to look at values.
-        between: Sources that moved since the last run's end.
-        outputs: What it showed so far.
-        reads: What the values were.
-        seeds: Seeds that commands of ours applied, and how.
-    """
-
-    cell: str
-    source: str
-    execution_count: int | None
-    started: float
-    clock: float
-    states: States
-    generators: Mapping[str, Look]
-    settings: Mapping[str, Any]
-    reached: Dependencies
-    writes: set[str]
-    calls: bool
-    budget: Budget
-    between: Mapping[str, tuple[str, str]]
-    outputs: Outputs
-    reads: dict[str, Fingerprint] = {}
-    seeds: list[tuple[int, str]] = []
-
-
-class Seen(Struct, frozen=True):
-    """A variable as it was left by the cells so far.
-
-    Attributes:
-        value: What it was, read whole.
-        round: The round of looking in which that was seen last.
-        seconds: What looking at it cost.
-    """
-
-    value: Fingerprint
-    round: int
-    seconds: float
 
 
 class Session:
@@ -129,8 +61,7 @@ class Session:
     Attributes:
         kernel: A name of this kernel's process.
         identity: Which cell a run is of, across kernels.
-        too_large: The variable that the last run read or made and that was not read whole, for
-            want of time; empty where there was none.
+        variables: What the user's variables were at the last look.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -149,7 +80,7 @@ class Session:
         self.identity = Identity(notebook, self.kernel)
         self.ledger = ledger
         self.config = config or Config()
-        self.too_large = ""
+        self.variables = Variables()
         self._last: Run | None = None
         self._rank: int | None = None
         self._find_rank = find_rank
@@ -157,17 +88,14 @@ class Session:
         self._transform = transform
         self._hidden = frozenset(hidden)
         self._pid = os.getpid()
-        self._memo = Memo()
         self._states = StateWatch()
         self._settings = Settings()
         self._imports = ImportWatch()
         self._files = FileWatch(self._imports)
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
-        self._known: dict[str, Seen] = {}
         self._took: dict[str, float] = {}
         self._timed: set[str] = set()
-        self._round = 0
         self._pending: Pending | None = None
         self._budget = Budget()
         self._cut_short = False
@@ -290,7 +218,8 @@ class Session:
         pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
             if self._is_users(name):
-                pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
+                value = look_up(place, namespace)
+                pending.reads[name] = self.variables.look(value, pending.budget)
         self._pending = pending
         self._files.start()
         self._imports.start()
@@ -330,7 +259,7 @@ class Session:
         seconds = time.perf_counter() - pending.clock
         if pending.execution_count is not None and execution_count is not None:
             pending.execution_count = execution_count
-        if len(self._took) >= _MOST_NAMES:
+        if len(self._took) >= MOST_NAMES:
             self._took.clear()
         self._took[pending.cell] = seconds
         if not self._cut_short:
@@ -360,9 +289,9 @@ class Session:
             reads=pending.reads,
             replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),
-            parts=_parts_read(reached.parts, pending.reads),
-            writes=self._changes(pending, namespace, written, seconds),
-            result=None if result is None else self.look(result, pending.budget),
+            parts=parts_read(reached.parts, pending.reads),
+            writes=self.variables.changes(pending, namespace, written, seconds),
+            result=None if result is None else self.variables.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
@@ -387,7 +316,7 @@ class Session:
             notes=(
                 *states.notes,
                 *(() if reached.complete else (_TOO_MUCH,)),
-                *(() if len(written) <= _MOST_NAMES else (_TOO_MANY,)),
+                *(() if len(written) <= MOST_NAMES else (_TOO_MANY,)),
                 *((_CUT_SHORT,) if self._cut_short else ()),
             ),
         )
@@ -438,102 +367,10 @@ class Session:
     def _is_users(self, name: str) -> bool:
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
-    def look(self, value: object, budget: Budget) -> Fingerprint:
-        """Name a value's content, as far as the time goes."""
-        return fingerprint(value, memo=self._memo, budget=budget)
-
-    def _changes(
-        self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
-    ) -> dict[str, Fingerprint]:
-        """Name what the run made or changed, also through other names of the same objects."""
-        named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
-        if len(named) > _MOST_NAMES:
-            named.sort(key=pending.writes.__contains__, reverse=True)
-            del named[_MOST_NAMES:]
-        places = {name: ("", name) for name in named} | pending.reached.sets
-        looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
-        made = {name: value for name, value in looks.items() if value is not None}
-        for name, before in pending.reads.items():
-            place = pending.reached.names[name]
-            if name not in made and before.kind not in _UNCHANGING:
-                value = self._at(place, namespace, pending.budget)
-                if value is not None and same(before, value) is False:
-                    made[name] = value
-        if pending.calls:  # else it touched nothing but the names that it set
-            self._round += 1
-        seen = pending.reads | made
-        self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
-        for name, value in seen.items():
-            self._known.pop(name, None)
-            if value.kind not in _UNCHANGING and value.exact:
-                self._known[name] = Seen(value, self._round, 0.0)
-        if pending.calls:
-            limit = min(max(seconds * _SHARE, _LEAST_SWEEP), _MOST_SWEEP, pending.budget.left)
-            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
-        return made
-
     def _allowance(self, seconds: float) -> float:
         """Return how long a cell that takes ``seconds`` may be looked at: a hard limit."""
         return min(self.config.budget, self.config.budget * _REST + seconds * _SHARE)
 
-    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
-        """Find variables that the run changed without naming them, as ``opt.step()`` does.
-
-        Those looked at longest ago come first, but for those that take longer than there is time.
-        A change is this run's only if the variable was looked at when the run before it ended;
-        otherwise nobody knows whose it is.
-        """
-        changed = {}
-        for name, known in list(self._known.items()):
-            if known.round == self._round or budget.spent:
-                break
-            if known.seconds > budget.left:
-                continue
-            used = budget.used
-            value = self._at(("", name), namespace, budget)
-            del self._known[name]
-            if value is None:
-                continue
-            seconds = budget.used - used
-            if not value.exact:  # tried again where there is much more time
-                self._known[name] = Seen(known.value, known.round, 2 * seconds)
-                continue
-            self._known[name] = Seen(value, self._round, seconds)
-            if known.round == self._round - 1 and same(known.value, value) is False:
-                changed[name] = value
-        return changed
-
-    def _at(
-        self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
-    ) -> Fingerprint | None:
-        try:
-            return self.look(look_up(place, namespace), budget)
-        except KeyError:
-            return None
-
 
 def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
-
-
-def _parts_read(
-    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
-) -> dict[str, tuple[str, ...]]:
-    """Name the parts of values as fingerprints do, where these tell them all apart.
-
-    A column of a data frame may be read as an attribute; any other name that is no part is that of
-    a method or property, which may look at everything, but for those that only put something in.
-    """
-    found = {}
-    for name, wanted in parts.items():
-        known = values[name].parts if name in values else {}
-        if known and values[name].kind in _FILLED:
-            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
-        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
-        if known and columns <= known.keys():
-            found[name] = tuple(sorted(columns))
-    return found
-
-
-def _is_too_large(value: Fingerprint) -> bool:
-    return bool(value.sample) and not value.exact and not value.opaque

@@ -1,0 +1,57 @@
+"""A run under way: what it began with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.fingerprint import Budget
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.reads.dependencies import Dependencies
+    from ipytorchseed.session.outputs import Outputs
+    from ipytorchseed.session.sources import States
+    from ipytorchseed.session.watch import Look
+
+
+class Pending(Struct):
+    """A run under way: what it began with. No object of the user's is held.
+
+    Attributes:
+        cell: What the cell is known by.
+        source: Its text.
+        execution_count: The number in ``In[...]``.
+        started: When, in seconds since 1970.
+        clock: When, on a clock that only goes forward.
+        states: Every source's state.
+        generators: The namespace's generators.
+        settings: Flags, environment, versions and hardware.
+        reached: Where the values lie that it reads.
+        writes: Names that its code may set.
+        calls: Whether it may run code that sets names of which its text does not tell.
+        budget: Time to look at values.
+        between: Sources that moved since the last run's end.
+        outputs: What it showed so far.
+        reads: What the values were.
+        seeds: Seeds that commands of ours applied, and how.
+    """
+
+    cell: str
+    source: str
+    execution_count: int | None
+    started: float
+    clock: float
+    states: States
+    generators: Mapping[str, Look]
+    settings: Mapping[str, Any]
+    reached: Dependencies
+    writes: set[str]
+    calls: bool
+    budget: Budget
+    between: Mapping[str, tuple[str, str]]
+    outputs: Outputs
+    reads: dict[str, Fingerprint] = {}
+    seeds: list[tuple[int, str]] = []

@@ -1,0 +1,151 @@
+"""What variables hold: those that a run reads, those it makes, and those it changes unnamed."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.reads.dependencies import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.session.pending import Pending
+
+_UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
+"""Kinds of values that are the same as long as their name is bound to the same object."""
+
+_SHARE, _LEAST, _MOST = 0.1, 0.001, 0.02
+"""Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
+
+_PUTS = frozenset({"a:append", "a:extend", "a:add"})
+_FILLED = frozenset({"list", "deque", "set"})
+"""Methods that look at nothing of what is there, and kinds of values that have them."""
+
+MOST_NAMES = 12_000
+"""Variables on record of one run, those that its text names first."""
+
+
+class Seen(Struct, frozen=True):
+    """A variable as it was left by the cells so far.
+
+    Attributes:
+        value: What it was, read whole.
+        round: The round of looking in which that was seen last.
+        seconds: What looking at it cost.
+    """
+
+    value: Fingerprint
+    round: int
+    seconds: float
+
+
+class Variables:
+    """Looks at values, and remembers how the cells so far left them. No object is kept alive.
+
+    Attributes:
+        too_large: The variable that the last run read or made and that was not read whole, for
+            want of time; empty where there was none.
+    """
+
+    def __init__(self) -> None:
+        self.too_large = ""
+        self._memo = Memo()
+        self._known: dict[str, Seen] = {}
+        self._round = 0
+
+    def look(self, value: object, budget: Budget) -> Fingerprint:
+        """Name a value's content, as far as the time goes."""
+        return fingerprint(value, memo=self._memo, budget=budget)
+
+    def changes(
+        self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
+    ) -> dict[str, Fingerprint]:
+        """Name what the run made or changed, also through other names of the same objects."""
+        named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
+        if len(named) > MOST_NAMES:
+            named.sort(key=pending.writes.__contains__, reverse=True)
+            del named[MOST_NAMES:]
+        places = {name: ("", name) for name in named} | pending.reached.sets
+        looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
+        made = {name: value for name, value in looks.items() if value is not None}
+        for name, before in pending.reads.items():
+            place = pending.reached.names[name]
+            if name not in made and before.kind not in _UNCHANGING:
+                value = self._at(place, namespace, pending.budget)
+                if value is not None and same(before, value) is False:
+                    made[name] = value
+        if pending.calls:  # else it touched nothing but the names that it set
+            self._round += 1
+        seen = pending.reads | made
+        self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
+        for name, value in seen.items():
+            self._known.pop(name, None)
+            if value.kind not in _UNCHANGING and value.exact:
+                self._known[name] = Seen(value, self._round, 0.0)
+        if pending.calls:
+            limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
+            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
+        return made
+
+    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
+        """Find variables that the run changed without naming them, as ``opt.step()`` does.
+
+        Those looked at longest ago come first, but for those that take longer than there is time.
+        A change is this run's only if the variable was looked at when the run before it ended;
+        otherwise nobody knows whose it is.
+        """
+        changed = {}
+        for name, known in list(self._known.items()):
+            if known.round == self._round or budget.spent:
+                break
+            if known.seconds > budget.left:
+                continue
+            used = budget.used
+            value = self._at(("", name), namespace, budget)
+            del self._known[name]
+            if value is None:
+                continue
+            seconds = budget.used - used
+            if not value.exact:  # tried again where there is much more time
+                self._known[name] = Seen(known.value, known.round, 2 * seconds)
+                continue
+            self._known[name] = Seen(value, self._round, seconds)
+            if known.round == self._round - 1 and same(known.value, value) is False:
+                changed[name] = value
+        return changed
+
+    def _at(
+        self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
+    ) -> Fingerprint | None:
+        try:
+            return self.look(look_up(place, namespace), budget)
+        except KeyError:
+            return None
+
+
+def parts_read(
+    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
+) -> dict[str, tuple[str, ...]]:
+    """Name the parts of values as fingerprints do, where these tell them all apart.
+
+    A column of a data frame may be read as an attribute; any other name that is no part is that of
+    a method or property, which may look at everything, but for those that only put something in.
+    """
+    found = {}
+    for name, wanted in parts.items():
+        known = values[name].parts if name in values else {}
+        if known and values[name].kind in _FILLED:
+            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
+        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
+        if known and columns <= known.keys():
+            found[name] = tuple(sorted(columns))
+    return found
+
+
+def _is_too_large(value: Fingerprint) -> bool:
+    return bool(value.sample) and not value.exact and not value.opaque

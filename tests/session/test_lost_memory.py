@@ -25,7 +25,7 @@ def _tracked(name):
     notebook.run("value, lose = make()")
     notebook.run("lose()")
     notebook.run("len([1])")
-    known = notebook.session._known.get("value")
+    known = notebook.session.variables._known.get("value")
     read = notebook.run("kind = type(value)").reads["value"]
     assert notebook.error is None
     # it was among what the sweep looks at, unless it never could be read whole

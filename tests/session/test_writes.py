@@ -117,7 +117,7 @@ def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
     notebook.run("\n".join(f"v{n} = [{n}]" for n in range(300)))
     for _ in range(40):
         notebook.run("print")
-    known = notebook.session._known
+    known = notebook.session.variables._known
     assert len(known) == 300
     assert {each.round for each in known.values()} != {0}
 

@@ -1,4 +1,4 @@
-"""The README's code runs as written, and prints what it says."""
+"""The code of the README and of the pages in ``docs/`` runs as written, and prints what they say."""
 
 import re
 from itertools import pairwise
@@ -12,21 +12,30 @@ from ipytorchseed.cli import main
 from tests.forking import forking
 from tests.kernel import Kernel
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks_of(page):
+    """Return a page's blocks of code, in order, as (language, text)."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def blocks():
-    """The README's blocks of code, in order, as (language, text)."""
-    return BLOCK.findall(README.read_text(encoding="utf-8"))
+    """The blocks of code of all pages."""
+    return [block for page in PAGES for block in blocks_of(page)]
 
 
-@pytest.fixture(scope="module")
-def replies(blocks, tmp_path_factory):
+@pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.stem)
+def replies(request, tmp_path_factory):
     """What a kernel answered to each python block, with the text block that follows it, if any."""
-    followed = zip(blocks, [*blocks[1:], ("", "")], strict=True)
-    with Kernel(tmp_path_factory.mktemp("readme")) as kernel:
+    found = blocks_of(request.param)
+    followed = zip(found, [*found[1:], ("", "")], strict=True)
+    with Kernel(tmp_path_factory.mktemp("page")) as kernel:
         return [
             (code, kernel.run(code), after if language == "text" else None)
             for (kind, code), (language, after) in followed
@@ -42,12 +51,17 @@ def shown(reply):
 def test_every_block_runs(replies):
     """No block fails."""
     assert [code for code, reply, _ in replies if reply.status != "ok"] == []
-    assert len(replies) > 8
 
 
-def test_the_first_screen_repeats(blocks, tmp_path):
-    """The cell of the first screen gives one loss, also in another kernel and after other draws."""
-    load, cell = [code for kind, code in blocks if kind == "python"][:2]
+def test_there_are_blocks_to_run(blocks):
+    """Else nothing here would be tested."""
+    assert sum(kind == "python" for kind, _ in blocks) > 15
+
+
+def test_the_first_cell_of_the_tour_repeats(blocks, tmp_path):
+    """It gives one loss, also in another kernel and after other draws."""
+    load = "%load_ext ipytorchseed"
+    cell = next(code for _, code in blocks if code.startswith("%%deterministic 42\nimport torch"))
     losses = set()
     for number in range(2):
         folder = tmp_path / str(number)
@@ -125,6 +139,24 @@ def test_what_a_check_shows_is_what_is_printed(blocks, monkeypatch):
 def without_numbers(line):
     """Return a line without its numbers and the blanks between its words."""
     return re.sub(r"(?<!\[)\b[\d.]+\b(?! x)", "N", " ".join(line.split()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    """To a file of this repository, and a heading of it where one is named."""
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in link:
+            file, _, heading = link.partition("#")
+            target = page.parent / file if file else page
+            assert target.exists(), link
+            titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            known = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert not heading or heading in known, link
+
+
+def test_the_readme_is_short():
+    """A newcomer reads it whole."""
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_every_notebook_of_the_gallery_is_named():

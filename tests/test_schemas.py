@@ -1,0 +1,114 @@
+"""What we print as JSON is what its published schema says."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator, ValidationError
+from msgspec.structs import replace
+from referencing import Registry, Resource
+
+import ipytorchseed as its
+from ipytorchseed.checking import report
+from ipytorchseed.cli import main
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.render.check import CheckView
+from ipytorchseed.render.receipt import receipt_json
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.rng import rng_json
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.rng.generators import find_generators
+from tests.checking.verdicts import EACH, HIDDEN, SILENT, STRICT
+from tests.render.checks import CHECKED
+from tests.render.explanations import EXPLANATIONS
+from tests.render.records import ASSESSMENTS
+
+FOLDER = Path(its.__file__).parent / "schemas"
+SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in FOLDER.glob("*.json")}
+REGISTRY = Registry().with_resources(
+    (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
+)
+
+
+def check(name, line):
+    """Hold one line of JSON against a schema; a field that the schema does not name is an error."""
+    told = json.loads(line)
+    Draft202012Validator(SCHEMAS[name], registry=REGISTRY).validate(told)
+    return told
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_a_schema_and_takes_nothing_else(name):
+    """It is one, goes by its file's name, and refuses what it does not describe."""
+    schema = SCHEMAS[name]
+    Draft202012Validator.check_schema(schema)
+    assert schema["$id"].endswith(f"/ipytorchseed/schemas/{name}.json")
+    with pytest.raises(ValidationError):
+        check(name, '{"schema": 1, "surprise": true}')
+
+
+@pytest.mark.parametrize("name", EXPLANATIONS)
+def test_why(name):
+    """Whatever the verdict."""
+    made = EXPLANATIONS[name]
+    check("why", WhyView(made, made.run.kernel).to_json())
+
+
+@pytest.mark.parametrize("name", ASSESSMENTS)
+def test_the_report(name):
+    """On each kind of machine."""
+    check("report", Report(ASSESSMENTS[name]).to_json())
+
+
+def test_where_sources_stand():
+    """With and without torch, generators of all kinds, and seeds that nobody knows."""
+    held = {
+        "g": torch.Generator().manual_seed(3),
+        "rng": np.random.default_rng(),
+        "old": np.random.RandomState(2),
+        "own": random.Random("words"),
+    }
+    for flags in (ASSESSMENTS["gpu"].flags, None):
+        told = check("rng", rng_json(find_generators(held), flags))
+        assert len(told["generators"]) == 4
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_check_of_a_cell(name):
+    """Where it repeats, and where it does not."""
+    check("repeats", CheckView(CHECKED[name]).to_json())
+
+
+@pytest.mark.usefixtures("put_back")
+def test_a_receipt():
+    """With an operation that has no deterministic algorithm."""
+    with (
+        pytest.warns(UserWarning, match="may not repeat"),
+        its.deterministic(7, warn=True) as block,
+    ):
+        torch.zeros(4).put_(torch.tensor([0, 1]), torch.ones(2))
+    told = check("deterministic", receipt_json(block))
+    assert told["alerts"]
+
+
+def test_a_check_of_notebooks():
+    """All that can become of one."""
+    told = check("check", report.as_json([*EACH, SILENT, STRICT, HIDDEN]))
+    assert len(told["notebooks"]) == len(EACH) + 3
+
+
+def test_the_ledger(tmp_path, monkeypatch):
+    """What `ledger show --json` prints of its runs."""
+    monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))
+    with Ledger.open() as ledger:
+        for made in EXPLANATIONS.values():
+            ledger.add(replace(made.run, started=time.time()), {})
+    done = CliRunner().invoke(main, ["ledger", "show", "--json"])
+    assert len(check("ledger", done.stdout)["runs"]) == len(EXPLANATIONS)

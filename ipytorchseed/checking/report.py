@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.causes import is_unseeded
+from ipytorchseed.checking.edits import diff
+from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -71,6 +74,8 @@ def headline(verdict: Verdict) -> str:
         return "differs, not checked to its end"
     if verdict.fault is not None:
         return "not checked"
+    if verdict.written:
+        return "mended"
     if verdict.first is None:
         return "safe to run again" if verdict.rerun else "repeats"
     return "not safe to run again" if verdict.rerun else "differs"
@@ -122,6 +127,9 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
         yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
     first, origin = verdict.first, verdict.origin
+    if verdict.written:
+        yield f"✓ {path}: repeats now, in fresh kernels, with {_edits(verdict)}"
+        yield from _fixes(verdict)
     if verdict.unreached is not None:
         why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
         yield f"{path}: {verdict.unreached}{why}"
@@ -143,6 +151,38 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         yield "  It begins in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
+    yield from _mending(verdict)
+
+
+def _mending(verdict: Verdict) -> Iterator[str]:
+    """Say which edits would make a notebook repeat, or what keeps them from it."""
+    if verdict.edits:
+        yield ""
+        yield f"  {_edits(verdict)} would make it repeat, in fresh kernels:"
+        yield from _fixes(verdict)
+    elif verdict.obstacles:
+        yield ""
+        yield "  not mended, and nothing was written:"
+        yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
+        yield f"    --tag marks the cells that show it as {VARIES}, and mends the others"
+
+
+def _edits(verdict: Verdict) -> str:
+    count = len(verdict.edits or ())
+    return "1 edit" if count == 1 else f"{count} edits"
+
+
+def _fixes(verdict: Verdict) -> Iterator[str]:
+    for each in verdict.edits or ():
+        yield wrap(each.edit.why, first=f"  {each.cell.name}  ")
+
+
+def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the lines of all edits, cell by cell, as a unified diff."""
+    for verdict in verdicts:
+        for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
+            told = diff(f"{verdict.path} {cell.name}", cell.source, [each.edit for each in made])
+            yield from ("", *visible(told, lines=True).split("\n"))
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:
@@ -243,6 +283,18 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         }
     if verdict.fault is not None:
         told["error"] = verdict.fault
+    if verdict.edits is not None:
+        told["edits"] = [
+            {
+                "index": each.cell.index,
+                "id": each.cell.id,
+                "kind": each.edit.kind,
+                "diff": diff(each.cell.name, each.cell.source, [each.edit]),
+                "message": each.edit.why,
+            }
+            for each in verdict.edits
+        ]
+        told["obstacles"] = list(verdict.obstacles)
     return told
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import tempfile
-from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,7 +76,9 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
     whole = {key: at for key, at, _ in _members(text, _skip(text, 0))}
     cells = {key: at for key, at, _ in _members(text, whole["cells"])}
     splices: list[Splice] = []
-    for index, group in groupby(sorted(edits, key=lambda each: each.index), lambda each: each.index):
+    for index, group in groupby(
+        sorted(edits, key=lambda each: each.index), lambda each: each.index
+    ):
         of_cell = [*group]
         parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
         splices += _in_source(text, *parts["source"], of_cell)
@@ -95,8 +96,8 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
         edits: Its edits.
     """
     tags = [f"tag {VARIES}"] if any(each.kind == TAG for each in edits) else []
-    lines = [source.split("\n"), edit_text(source, edits).split("\n")]
-    made = [*difflib.unified_diff(*lines, name, name, lineterm="", n=_CONTEXT)]
+    before, after = source.split("\n"), edit_text(source, edits).split("\n")
+    made = [*difflib.unified_diff(before, after, name, name, lineterm="", n=_CONTEXT)]
     head = made or [f"--- {name}", f"+++ {name}"]
     return "\n".join([*head[:2], *(f"+{tag}" for tag in tags), *head[2:]])
 
@@ -113,19 +114,19 @@ def write(path: Path, before: str, after: str) -> None:
         OSError: It cannot be written, or somebody else has written it meanwhile.
     """
     target = Path(os.path.realpath(path))
+    if target.read_bytes() != before.encode():
+        raise OSError(0, "somebody else has written it meanwhile")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    fresh = Path(name)
     try:
-        with open(handle, "wb") as file:
+        with os.fdopen(handle, "wb") as file:
             file.write(after.encode())
             file.flush()
             os.fsync(handle)
-        shutil.copymode(target, name)
-        if target.read_bytes() != before.encode():
-            raise OSError(0, "somebody else has written it meanwhile")
-        os.replace(name, target)
+        shutil.copymode(target, fresh)
+        fresh.replace(target)
     except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
+        fresh.unlink(missing_ok=True)
         raise
 
 
@@ -170,13 +171,17 @@ def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[
         if len(strings) > 1:
             between = text[strings[0][1] + 1 : strings[1][0]]
     places = [
-        unit.start() for begin, stop in strings for unit in _UNIT.finditer(text, begin + 1, stop - 1)
+        unit.start()
+        for begin, stop in strings
+        for unit in _UNIT.finditer(text, begin + 1, stop - 1)
     ]
     places += [strings[-1][1] - 1] if strings else []
     newline = r"\n" if text[at] == '"' else rf'\n",{between}"'
     for edit in edits:
         for start, stop, new in edit.splices:
-            lines = (json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n"))
+            lines = (
+                json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n")
+            )
             yield Splice(places[start], places[stop], newline.join(lines))
 
 
@@ -188,7 +193,7 @@ def _tagged(text: str, at: int) -> Iterator[Splice]:
         inside = [(begin, end) for _, begin, end in _members(text, members["tags"][0])]
         if inside:
             before = text.rfind("[", 0, inside[0][0]) if len(inside) == 1 else inside[-2][1]
-            gap = text[before:inside[-1][0]].lstrip("[,")
+            gap = text[before : inside[-1][0]].lstrip("[,")
             yield Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
         else:
             yield Splice(*members["tags"], f"[{word}]")

@@ -71,9 +71,9 @@ class Fixing:
         Raises:
             UncheckableError: It cannot be read, or not be written.
         """
-        if self._write and path.exists() and not os.access(path, os.W_OK):
-            raise UncheckableError("it is read-only: no edit can be written")
         notebook = read(path, options.parameters)
+        if self._write and not _may_write(path):
+            raise UncheckableError("it is read-only: no edit can be written")
         there = _files_beside(path)
         found = replace(await run(notebook, options, places, watcher), edits=())
         if found.reproducible is not False:
@@ -108,10 +108,10 @@ def unsaved(path: Path) -> str:
         path: The file.
     """
     target = Path(os.path.realpath(path))
-    command = ["git", "-C", str(target.parent), "status", "--porcelain", "--ignored", "--"]
+    command = ["git", "status", "--porcelain", "--ignored", "--", target.name]
     try:
-        said = subprocess.run(
-            [*command, target.name], capture_output=True, text=True, check=False, timeout=60
+        said = subprocess.run(  # noqa: S603 -- git, with the name of a file
+            command, cwd=target.parent, capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, subprocess.SubprocessError):
         return "git is not there to bring it back"
@@ -150,9 +150,14 @@ class _Trials:
         return await run(notebook, options, self._places, self._watcher, f"trying {words}")
 
 
+def _may_write(path: Path) -> bool:
+    """Tell whether a file is meant to be written; a superuser may write any."""
+    return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
+
+
 def _stopped(verdict: Verdict) -> bool:
     """Tell whether a notebook did not run to its end."""
-    return verdict.fault is not None or verdict.unreached is not None
+    return verdict.fault is not None or verdict.failed is not None
 
 
 async def _needed(
@@ -220,26 +225,34 @@ class _Search:
                 self._next(key, edits)
             return bool(blamed)
         self._recent = []
-        for shown, origin, cause in _roots(verdict):
-            site = Site(self._program, origin, cause, self._seed, self._was_there)
-            key = origin.cell.index, site.kind, site.name
-            if key not in self._proposed:
-                self._proposed[key] = propose(site)[:_TRIES]
-            if key in self._recent or self._next(key, edits):
+        for shown, origin, causes in _roots(verdict):
+            sites = [
+                Site(self._program, origin, cause, self._seed, self._was_there) for cause in causes
+            ]
+            tried = [self._try(site, edits) for site in sites]
+            if any(tried):
                 continue
+            said = obstacle(sites[0])
             if self._tag:
-                self._tag_cell(shown, obstacle(site))
-            elif (said := obstacle(site)) not in self.obstacles:
+                self._tag_cell(shown, said)
+            elif said not in self.obstacles:
                 self.obstacles.append(said)
         return bool(self._recent) and not self.obstacles
 
+    def _try(self, site: Site, edits: Sequence[Edit]) -> bool:
+        """Choose edits for a cause; tell whether there were any to try."""
+        key = site.found.cell.index, site.kind, site.name
+        if key not in self._proposed:
+            self._proposed[key] = propose(site)[:_TRIES]
+        return key in self._recent or self._next(key, edits)
+
     def _blamed(self, verdict: Verdict) -> list[Key]:
         """Return the latest choices that may have made a cell fail."""
-        ran = [each.cell.index for each in verdict.cells if each.cell.count is not None]
+        failed = None if verdict.failed is None else verdict.failed.index
         near = [
             key
             for key in self._recent
-            if ran and ran[-1] in {key[0], *(edit.index for edit in self._chosen[key])}
+            if failed in {key[0], *(edit.index for edit in self._chosen[key])}
         ]
         return near or self._recent
 
@@ -262,21 +275,21 @@ class _Search:
             self._recent.append(key)
 
 
-def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Cause | None]]:
-    """Yield the cells that differ, each with the cells in which that begins, and the causes."""
+def _roots(
+    verdict: Verdict,
+) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
+    """Yield the cells that differ, each with a cell in which that begins, and its causes."""
     for shown in verdict.differing:
         before = verdict.cells[: verdict.cells.index(shown)]
         earlier = [each for each in before if each.differs]
-        for origin in find_origins(shown, earlier):
-            causes = own_causes(origin, earlier) or origin.causes
-            for cause in causes or (None,):
-                yield shown, origin, cause
+        for origin in reversed(find_origins(shown, earlier)):
+            yield shown, origin, own_causes(origin, earlier) or origin.causes or (None,)
 
 
 def _files_beside(path: Path) -> set[str] | None:
     """Return the files in a notebook's folder and below; None where there are too many."""
     found = (
-        os.path.join(folder, name)
+        f"{folder}{os.sep}{name}"
         for folder, _, names in os.walk(path.absolute().parent)
         for name in names
     )

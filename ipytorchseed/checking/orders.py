@@ -25,9 +25,7 @@ _LISTED = frozenset({"iter", "list", "tuple"})
 """Functions that only hand the order on."""
 
 _SETS = frozenset({"frozenset", "set"})
-_SET_METHODS = frozenset(
-    {"copy", "difference", "intersection", "symmetric_difference", "union"}
-)
+_SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"})
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 _LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
@@ -44,27 +42,43 @@ def ordered_sets(program: Program, codes: Sequence[Code]) -> Iterator[tuple[Code
     names: set[str] = set()
     for code in program.codes:
         for node in ast.walk(code.tree):
-            if isinstance(node, ast.Assign) and _is_set(program, node.value, names):
-                names.update(map(ast.unparse, node.targets))
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                if _is_set(program, node.value, names):
-                    names.add(ast.unparse(node.target))
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+                continue
+            if _is_set(program, node.value, names):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names.update(map(ast.unparse, targets))
     for code in codes:
+        lists = _listed(program, code)
         for node in _ordered(program, code.tree):
             if _is_set(program, node, names):
-                yield code, node
+                yield code, lists.get(id(node), node)
 
 
 def ordered_listings(program: Program, code: Code) -> Iterator[tuple[Code, ast.expr]]:
     """Yield the calls in a cell that list folders, and whose order counts."""
     calm = {id(each) for each in _unordered(program, code.tree)}
+    lists = _listed(program, code)
     for call in program.calls([code]):
         method = call.path.rpartition(".")[2]
-        lists = call.path in _LISTINGS or (
+        is_one = call.path in _LISTINGS or (
             method in _LISTING_METHODS and isinstance(call.node.func, ast.Attribute)
         )
-        if lists and id(call.node) not in calm:
-            yield code, call.node
+        if is_one and id(call.node) not in calm:
+            yield code, lists.get(id(call.node), call.node)
+
+
+def makes_list(program: Program, node: ast.expr) -> bool:
+    """Tell whether an expression is a call of ``list`` with one argument."""
+    return isinstance(node, ast.Call) and program.path(node.func) == "list" and len(node.args) == 1
+
+
+def _listed(program: Program, code: Code) -> dict[int, ast.expr]:
+    """Return the calls of ``list``, by the identity of what they are given."""
+    return {
+        id(node.args[0]): node
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.Call) and makes_list(program, node)
+    }
 
 
 def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""A notebook's code, parsed: what its names are imported as, what it calls, and where that stands."""
+"""A notebook's code, parsed: what its names stand for, what it calls, and where that stands."""
 
 from __future__ import annotations
 

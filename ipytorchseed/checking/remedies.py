@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from ipytorchseed.checking.edits import Edit, Splice
-from ipytorchseed.checking.orders import ordered_listings, ordered_sets
+from ipytorchseed.checking.orders import makes_list, ordered_listings, ordered_sets
 from ipytorchseed.checking.program import imported
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.render.timeline import label_of
@@ -54,6 +54,9 @@ _SEED_METHODS = {
     "random.Random.seed": "seed",
 }
 """The same for methods."""
+
+_WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
+"""Calls of these that are given no seed take one from the system."""
 
 _AGAIN = {"numpy": "numpy.random.randint(2**31)", "random": "random.getrandbits(32)"}
 """What gives each of several generators a seed of its own, by the library of their class."""
@@ -141,7 +144,7 @@ def obstacle(site: Site) -> str:
 
 
 def chosen_seed(program: Program) -> int:
-    """Return the seed that a notebook gives somewhere by a literal number; 42 where it gives none."""
+    """Return the number that a notebook seeds a source with somewhere; 42 where it does not."""
     for call in program.calls(program.codes):
         if call.path in SEEDS.values() and call.node.args:
             given = call.node.args[0]
@@ -226,8 +229,11 @@ def _insert_after(program: Program, code: Code, statement: ast.stmt, call: str) 
 
 
 def _at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Iterator[Edits]:
-    """Yield the edit that puts a line before the first statement of a cell."""
-    if code.tree.body:
+    """Yield the edit that puts a line where a cell begins, after its imports."""
+    if code.tree.body and _imports(code.tree.body[0]):
+        splice = _insert_after(site.program, code, _last_import(code, 0), call)
+        yield (Edit(code.cell.index, kind, why, (splice,)),)
+    elif code.tree.body:
         start = code.start(code.tree.body[0])
         lines = _spell(site.program, code, None, call)
         splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
@@ -251,7 +257,7 @@ def _spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> l
                 break
             known.update(pair for node in _imports(statement) for pair in imported(node))
     for name, path in known.items():
-        if name not in program.bound and call.startswith(f"{path}."):
+        if name not in program.bound and call.startswith((f"{path}.", f"{path}(")):
             return [f"{name}{call[len(path) :]}"]
     library = call.partition(".")[0]
     if library in program.bound or program.names.get(library, library) != library:
@@ -268,7 +274,7 @@ def _give_seed(site: Site) -> Iterator[Edits]:
     for codes in ([site.code], [each for each in site.until if each is not site.code]):
         calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.name)]
         if calls:
-            yield tuple(_seeded(site, call, number) for number, call in enumerate(calls))
+            yield tuple(_seeded(site, call, site.name, n) for n, call in enumerate(calls))
             return
 
 
@@ -282,12 +288,30 @@ def _lacks_seed(call: Call, name: str) -> bool:
     return call.path == name and empty
 
 
-def _seeded(site: Site, call: Call, number: int) -> Edit:
+def _seed_maker(site: Site) -> Iterator[Edits]:
+    """Seed the generator that began elsewhere: where it was made, or what that drew from."""
+    makers = {each.run.cell for each in site.cause.blame if each.run} if site.cause else set()
+    calls = [*site.program.calls([each for each in site.until if each.cell.id in makers])]
+    lacking = [(call, name) for call in calls for name in _WITHOUT_SEED if _lacks_seed(call, name)]
+    yield tuple(_seeded(site, call, name, n) for n, (call, name) in enumerate(lacking))
+    why = f"seeds what {site.name} is made of"
+    found: dict[str, Edit] = {}
+    for call in calls:
+        for seed in SEEDS.values():
+            library = seed.rpartition(".")[0]
+            after = _after_import(site, f"{seed}({site.seed})")
+            if call.path.startswith(f"{library}.") and after:
+                found[seed] = Edit(after[0].cell.index, "seed", why, (after[1],))
+    yield tuple(found.values())
+
+
+def _seeded(site: Site, call: Call, name: str, number: int) -> Edit:
     """Return the edit that gives a seed to a call.
 
     Args:
         site: Where its generator is a cause.
         call: The call.
+        name: What it calls, as ``_lacks_seed`` knows it.
         number: How many calls before it are given one: no two are given the same.
     """
     code, node = call.code, call.node
@@ -300,7 +324,7 @@ def _seeded(site: Site, call: Call, number: int) -> Edit:
     else:
         end = code.end(node) - 1
         splices = [Splice(end, end, seed)]
-    renamed = {**_SEED_THEMSELVES, **_SEED_METHODS}.get(site.name)
+    renamed = {**_SEED_THEMSELVES, **_SEED_METHODS}.get(name)
     if renamed and isinstance(node.func, ast.Attribute):
         end = code.end(node.func)
         splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
@@ -346,7 +370,10 @@ def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "
     for code, node in expressions:
         start, end = code.start(node), code.end(node)
         why = f"sorts {label_of(ast.unparse(node), 40)}, whose order varies"
-        splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
+        if makes_list(site.program, node):
+            splices = Splice(start, start + 4, "sorted"), Splice(end - 1, end - 1, key)
+        else:
+            splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
         edits.append(Edit(code.cell.index, "order", why, splices))
     return tuple(edits)
 
@@ -410,10 +437,9 @@ def _remove_file(site: Site) -> Iterator[Edits]:
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(lambda site: site.kind in {"entropy", "input"}, _fix_seed),
-    Remedy(
-        lambda site: site.name in {*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS}, _give_seed
-    ),
+    Remedy(lambda site: site.name in _WITHOUT_SEED, _give_seed),
     Remedy(lambda site: bool(_function(site)), _seed_source),
+    Remedy(lambda site: site.kind == "rng" and not _function(site), _seed_maker),
     Remedy(lambda site: not _function(site), _seed_next),
     Remedy(
         lambda site: site.kind == "environment" and site.name == "PYTHONHASHSEED",

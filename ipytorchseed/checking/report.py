@@ -127,9 +127,9 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
         yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
     first, origin = verdict.first, verdict.origin
-    if verdict.written:
-        yield f"✓ {path}: repeats now, in fresh kernels, with {_edits(verdict)}"
-        yield from _fixes(verdict)
+    if verdict.edits:
+        yield from _mended(verdict)
+        return
     if verdict.unreached is not None:
         why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
         yield f"{path}: {verdict.unreached}{why}"
@@ -151,30 +151,25 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         yield "  It begins in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
-    yield from _mending(verdict)
+    yield from _unmended(verdict)
 
 
-def _mending(verdict: Verdict) -> Iterator[str]:
-    """Say which edits would make a notebook repeat, or what keeps them from it."""
-    if verdict.edits:
-        yield ""
-        yield f"  {_edits(verdict)} would make it repeat, in fresh kernels:"
-        yield from _fixes(verdict)
-    elif verdict.obstacles:
+def _mended(verdict: Verdict) -> Iterator[str]:
+    """Say with which edits a notebook repeats that did not."""
+    made = verdict.edits or ()
+    edits = "1 edit" if len(made) == 1 else f"{len(made)} edits"
+    mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
+    yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
+    yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
+
+
+def _unmended(verdict: Verdict) -> Iterator[str]:
+    """Say what keeps edits from making a notebook repeat."""
+    if verdict.obstacles:
         yield ""
         yield "  not mended, and nothing was written:"
         yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
         yield f"    --tag marks the cells that show it as {VARIES}, and mends the others"
-
-
-def _edits(verdict: Verdict) -> str:
-    count = len(verdict.edits or ())
-    return "1 edit" if count == 1 else f"{count} edits"
-
-
-def _fixes(verdict: Verdict) -> Iterator[str]:
-    for each in verdict.edits or ():
-        yield wrap(each.edit.why, first=f"  {each.cell.name}  ")
 
 
 def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -242,7 +242,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     reason = f"{cell.name} raises {error}"
     if len(failed) < len(firsts):
         reason += ", not in every run"
-    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason))
+    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=cell)
     if verdict.first is not None:
         return verdict
     fault = f"{reason}; the tag {RAISES} says that it may"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -115,6 +116,7 @@ class Verdict(Struct, frozen=True):
         strict: Whether a cell that shows the same and leaves other values counts as a difference.
         seconds: How long all of it took.
         unreached: The cells that were not reached; None where all were.
+        failed: The cell that raised in some run and may not; None where none did.
         edits: What makes it repeat, cell by cell; None where nobody asked for edits.
         obstacles: What no edit mends, each in a line that begins with the cell.
         written: Whether the edits are in the file.
@@ -129,6 +131,7 @@ class Verdict(Struct, frozen=True):
     strict: bool = False
     seconds: float = 0.0
     unreached: Unreached | None = None
+    failed: Cell | None = None
     edits: Sequence[Made] | None = None
     obstacles: Sequence[str] = ()
     written: bool = False
@@ -224,4 +227,13 @@ def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]
     """Return the causes of a cell's difference that no earlier cell handed on to it."""
     before = (each.left for each in earlier if each.cell.place < cell.cell.place)
     left: set[str] = set().union(*before)
-    return [each for each in cell.causes if each.kind != "input" and each.name not in left]
+    return [
+        each
+        for each in cell.causes
+        if each.kind != "input" and left.isdisjoint({each.name, _holder(each)})
+    ]
+
+
+def _holder(cause: Cause) -> str:
+    """Return the variable that holds a generator: ``model`` of ``model.rng``."""
+    return re.split(r"[.\[]", cause.name)[0] if cause.kind == "rng" else cause.name

@@ -121,13 +121,13 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
 
     A folder stands for the notebooks in it. The files are not written, but by --fix. What cells
-    show decides: where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
-    one differs, 2 where one could not be checked.
+    show decides: where all outputs are equal, the notebook repeats. Exits 0 where every notebook
+    repeats, 1 where one differs, 2 where one could not be checked.
     """
     from ipytorchseed.checking import ci, report
+    from ipytorchseed.checking.fixing import Fixing
     from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.progress import Bars
-    from ipytorchseed.checking.fixing import Fixing
     from ipytorchseed.checking.running import Watcher, check_one
     from ipytorchseed.checking.running import check as run
 

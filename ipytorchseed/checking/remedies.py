@@ -317,7 +317,9 @@ def _seeded(site: Site, call: Call, name: str, number: int) -> Edit:
     code, node = call.code, call.node
     seed, library = str(site.seed + number), call.path.partition(".")[0]
     if call.repeated and library in _AGAIN and call.path not in SEEDS.values():
-        seed = _spell(site.program, code, None, _AGAIN[library])[-1]
+        within = [each for each in code.tree.body if each.lineno <= node.lineno][-1]
+        lines = _spell(site.program, code, within, _AGAIN[library])
+        seed = lines[0] if len(lines) == 1 else seed
     given = [*node.args, *(each.value for each in node.keywords)]
     if given:
         splices = [Splice(code.start(given[0]), code.end(given[0]), seed)]

@@ -113,7 +113,7 @@ def _short(cause: Cause) -> str:
 
 def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
-    return "\n".join(_parts(verdict))
+    return "\n".join(_mended(verdict) if verdict.edits else _parts(verdict))
 
 
 def _parts(verdict: Verdict) -> Iterator[str]:
@@ -127,9 +127,6 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
         yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
     first, origin = verdict.first, verdict.origin
-    if verdict.edits:
-        yield from _mended(verdict)
-        return
     if verdict.unreached is not None:
         why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
         yield f"{path}: {verdict.unreached}{why}"

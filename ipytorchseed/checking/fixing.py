@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
 from ipytorchseed.checking.notebook import read, read_text
+from ipytorchseed.checking.placing import Site
 from ipytorchseed.checking.program import Program
-from ipytorchseed.checking.remedies import Site, chosen_seed, obstacle, propose
+from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import run
+from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import Made, find_origins, own_causes
 from ipytorchseed.errors import UncheckableError
 
@@ -74,14 +76,14 @@ class Fixing:
         notebook = read(path, options.parameters)
         if self._write and not _may_write(path):
             raise UncheckableError("it is read-only: no edit can be written")
-        there = _files_beside(path)
+        was_there = _remember_files(path)
         found = replace(await run(notebook, options, places, watcher), edits=())
         if found.reproducible is not False:
             return found
         if _stopped(found):
             return replace(found, obstacles=[_STOPS])
         trials = _Trials(notebook, options, places, watcher)
-        search = _Search(Program(notebook), lambda name: there is None or name in there, self._tag)
+        search = _Search(Program(notebook), was_there, self._tag)
         verdict, differed = found, None
         while verdict.reproducible is not True:
             differed = None if _stopped(verdict) else search.edits
@@ -286,12 +288,18 @@ def _roots(
             yield shown, origin, own_causes(origin, earlier) or origin.causes or (None,)
 
 
-def _files_beside(path: Path) -> set[str] | None:
-    """Return the files in a notebook's folder and below; None where there are too many."""
+def _remember_files(path: Path) -> Callable[[str], bool]:
+    """Return what tells whether a file may be there now; of files elsewhere, they all may.
+
+    Args:
+        path: The notebook in whose folder, and below, files are known.
+    """
+    inside = f"{path.absolute().parent}{os.sep}"
     found = (
-        f"{folder}{os.sep}{name}"
-        for folder, _, names in os.walk(path.absolute().parent)
+        f"{folder.rstrip(os.sep)}{os.sep}{name}"
+        for folder, _, names in os.walk(inside, followlinks=True)
         for name in names
     )
     files = {*islice(found, _MOST_FILES)}
-    return files if len(files) < _MOST_FILES else None
+    all_known = len(files) < _MOST_FILES
+    return lambda name: not (all_known and name.startswith(inside)) or name in files

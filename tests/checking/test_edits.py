@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+from difflib import SequenceMatcher
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ AFTER = (
 
 
 def book(source, *, tags=None, **cell):
+    """Return a notebook of two cells, the second one with this source."""
     metadata = {"scrolled": True} if tags is None else {"tags": tags, "z": 1}
     code = {
         "cell_type": "code",
@@ -54,9 +55,13 @@ def test_only_the_inserted_line_is_new(form):
         **json.loads(text),
         "cells": [book("")["cells"][0], made_cell(text)],
     }
-    begin, end = os.path.commonprefix([text, made]), os.path.commonprefix([text[::-1], made[::-1]])
-    assert len(begin) + len(end) >= len(text)
-    assert "manual_seed" in made[len(begin) : len(made) - len(text) + len(begin) + 30]
+    inserted = [
+        each
+        for each in SequenceMatcher(None, text, made, autojunk=False).get_opcodes()
+        if each[0] != "equal"
+    ]
+    assert all(kind == "insert" for kind, *_ in inserted)
+    assert "manual_seed" in made[inserted[0][3] : inserted[-1][4]]
 
 
 def made_cell(text):

@@ -9,8 +9,10 @@ import pytest
 
 from ipytorchseed.checking.edits import edit_text
 from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.placing import Site
 from ipytorchseed.checking.program import Program
-from ipytorchseed.checking.remedies import Site, chosen_seed, obstacle, propose
+from ipytorchseed.checking.remedies import obstacle, propose
+from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.books import book
@@ -97,8 +99,8 @@ GENERATORS = [
     ("random.seed", "import random\nrandom.seed()", "import random\nrandom.seed(42)"),
     ("torch.seed", "import torch\ntorch.seed()", "import torch\ntorch.manual_seed(42)"),
     ("torch.Generator.seed", "import torch\ng = torch.Generator()\ng.seed()", "import torch\ng = torch.Generator()\ng.manual_seed(42)"),
-    ("random.Random", "import random\nr = [random.Random() for _ in range(3)]", "import random\nr = [random.Random(random.getrandbits(32)) for _ in range(3)]"),
-    ("numpy.random.default_rng", NP + "def make():\n    return np.random.default_rng()", NP + "def make():\n    return np.random.default_rng(np.random.randint(2**31))"),
+    ("random.Random", "import random\nr = [random.Random() for _ in range(3)]", "import random\nrandom.seed(42)\nr = [random.Random(random.getrandbits(32)) for _ in range(3)]"),
+    ("numpy.random.default_rng", NP + "def make():\n    return np.random.default_rng()", NP + "np.random.seed(42)\ndef make():\n    return np.random.default_rng(np.random.randint(2**31))"),
     ("time.time", "import time, random\nrandom.seed(time.time())", "import time, random\nrandom.seed(42)"),
     ("time.time", "import time, torch\nseed = int(time.time())\ntorch.manual_seed(seed)", "import time, torch\nseed = int(time.time())\ntorch.manual_seed(42)"),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from itertools import islice
@@ -21,7 +22,6 @@ from ipytorchseed.checking.verdict import Made, find_origins, own_causes
 from ipytorchseed.errors import UncheckableError
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable, Iterator, Sequence
 
     from ipytorchseed.checking.notebook import Notebook
@@ -76,14 +76,14 @@ class Fixing:
         notebook = read(path, options.parameters)
         if self._write and not _may_write(path):
             raise UncheckableError("it is read-only: no edit can be written")
-        was_there = _remember_files(path)
+        own_file = _remember_files(path)
         found = replace(await run(notebook, options, places, watcher), edits=())
         if found.reproducible is not False:
             return found
         if _stopped(found):
             return replace(found, obstacles=[_STOPS])
         trials = _Trials(notebook, options, places, watcher)
-        search = _Search(Program(notebook), was_there, self._tag)
+        search = _Search(Program(notebook), own_file, tag=self._tag)
         verdict, differed = found, None
         while verdict.reproducible is not True:
             differed = None if _stopped(verdict) else search.edits
@@ -149,7 +149,11 @@ class _Trials:
         options = replace(self._options, runs=runs)
         notebook = read_text(self._notebook.path, text, options.parameters)
         words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
-        return await run(notebook, options, self._places, self._watcher, f"trying {words}")
+        trying = f"trying {words}"
+        if all(each.kind != "file" for each in edits):
+            return await run(notebook, options, self._places, self._watcher, trying)
+        async with self._places:  # one kernel after the other: they remove each other's files
+            return await run(notebook, options, asyncio.Semaphore(1), self._watcher, trying)
 
 
 def _may_write(path: Path) -> bool:
@@ -187,16 +191,16 @@ class _Search:
 
     Args:
         program: The notebook's code.
-        was_there: Tells whether a file was there before the notebook first ran.
+        own_file: As ``Site.own_file``.
         tag: Whether cells that no edit mends get a tag.
 
     Attributes:
         obstacles: What no edit mends, in lines.
     """
 
-    def __init__(self, program: Program, was_there: Callable[[str], bool], tag: bool) -> None:  # noqa: FBT001
+    def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
         self._program = program
-        self._was_there = was_there
+        self._own_file = own_file
         self._tag = tag
         self._seed = chosen_seed(program)
         self._proposed: dict[Key, list[tuple[Edit, ...]]] = {}
@@ -229,7 +233,7 @@ class _Search:
         self._recent = []
         for shown, origin, causes in _roots(verdict):
             sites = [
-                Site(self._program, origin, cause, self._seed, self._was_there) for cause in causes
+                Site(self._program, origin, cause, self._seed, self._own_file) for cause in causes
             ]
             tried = [self._try(site, edits) for site in sites]
             if any(tried):
@@ -288,8 +292,8 @@ def _roots(
             yield shown, origin, own_causes(origin, earlier) or origin.causes or (None,)
 
 
-def _remember_files(path: Path) -> Callable[[str], bool]:
-    """Return what tells whether a file may be there now; of files elsewhere, they all may.
+def _remember_files(path: Path) -> Callable[[str], str]:
+    """Return what tells of a file, later on, whether it was made since; as ``Site.own_file``.
 
     Args:
         path: The notebook in whose folder, and below, files are known.
@@ -302,4 +306,9 @@ def _remember_files(path: Path) -> Callable[[str], bool]:
     )
     files = {*islice(found, _MOST_FILES)}
     all_known = len(files) < _MOST_FILES
-    return lambda name: not (all_known and name.startswith(inside)) or name in files
+
+    def own_file(name: str) -> str:
+        known = all_known and name.startswith(inside) and name not in files
+        return name.removeprefix(inside) if known else ""
+
+    return own_file

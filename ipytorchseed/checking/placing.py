@@ -26,14 +26,15 @@ class Site(Struct, frozen=True):
         found: What was found of the cell.
         cause: The cause; None where nothing that was recorded accounts for the difference.
         seed: The seed to give.
-        was_there: Tells whether a file was there before the notebook ran for the first time.
+        own_file: Returns the path, from the notebook's folder, of a file that the notebook made
+            itself since it first ran; of any other file, nothing.
     """
 
     program: Program
     found: CellVerdict
     cause: Cause | None
     seed: int
-    was_there: Callable[[str], bool]
+    own_file: Callable[[str], str]
 
     @property
     def code(self) -> Code:

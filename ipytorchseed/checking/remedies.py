@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ipytorchseed.checking.edits import Edit, Splice
@@ -123,17 +124,15 @@ def _use_one_thread(site: Site) -> Iterator[Edits]:
 
 def _remove_file(site: Site) -> Iterator[Edits]:
     """Remove a file that the notebook made in the run before, ahead of the first cell naming it."""
-    if site.was_there(site.name):
-        return
-    base = site.name.rpartition("/")[2]
-    for code in site.until:
-        for node in ast.walk(code.tree):
-            text = node.value if isinstance(node, ast.Constant) else None
-            if isinstance(text, str) and base and text.rpartition("/")[2] == base:
-                why = f"removes {text}, which the run before left behind"
-                call = f"pathlib.Path({text!r}).unlink(missing_ok=True)"
-                yield at_top(site, code, call, "file", why)
-                return
+    path = site.own_file(site.name)
+    why = f"removes {path}, which the run before left behind"
+    for code in site.until if path else ():
+        texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
+        if any(
+            isinstance(each, str) and PurePath(each).name == PurePath(path).name for each in texts
+        ):
+            yield at_top(site, code, f"pathlib.Path({path!r}).unlink(missing_ok=True)", "file", why)
+            return
 
 
 # --------------------------------------------------------------------------------------------------

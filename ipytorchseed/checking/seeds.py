@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.edits import Edit, Splice
 from ipytorchseed.checking.placing import after_import, at_top, spell
+from ipytorchseed.reads.entropy import NONDETERMINISTIC
 from ipytorchseed.render.timeline import label_of
 
 if TYPE_CHECKING:
@@ -121,25 +122,27 @@ def seed_maker(site: Site) -> Iterator[Edits]:
 
 def fix_seed(site: Site) -> Iterator[Edits]:
     """Replace a seed that is computed from a clock, or from what varies, by a number."""
-    edits, varying = [], _made_of(site)
-    for call in site.program.calls([site.code]):
+    edits, varying = [], _varying(site)
+    for call in site.program.calls(site.until):
         named = call.path in _TAKE_A_SEED or call.path.endswith(".manual_seed")
         if not named or not call.node.args:
             continue
-        given = call.node.args[0]
+        given, code = call.node.args[0], call.code
         if not varying.isdisjoint(_named(site.program, given)):
-            splice = Splice(site.code.start(given), site.code.end(given), str(site.seed))
+            splice = Splice(code.start(given), code.end(given), str(site.seed))
             why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
-            edits.append(Edit(site.code.cell.index, "seed", why, (splice,)))
+            edits.append(Edit(code.cell.index, "seed", why, (splice,)))
     yield tuple(edits)
 
 
-def _made_of(site: Site) -> set[str]:
-    """Return the cause's name, and the variables that the cell makes of what it stands for."""
-    names = {site.name}
-    for node in ast.walk(site.code.tree):
-        if isinstance(node, ast.Assign) and not names.isdisjoint(_named(site.program, node.value)):
-            names.update(map(ast.unparse, node.targets))
+def _varying(site: Site) -> set[str]:
+    """Return what answers differently each time, and the variables that are made of it."""
+    names = {site.name, *NONDETERMINISTIC}
+    for code in site.until:
+        for node in ast.walk(code.tree):
+            made = isinstance(node, ast.Assign) and _named(site.program, node.value)
+            if made and not names.isdisjoint(made):
+                names.update(map(ast.unparse, node.targets))
     return names
 
 
@@ -166,8 +169,9 @@ def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
         lacking: The calls, each with what it calls, as ``_lacks_seed`` knows it.
     """
     edits, drawn = [], dict[str, None]()
-    for number, (call, name) in enumerate(lacking):
-        seed = str(site.seed + number)
+    numbers = _numbers(site.program)
+    for call, name in lacking:
+        seed = str(site.seed + numbers[id(call.node)])
         library = call.path.partition(".")[0]
         if call.repeated and library in _DRAWN and call.path not in _SEEDS.values():
             source, how = _DRAWN[library]
@@ -179,6 +183,16 @@ def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
                 drawn[source] = None
         edits.append(_seeded(call, name, seed))
     return (*_seed_all(site, [*drawn]), *edits)
+
+
+def _numbers(program: Program) -> dict[int, int]:
+    """Count the calls that lack a seed, by the identity of each: no two are given the same."""
+    lacking = [
+        id(call.node)
+        for call in program.calls(program.codes)
+        if any(_lacks_seed(call, name) for name in WITHOUT_SEED)
+    ]
+    return {each: number for number, each in enumerate(lacking)}
 
 
 def _seed_all(site: Site, sources: Sequence[str]) -> Edits:

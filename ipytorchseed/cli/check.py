@@ -186,7 +186,7 @@ def _consistent(given: dict[str, Any]) -> None:
         UsageError: They do.
     """
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
-    others = [name for name in ("rerun", "seed") if given[name] not in {False, None}]
+    others = ["rerun"] * given["rerun"] + ["seed"] * (given["seed"] is not None)
     if given["fix"] and given["diff"]:
         raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
     if fixes and others:

@@ -25,7 +25,7 @@ NP = "import numpy as np\n"
 def site(tmp_path):
     """Make a site: the last cell, or that of a number, differs for a cause."""
 
-    def make(*cells, cause=None, at=-1, there=(), moved=(), blame=None):
+    def make(*cells, cause=None, at=-1, made=None, moved=(), blame=None):
         notebook = read(book(tmp_path / "book", *cells))
         program = Program(notebook)
         cell = program.codes[at].cell
@@ -33,7 +33,7 @@ def site(tmp_path):
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
         known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
-        return Site(program, found, known, chosen_seed(program), lambda name: name in there)
+        return Site(program, found, known, chosen_seed(program), (made or {}).get)
 
     return make
 
@@ -203,10 +203,11 @@ def test_a_file_that_the_notebook_makes_itself(site):
     """It is removed first; one that was there before is the user's, and stays."""
     cells = "from pathlib import Path", "log = open('out/made.log', 'a')"
     cause = ("file", "/home/out/made.log")
-    assert results(site(*cells, cause=cause)) == [
+    made = {cause[1]: "out/made.log"}
+    assert results(site(*cells, cause=cause, made=made)) == [
         {1: "Path('out/made.log').unlink(missing_ok=True)\nlog = open('out/made.log', 'a')"}
     ]
-    there = site(*cells, cause=cause, there=[cause[1]])
+    there = site(*cells, cause=cause)
     assert propose(there) == []
     assert "was there before" in obstacle(there)
 

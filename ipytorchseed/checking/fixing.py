@@ -91,16 +91,17 @@ class Fixing:
                 return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
             verdict = await trials.run(search.edits, _PROOF) if search.edits else found
         edits = await _needed(search.edits, differed, trials)
+        took = found.seconds + trials.seconds
         cells = {cell.index: cell for cell in notebook.cells}
         made = [Made(cells[edit.index], edit) for edit in edits]
         if not self._write:
-            return replace(found, edits=made)
+            return replace(found, edits=made, seconds=took)
         try:
             write(path, notebook.text, edit_file(notebook.text, edits))
         except OSError as error:
             msg = f"its edits cannot be written: {error.strerror}"
             raise UncheckableError(msg) from None
-        return replace(verdict, edits=made, written=True)
+        return replace(verdict, edits=made, seconds=took, written=True)
 
 
 def unsaved(path: Path) -> str:
@@ -132,6 +133,9 @@ class _Trials:
         options: How to run it.
         places: The kernels that may run at the same time.
         watcher: Is told how far it is.
+
+    Attributes:
+        seconds: How long all trials took.
     """
 
     def __init__(
@@ -141,6 +145,7 @@ class _Trials:
         self._options = replace(options, quick=True)
         self._places = places
         self._watcher = watcher
+        self.seconds = 0.0
         self._names = {cell.index: cell.name for cell in notebook.cells}
 
     async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
@@ -151,9 +156,13 @@ class _Trials:
         words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):
-            return await run(notebook, options, self._places, self._watcher, trying)
-        async with self._places:  # one kernel after the other: they remove each other's files
-            return await run(notebook, options, asyncio.Semaphore(1), self._watcher, trying)
+            verdict = await run(notebook, options, self._places, self._watcher, trying)
+        else:
+            async with self._places:  # one kernel after the other: they remove each other's files
+                one = asyncio.Semaphore(1)
+                verdict = await run(notebook, options, one, self._watcher, trying)
+        self.seconds += verdict.seconds
+        return verdict
 
 
 def _may_write(path: Path) -> bool:

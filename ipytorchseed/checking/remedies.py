@@ -124,14 +124,13 @@ def _use_one_thread(site: Site) -> Iterator[Edits]:
 
 def _remove_file(site: Site) -> Iterator[Edits]:
     """Remove a file that the notebook made in the run before, ahead of the first cell naming it."""
-    path = site.own_file(site.name)
+    path = PurePath(site.own_file(site.name))
     why = f"removes {path}, which the run before left behind"
-    for code in site.until if path else ():
+    call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
+    for code in site.until if path.name else ():
         texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
-        if any(
-            isinstance(each, str) and PurePath(each).name == PurePath(path).name for each in texts
-        ):
-            yield at_top(site, code, f"pathlib.Path({path!r}).unlink(missing_ok=True)", "file", why)
+        if any(isinstance(each, str) and PurePath(each).name == path.name for each in texts):
+            yield at_top(site, code, call, "file", why)
             return
 
 

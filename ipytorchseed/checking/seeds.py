@@ -128,7 +128,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
         if not named or not call.node.args:
             continue
         given, code = call.node.args[0], call.code
-        if not varying.isdisjoint(_named(site.program, given)):
+        if varying & _named(site.program, given):
             splice = Splice(code.start(given), code.end(given), str(site.seed))
             why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
             edits.append(Edit(code.cell.index, "seed", why, (splice,)))
@@ -140,8 +140,7 @@ def _varying(site: Site) -> set[str]:
     names = {site.name, *NONDETERMINISTIC}
     for code in site.until:
         for node in ast.walk(code.tree):
-            made = isinstance(node, ast.Assign) and _named(site.program, node.value)
-            if made and not names.isdisjoint(made):
+            if isinstance(node, ast.Assign) and names & _named(site.program, node.value):
                 names.update(map(ast.unparse, node.targets))
     return names
 

@@ -125,7 +125,20 @@ def read(path: Path, parameters: Mapping[str, Any] | None = None) -> Notebook:
     Raises:
         UncheckableError: It cannot be read or is no notebook; one line says why.
     """
-    text = _text(path)
+    return read_text(path, _text(path), parameters)
+
+
+def read_text(path: Path, text: str, parameters: Mapping[str, Any] | None = None) -> Notebook:
+    """Read a notebook from the text of its file.
+
+    Args:
+        path: Where the file is.
+        text: Its content.
+        parameters: As for ``read``.
+
+    Raises:
+        UncheckableError: It is no notebook.
+    """
     node = _parse(text)
     length = len(node.cells)
     if parameters:

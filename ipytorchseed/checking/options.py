@@ -23,6 +23,7 @@ class Options(Struct, frozen=True):
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
         parameters: Values for papermill's parameters, by name.
+        quick: Runs end as soon as two of them differ.
     """
 
     runs: int = 2
@@ -33,3 +34,4 @@ class Options(Struct, frozen=True):
     kernel: str | None = None
     jobs: int = 1
     parameters: Mapping[str, Any] = {}
+    quick: bool = False

@@ -45,9 +45,11 @@ class Bars(Watcher):
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def begin(self, path: Path, steps: int) -> None:
-        """Draw an empty bar."""
-        self._tasks[path] = self._progress.add_task(visible(str(path)), total=steps, found="")
+    def begin(self, path: Path, steps: int, trying: str = "") -> None:
+        """Draw an empty bar, and say beside it which edits are tried."""
+        if path not in self._tasks:
+            self._tasks[path] = self._progress.add_task(visible(str(path)), found="")
+        self._progress.reset(self._tasks[path], total=steps, found=visible(trying))
 
     def step(self, path: Path) -> None:
         """Fill it by one run of a cell."""

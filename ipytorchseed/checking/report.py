@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.causes import is_unseeded
+from ipytorchseed.checking.edits import diff
+from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -71,6 +74,8 @@ def headline(verdict: Verdict) -> str:
         return "differs, not checked to its end"
     if verdict.fault is not None:
         return "not checked"
+    if verdict.written:
+        return "mended"
     if verdict.first is None:
         return "safe to run again" if verdict.rerun else "repeats"
     return "not safe to run again" if verdict.rerun else "differs"
@@ -108,7 +113,7 @@ def _short(cause: Cause) -> str:
 
 def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
-    return "\n".join(_parts(verdict))
+    return "\n".join(_mended(verdict) if verdict.edits else _parts(verdict))
 
 
 def _parts(verdict: Verdict) -> Iterator[str]:
@@ -143,6 +148,33 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         yield "  It begins in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
+    yield from _unmended(verdict)
+
+
+def _mended(verdict: Verdict) -> Iterator[str]:
+    """Say with which edits a notebook repeats that did not."""
+    made = verdict.edits or ()
+    edits = "1 edit" if len(made) == 1 else f"{len(made)} edits"
+    mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
+    yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
+    yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
+
+
+def _unmended(verdict: Verdict) -> Iterator[str]:
+    """Say what keeps edits from making a notebook repeat."""
+    if verdict.obstacles:
+        yield ""
+        yield "  not mended, and nothing was written:"
+        yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
+        yield f"    --tag marks the cells that show it as {VARIES}, and mends the others"
+
+
+def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the lines of all edits, cell by cell, as a unified diff."""
+    for verdict in verdicts:
+        for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
+            told = diff(f"{verdict.path} {cell.name}", cell.source, [each.edit for each in made])
+            yield from ("", *visible(told, lines=True).split("\n"))
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:
@@ -243,6 +275,18 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         }
     if verdict.fault is not None:
         told["error"] = verdict.fault
+    if verdict.edits is not None:
+        told["edits"] = [
+            {
+                "index": each.cell.index,
+                "id": each.cell.id,
+                "kind": each.edit.kind,
+                "diff": diff(each.cell.name, each.cell.source, [each.edit]),
+                "message": each.edit.why,
+            }
+            for each in verdict.edits
+        ]
+        told["obstacles"] = list(verdict.obstacles)
     return told
 
 

@@ -20,11 +20,13 @@ from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import Any
 
     from ipytorchseed.checking.notebook import Notebook
     from ipytorchseed.checking.options import Options
+
+    Way = Callable[[Path, Options, asyncio.Semaphore, "Watcher"], Awaitable[Verdict]]
 
 INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""
@@ -33,8 +35,8 @@ INTERRUPTED = "interrupted"
 class Watcher:
     """Receives the progress of checks; this one says nothing of it."""
 
-    def begin(self, path: Path, steps: int) -> None:
-        """Learn that a notebook will take so many runs of cells."""
+    def begin(self, path: Path, steps: int, trying: str = "") -> None:
+        """Learn that a notebook will take so many runs of cells, and which edits are tried."""
 
     def step(self, path: Path) -> None:
         """Learn that a cell of it has run."""
@@ -43,8 +45,27 @@ class Watcher:
         """Learn what was found."""
 
 
-def check(paths: Sequence[Path], options: Options, watcher: Watcher) -> list[Verdict]:
-    """Check notebooks. Their files are not written; no kernel outlives this call.
+async def check_one(
+    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
+) -> Verdict:
+    """Check a notebook; its file is not written.
+
+    Args:
+        path: The notebook.
+        options: How.
+        places: The kernels that may run at the same time.
+        watcher: Is told how far it is.
+
+    Raises:
+        UncheckableError: It cannot be read.
+    """
+    return await run(read(path, options.parameters), options, places, watcher)
+
+
+def check(
+    paths: Sequence[Path], options: Options, watcher: Watcher, way: Way = check_one
+) -> list[Verdict]:
+    """Check notebooks. No kernel outlives this call.
 
     An interrupt ends all of them; those that are not done are then told as interrupted.
 
@@ -52,11 +73,12 @@ def check(paths: Sequence[Path], options: Options, watcher: Watcher) -> list[Ver
         paths: The notebooks.
         options: How.
         watcher: Is told how far it is.
+        way: What is done with each notebook.
 
     Returns:
         A verdict for each, in the order of ``paths``.
     """
-    work = _check_all(paths, options, watcher)
+    work = _check_all(paths, options, watcher, way)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -83,9 +105,11 @@ def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
             raise
 
 
-async def _check_all(paths: Sequence[Path], options: Options, watcher: Watcher) -> list[Verdict]:
+async def _check_all(
+    paths: Sequence[Path], options: Options, watcher: Watcher, way: Way
+) -> list[Verdict]:
     places = asyncio.Semaphore(options.jobs)
-    tasks = [asyncio.ensure_future(_check(path, options, places, watcher)) for path in paths]
+    tasks = [asyncio.ensure_future(_check(path, options, places, watcher, way)) for path in paths]
     with _interrupts_end(tasks):
         done = await asyncio.gather(*tasks, return_exceptions=True)
     verdicts = []
@@ -121,14 +145,10 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
 
 
 async def _check(
-    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
+    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher, way: Way
 ) -> Verdict:
     try:
-        notebook = read(path, options.parameters)
-        if any(cell.count is not None for cell in notebook.cells):
-            verdict = await _run(notebook, options, places, watcher)
-        else:
-            verdict = Verdict(path, note="no code cells: there is nothing to run")
+        verdict = await way(path, options, places, watcher)
     except UncheckableError as error:
         verdict = Verdict(path, fault=str(error))
     except RecursionError:
@@ -137,13 +157,28 @@ async def _check(
     return verdict
 
 
-async def _run(
-    notebook: Notebook, options: Options, places: asyncio.Semaphore, watcher: Watcher
+async def run(
+    notebook: Notebook,
+    options: Options,
+    places: asyncio.Semaphore,
+    watcher: Watcher,
+    trying: str = "",
 ) -> Verdict:
+    """Run a notebook in fresh kernels, and compare.
+
+    Args:
+        notebook: The notebook.
+        options: How.
+        places: The kernels that may run at the same time.
+        watcher: Is told how far it is.
+        trying: The edits that are tried.
+    """
     times = 1 if options.rerun else options.runs
     passes_each = 2 if options.rerun else 1
     cells = sum(cell.count is not None for cell in notebook.cells)
-    watcher.begin(notebook.path, cells * times * passes_each)
+    if not cells:
+        return Verdict(notebook.path, note="no code cells: there is nothing to run")
+    watcher.begin(notebook.path, cells * times * passes_each, trying)
     spans: list[tuple[float, float]] = []
     broken: list[Pass] = []
 
@@ -160,15 +195,26 @@ async def _run(
             broken.extend(each for each in passes if each.fault is not None)
             return passes
 
+    verdict = Verdict(notebook.path)
     try:
-        with tempfile.TemporaryDirectory(prefix="its-") as folder:
-            results = await _together([one(number, Path(folder)) for number in range(times)])
-            verdict = _judge(notebook, [each for passes in results for each in passes], options)
+        with tempfile.TemporaryDirectory(prefix="its-") as name:
+            folder, passes = Path(name), list[Pass]()
+            for numbers in _rounds(times, quick=options.quick):
+                results = await _together([one(number, folder) for number in numbers])
+                passes += [each for some in results for each in some]
+                verdict = _judge(notebook, passes, options)
+                if verdict.fault is not None or verdict.differing:
+                    break
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
     seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
     return replace(verdict, seconds=seconds)
+
+
+def _rounds(times: int, *, quick: bool) -> list[range]:
+    """Group runs: all at once, or first as many as can differ."""
+    return [range(2), range(2, times)] if quick and times > 2 else [range(times)]  # noqa: PLR2004
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
@@ -196,7 +242,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     reason = f"{cell.name} raises {error}"
     if len(failed) < len(firsts):
         reason += ", not in every run"
-    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason))
+    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=cell)
     if verdict.first is not None:
         return verdict
     fault = f"{reason}; the tag {RAISES} says that it may"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ipytorchseed.checking.edits import Edit
     from ipytorchseed.checking.notebook import Cell
     from ipytorchseed.why.explanation import Cause, Change
 
@@ -86,6 +88,18 @@ class Unreached(Struct, frozen=True):
         return f"{self.count} of {self.of} cells {were} not reached"
 
 
+class Made(Struct, frozen=True):
+    """An edit that makes a notebook repeat, with others.
+
+    Attributes:
+        cell: The cell.
+        edit: The edit.
+    """
+
+    cell: Cell
+    edit: Edit
+
+
 class Verdict(Struct, frozen=True):
     """What a check found of a notebook.
 
@@ -102,6 +116,10 @@ class Verdict(Struct, frozen=True):
         strict: Whether a cell that shows the same and leaves other values counts as a difference.
         seconds: How long all of it took.
         unreached: The cells that were not reached; None where all were.
+        failed: The cell that raised in some run and may not; None where none did.
+        edits: What makes it repeat, cell by cell; None where nobody asked for edits.
+        obstacles: What no edit mends, each in a line that begins with the cell.
+        written: Whether the edits are in the file.
     """
 
     path: Path
@@ -113,6 +131,10 @@ class Verdict(Struct, frozen=True):
     strict: bool = False
     seconds: float = 0.0
     unreached: Unreached | None = None
+    failed: Cell | None = None
+    edits: Sequence[Made] | None = None
+    obstacles: Sequence[str] = ()
+    written: bool = False
 
     @property
     def differing(self) -> list[CellVerdict]:
@@ -171,7 +193,17 @@ class Verdict(Struct, frozen=True):
 def find_origin(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> CellVerdict:
     """Return the first cell that left what another one shows.
 
-    It is found along the names of causes and of what cells left. A cell with a cause of its own
+    Args:
+        shown: The cell whose output differs.
+        earlier: The cells before it that differ, in the order of the notebook.
+    """
+    return find_origins(shown, earlier)[-1]
+
+
+def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:
+    """Return the cells that left what another one shows, the last of them first.
+
+    They are found along the names of causes and of what cells left. A cell with a cause of its own
     goes before one that has none, such as one that made an object with an address in it.
 
     Args:
@@ -183,16 +215,25 @@ def find_origin(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> CellVerdi
         if names & (each.left | _names(each)):
             chain.append(each)
             names |= _names(each)
-    caused = [each for each in chain if _has_own_cause(each, earlier)]
-    return (caused or chain)[-1]
+    caused = [each for each in chain if own_causes(each, earlier)]
+    return caused or chain[-1:]
 
 
 def _names(cell: CellVerdict) -> set[str]:
     return {cause.name for cause in cell.causes}
 
 
-def _has_own_cause(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> bool:
-    """Tell whether a cell differs for a cause that no earlier cell handed on to it."""
+def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
+    """Return the causes of a cell's difference that no earlier cell handed on to it."""
     before = (each.left for each in earlier if each.cell.place < cell.cell.place)
     left: set[str] = set().union(*before)
-    return any(cause.kind != "input" and cause.name not in left for cause in cell.causes)
+    return [
+        each
+        for each in cell.causes
+        if each.kind != "input" and left.isdisjoint({each.name, _holder(each)})
+    ]
+
+
+def _holder(cause: Cause) -> str:
+    """Return the variable that holds a generator: ``model`` of ``model.rng``."""
+    return re.split(r"[.\[]", cause.name)[0] if cause.kind == "rng" else cause.name

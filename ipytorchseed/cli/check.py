@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _LARGEST_SEED = 2**32 - 1
 
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+"""Of the lines of a diff, by their first character."""
+
 _HIDDEN = ".ipynb_checkpoints"
 
 
@@ -46,6 +49,20 @@ _HIDDEN = ".ipynb_checkpoints"
     "--strict",
     is_flag=True,
     help="Cells that show the same and leave other values behind are a difference, too.",
+)
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Write the few edits that make a notebook repeat, if they do; in fresh kernels.",
+)
+@click.option("--diff", is_flag=True, help="Show these edits, and write nothing.")
+@click.option(
+    "--tag",
+    is_flag=True,
+    help="With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies.",
+)
+@click.option(
+    "--yes", is_flag=True, help="With --fix: also write files that git could not bring back."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
 @click.option(
@@ -90,6 +107,10 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     seed: int | None,
     rerun: bool,
     strict: bool,
+    fix: bool,
+    diff: bool,
+    tag: bool,
+    yes: bool,
     as_json: bool,
     junit: Path | None,
     timeout: float | None,
@@ -99,16 +120,22 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 ) -> None:
     """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
 
-    A folder stands for the notebooks in it. The files are not written. What cells show decides:
-    where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
-    one differs, 2 where one could not be checked.
+    A folder stands for the notebooks in it. The files are not written, but by --fix. What cells
+    show decides: where all outputs are equal, the notebook repeats. Exits 0 where every notebook
+    repeats, 1 where one differs, 2 where one could not be checked.
     """
     from ipytorchseed.checking import ci, report
+    from ipytorchseed.checking.fixing import Fixing
     from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.progress import Bars
-    from ipytorchseed.checking.running import Watcher
+    from ipytorchseed.checking.running import Watcher, check_one
     from ipytorchseed.checking.running import check as run
 
+    _consistent(ctx.params)
+    paths = _found(notebooks)
+    if fix and not yes:
+        _kept_by_git(paths)
+    way = Fixing(write=fix, tag=tag) if fix or diff else check_one
     options = Options(
         runs=runs,
         seed=seed,
@@ -121,10 +148,12 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     )
     _writable(junit)
     with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
-        verdicts = run(_found(notebooks), options, watcher)
+        verdicts = run(paths, options, watcher, way)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
+        for line in report.diffs(verdicts) if diff and not as_json else ():
+            click.secho(line, fg=_COLOURS.get(line[:1]))
     if junit is not None:
         junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
     if on_github:
@@ -148,6 +177,37 @@ def _found(named: Sequence[Path]) -> list[Path]:
             raise click.UsageError(msg)
         paths.update(dict.fromkeys(inside))
     return list(paths)
+
+
+def _consistent(given: dict[str, Any]) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        UsageError: They do.
+    """
+    fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
+    others = ["rerun"] * given["rerun"] + ["seed"] * (given["seed"] is not None)
+    if given["fix"] and given["diff"]:
+        raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
+    if fixes and others:
+        raise click.UsageError(f"{fixes} mends plain runs: leave out --{others[0]}")
+    if (given["tag"] and not fixes) or (given["yes"] and not given["fix"]):
+        raise click.UsageError(f"--{'tag' if given['tag'] else 'yes'} goes with --fix")
+
+
+def _kept_by_git(paths: Sequence[Path]) -> None:
+    """Make sure that git could bring the files back that are to be written.
+
+    Raises:
+        UsageError: It could not.
+    """
+    from ipytorchseed.checking.fixing import unsaved
+
+    lost = {path: why for path in paths if path.is_file() and (why := unsaved(path))}
+    for path, why in lost.items():
+        more = f", nor {len(lost) - 1} more" if len(lost) > 1 else ""
+        msg = f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
+        raise click.UsageError(msg)
 
 
 def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.reads.shell import MAGICS, program_of
 
-_CELL = frozenset(
+CELL_MAGICS = frozenset(
     {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
     | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
 )
@@ -81,7 +81,7 @@ def _line_magic(name: str, line: str) -> Magic:
 
 def _cell_magic(name: str, line: str, body: str) -> Magic:
     made = Magic(expressions=_expanded(line))
-    if name in _CELL:
+    if name in CELL_MAGICS:
         made.body, made.cell = body, True
         made.forgets = name in _FORGETS
         setup = _without_options(line)

@@ -1,0 +1,215 @@
+"""Edits of a notebook by position in its file's text: every other byte stays as it is."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import shutil
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+
+from ipytorchseed.checking.notebook import VARIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+TAG = "tag"
+"""The kind of an edit that adds ``VARIES`` to the tags of its cell."""
+
+_CONTEXT = 2
+"""Lines of a cell that a diff shows around each edit."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_UNIT = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+"""A character as a JSON string has it."""
+
+
+class Splice(NamedTuple):
+    """A piece of a text that is replaced.
+
+    Attributes:
+        start: Where it begins, in characters.
+        end: Where it ends; equal to ``start`` where text is only inserted.
+        text: What stands there afterwards.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+class Edit(Struct, frozen=True):
+    """An edit of one cell.
+
+    Attributes:
+        index: The cell's place among all cells of the file, counted from 0.
+        kind: What it sets right: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
+            ``file``, or ``tag``.
+        why: What it does, in a clause.
+        splices: Where the cell's text changes; none for a tag.
+    """
+
+    index: int
+    kind: str
+    why: str
+    splices: tuple[Splice, ...] = ()
+
+
+def edit_text(source: str, edits: Iterable[Edit]) -> str:
+    """Return the text of a cell after the edits of it."""
+    return _splice(source, [each for edit in edits for each in edit.splices])
+
+
+def edit_file(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text of a notebook's file after edits.
+
+    Args:
+        text: The file's text, of format 4.
+        edits: The edits. Of several insertions at one place, the first stands first.
+    """
+    whole = {key: at for key, at, _ in _members(text, _skip(text, 0))}
+    cells = {key: at for key, at, _ in _members(text, whole["cells"])}
+    splices: list[Splice] = []
+    for index, group in groupby(
+        sorted(edits, key=lambda each: each.index), lambda each: each.index
+    ):
+        of_cell = [*group]
+        parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
+        splices += _in_source(text, *parts["source"], of_cell)
+        if any(each.kind == TAG for each in of_cell):
+            splices += _tagged(text, parts["metadata"][0])
+    return _splice(text, splices)
+
+
+def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
+    """Return the edits of one cell as a unified diff.
+
+    Args:
+        name: How the cell is called.
+        source: Its text.
+        edits: Its edits.
+    """
+    tags = [f"tag {VARIES}"] if any(each.kind == TAG for each in edits) else []
+    before, after = source.split("\n"), edit_text(source, edits).split("\n")
+    made = [*difflib.unified_diff(before, after, name, name, lineterm="", n=_CONTEXT)]
+    head = made or [f"--- {name}", f"+++ {name}"]
+    return "\n".join([*head[:2], *(f"+{tag}" for tag in tags), *head[2:]])
+
+
+def write(path: Path, before: str, after: str) -> None:
+    """Replace a file's content at once, or not at all; its mode stays.
+
+    Args:
+        path: The file; a link is followed.
+        before: The text that it must still have.
+        after: The text that it gets.
+
+    Raises:
+        OSError: It cannot be written, or somebody else has written it meanwhile.
+    """
+    target = Path(os.path.realpath(path))
+    if target.read_bytes() != before.encode():
+        raise OSError(0, "somebody else has written it meanwhile")
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(after.encode())
+            file.flush()
+            os.fsync(handle)
+        shutil.copymode(target, fresh)
+        fresh.replace(target)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _splice(text: str, splices: Iterable[Splice]) -> str:
+    """Replace pieces of a text; of several insertions at one place, the first stands first."""
+    parts, done = [], 0
+    for start, end, new in sorted(splices, key=lambda each: each[:2]):
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Yield what a JSON object or array holds: its key or index, and where it begins and ends."""
+    decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
+    keyed, count = text[at] == "{", 0
+    at = _skip(text, at + 1)
+    while text[at] not in "]}":
+        key: str | int = count
+        if keyed:
+            named, at = decode(text, at)
+            key, at = str(named), _skip(text, _skip(text, at) + 1)  # a colon
+        _, end = decode(text, at)
+        yield key, at, end
+        count += 1
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+
+
+def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[Splice]:
+    """Yield the splices of a cell's ``source``: one string, or a list of its lines."""
+    if text[at] == '"':
+        strings, between = [(at, end)], ""
+    else:
+        strings = [(begin, stop) for _, begin, stop in _members(text, at)]
+        between = text[at + 1 : strings[0][0]] if strings else ""
+        if len(strings) > 1:
+            between = text[strings[0][1] + 1 : strings[1][0]]
+    places = [
+        unit.start()
+        for begin, stop in strings
+        for unit in _UNIT.finditer(text, begin + 1, stop - 1)
+    ]
+    places += [strings[-1][1] - 1] if strings else []
+    newline = r"\n" if text[at] == '"' else rf'\n",{between}"'
+    for edit in edits:
+        for start, stop, new in edit.splices:
+            lines = (
+                json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n")
+            )
+            yield Splice(places[start], places[stop], newline.join(lines))
+
+
+def _tagged(text: str, at: int) -> Iterator[Splice]:
+    """Yield the splice of a cell's ``metadata`` that adds the tag."""
+    members = {key: (begin, end) for key, begin, end in _members(text, at)}
+    word = json.dumps(VARIES)
+    if "tags" in members:
+        inside = [(begin, end) for _, begin, end in _members(text, members["tags"][0])]
+        if inside:
+            before = text.rfind("[", 0, inside[0][0]) if len(inside) == 1 else inside[-2][1]
+            gap = text[before : inside[-1][0]].lstrip("[,")
+            yield Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
+        else:
+            yield Splice(*members["tags"], f"[{word}]")
+        return
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    outer = line[: len(line) - len(line.lstrip())]
+    above = re.search(r"\{\n([ \t]*)", text)
+    if not above or line.strip() == "{":  # all on one line
+        rest = ", " if members else ""
+        yield Splice(at + 1, at + 1, f'"tags": [{word}]{rest}')
+        return
+    unit = above[1]
+    inner = f"\n{outer}{unit}"
+    made = f'"tags": [{inner}{unit}{word}{inner}]'
+    if members:
+        last = max(end for _, end in members.values())
+        yield Splice(last, last, f",{inner}{made}")
+    else:
+        yield Splice(at, text.index("}", at) + 1, f"{{{inner}{made}\n{outer}}}")

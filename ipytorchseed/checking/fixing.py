@@ -1,0 +1,323 @@
+"""Makes a notebook repeat by few and small edits, and proves it in fresh kernels."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
+from ipytorchseed.checking.notebook import read, read_text
+from ipytorchseed.checking.placing import Site
+from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.remedies import obstacle, propose
+from ipytorchseed.checking.running import run
+from ipytorchseed.checking.seeds import chosen_seed
+from ipytorchseed.checking.verdict import Made, find_origins, own_causes
+from ipytorchseed.errors import UncheckableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ipytorchseed.checking.notebook import Notebook
+    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.running import Watcher
+    from ipytorchseed.checking.verdict import CellVerdict, Verdict
+    from ipytorchseed.why.explanation import Cause
+
+    Key = tuple[int, str, str]
+
+_PROOF = 3
+"""Fresh kernels that have to agree before a notebook is said to repeat."""
+
+_TRIES = 2
+"""Sets of edits that are tried for one cause."""
+
+_MOST_FILES = 20_000
+"""Files beside a notebook that are looked at, to know which it makes itself."""
+
+_STOPS = "it does not run to its end, and so it cannot be shown to repeat"
+
+
+class Fixing:
+    """What is done with each notebook by ``--fix``, ``--diff`` and ``--tag``.
+
+    Args:
+        write: Whether the edits go to the file.
+        tag: Whether cells that no edit mends get the tag ``VARIES``.
+    """
+
+    def __init__(self, *, write: bool, tag: bool) -> None:
+        self._write = write
+        self._tag = tag
+
+    async def __call__(
+        self, path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
+    ) -> Verdict:
+        """Find the edits of a notebook. The file is written once, at the end, or not at all.
+
+        Args:
+            path: The notebook.
+            options: How to run it.
+            places: The kernels that may run at the same time.
+            watcher: Is told how far it is.
+
+        Returns:
+            The verdict on the file as it then is.
+
+        Raises:
+            UncheckableError: It cannot be read, or not be written.
+        """
+        notebook = read(path, options.parameters)
+        if self._write and not _may_write(path):
+            raise UncheckableError("it is read-only: no edit can be written")
+        own_file = _remember_files(path)
+        found = replace(await run(notebook, options, places, watcher), edits=())
+        if found.reproducible is not False:
+            return found
+        if _stopped(found):
+            return replace(found, obstacles=[_STOPS])
+        trials = _Trials(notebook, options, places, watcher)
+        search = _Search(Program(notebook), own_file, tag=self._tag)
+        verdict, differed = found, None
+        while verdict.reproducible is not True:
+            differed = None if _stopped(verdict) else search.edits
+            if not search.advance(verdict):
+                return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
+            verdict = await trials.run(search.edits, _PROOF) if search.edits else found
+        edits = await _needed(search.edits, differed, trials)
+        took = found.seconds + trials.seconds
+        cells = {cell.index: cell for cell in notebook.cells}
+        made = [Made(cells[edit.index], edit) for edit in edits]
+        if not self._write:
+            return replace(found, edits=made, seconds=took)
+        try:
+            write(path, notebook.text, edit_file(notebook.text, edits))
+        except OSError as error:
+            msg = f"its edits cannot be written: {error.strerror}"
+            raise UncheckableError(msg) from None
+        return replace(verdict, edits=made, seconds=took, written=True)
+
+
+def unsaved(path: Path) -> str:
+    """Say in a clause why a file's present content could not be brought back; empty where it can.
+
+    Args:
+        path: The file.
+    """
+    target = Path(os.path.realpath(path))
+    command = ["git", "status", "--porcelain", "--ignored", "--", target.name]
+    try:
+        said = subprocess.run(  # noqa: S603 -- git, with the name of a file
+            command, cwd=target.parent, capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "git is not there to bring it back"
+    if said.returncode:
+        return "it is in no git repository"
+    if said.stdout[:2] in {"??", "!!"}:
+        return "git does not keep it"
+    return "it has changes that git does not keep" if said.stdout[1:2].strip() else ""
+
+
+class _Trials:
+    """Runs a notebook with edits.
+
+    Args:
+        notebook: The notebook as it is.
+        options: How to run it.
+        places: The kernels that may run at the same time.
+        watcher: Is told how far it is.
+
+    Attributes:
+        seconds: How long all trials took.
+    """
+
+    def __init__(
+        self, notebook: Notebook, options: Options, places: asyncio.Semaphore, watcher: Watcher
+    ) -> None:
+        self._notebook = notebook
+        self._options = replace(options, quick=True)
+        self._places = places
+        self._watcher = watcher
+        self.seconds = 0.0
+        self._names = {cell.index: cell.name for cell in notebook.cells}
+
+    async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
+        """Run it with these edits in fresh kernels, until two differ."""
+        text = edit_file(self._notebook.text, edits)
+        options = replace(self._options, runs=runs)
+        notebook = read_text(self._notebook.path, text, options.parameters)
+        words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
+        trying = f"trying {words}"
+        if all(each.kind != "file" for each in edits):
+            verdict = await run(notebook, options, self._places, self._watcher, trying)
+        else:
+            async with self._places:  # one kernel after the other: they remove each other's files
+                one = asyncio.Semaphore(1)
+                verdict = await run(notebook, options, one, self._watcher, trying)
+        self.seconds += verdict.seconds
+        return verdict
+
+
+def _may_write(path: Path) -> bool:
+    """Tell whether a file is meant to be written; a superuser may write any."""
+    return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
+
+
+def _stopped(verdict: Verdict) -> bool:
+    """Tell whether a notebook did not run to its end."""
+    return verdict.fault is not None or verdict.failed is not None
+
+
+async def _needed(
+    edits: list[Edit], differed: Sequence[Edit] | None, trials: _Trials
+) -> list[Edit]:
+    """Drop each edit once, and leave out those without which the notebook repeats.
+
+    Args:
+        edits: With which it repeats.
+        differed: With which it was seen not to; None where that is not known.
+        trials: Runs it.
+    """
+    kept = edits
+    for edit in edits if len(edits) > 1 else ():
+        rest = [each for each in kept if each is not edit]
+        if rest != differed and (await trials.run(rest, 2)).reproducible:
+            kept = rest
+    if kept == edits or (await trials.run(kept, _PROOF)).reproducible:
+        return kept
+    return edits
+
+
+class _Search:
+    """Chooses edits, verdict after verdict.
+
+    Args:
+        program: The notebook's code.
+        own_file: As ``Site.own_file``.
+        tag: Whether cells that no edit mends get a tag.
+
+    Attributes:
+        obstacles: What no edit mends, in lines.
+    """
+
+    def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
+        self._program = program
+        self._own_file = own_file
+        self._tag = tag
+        self._seed = chosen_seed(program)
+        self._proposed: dict[Key, list[tuple[Edit, ...]]] = {}
+        self._chosen: dict[Key, tuple[Edit, ...]] = {}
+        self._recent: list[Key] = []
+        self.obstacles: list[str] = []
+
+    @property
+    def edits(self) -> list[Edit]:
+        """The edits that are chosen now, each once, in the order of the cells."""
+        found = {
+            (edit.index, edit.kind, edit.splices): edit
+            for edits in reversed(self._chosen.values())
+            for edit in edits
+        }
+        return sorted(found.values(), key=lambda each: (each.index, each.splices[:1]))
+
+    def advance(self, verdict: Verdict) -> bool:
+        """Choose the next edits for what a trial shows; tell whether there is anything to try.
+
+        Args:
+            verdict: What came of the notebook with the edits that are chosen now.
+        """
+        edits = self.edits
+        if _stopped(verdict):
+            blamed, self._recent = self._blamed(verdict), []
+            for key in blamed:
+                self._next(key, edits)
+            return bool(blamed)
+        self._recent = []
+        for shown, origin, causes in _roots(verdict):
+            sites = [
+                Site(self._program, origin, cause, self._seed, self._own_file) for cause in causes
+            ]
+            tried = [self._try(site, edits) for site in sites]
+            if any(tried):
+                continue
+            said = obstacle(sites[0])
+            if self._tag:
+                self._tag_cell(shown, said)
+            elif said not in self.obstacles:
+                self.obstacles.append(said)
+        return bool(self._recent) and not self.obstacles
+
+    def _try(self, site: Site, edits: Sequence[Edit]) -> bool:
+        """Choose edits for a cause; tell whether there were any to try."""
+        key = site.found.cell.index, site.kind, site.name
+        if key not in self._proposed:
+            self._proposed[key] = propose(site)[:_TRIES]
+        return key in self._recent or self._next(key, edits)
+
+    def _blamed(self, verdict: Verdict) -> list[Key]:
+        """Return the latest choices that may have made a cell fail."""
+        failed = None if verdict.failed is None else verdict.failed.index
+        near = [
+            key
+            for key in self._recent
+            if failed in {key[0], *(edit.index for edit in self._chosen[key])}
+        ]
+        return near or self._recent
+
+    def _next(self, key: Key, edits: Sequence[Edit]) -> bool:
+        """Choose the next edits for a cause, but for those that are in force already."""
+        self._chosen.pop(key, None)
+        while self._proposed[key]:
+            proposal = self._proposed[key].pop(0)
+            pieces = {(edit.index, edit.splices) for edit in edits}
+            if any((edit.index, edit.splices) not in pieces for edit in proposal):
+                self._chosen[key] = proposal
+                self._recent.append(key)
+                return True
+        return False
+
+    def _tag_cell(self, shown: CellVerdict, why: str) -> None:
+        key = shown.cell.index, TAG, ""
+        if key not in self._chosen:
+            self._chosen[key] = (Edit(shown.cell.index, TAG, f"marks what varies. {why}"),)
+            self._recent.append(key)
+
+
+def _roots(
+    verdict: Verdict,
+) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
+    """Yield the cells that differ, each with a cell in which that begins, and its causes."""
+    for shown in verdict.differing:
+        before = verdict.cells[: verdict.cells.index(shown)]
+        earlier = [each for each in before if each.differs]
+        for origin in reversed(find_origins(shown, earlier)):
+            yield shown, origin, own_causes(origin, earlier) or origin.causes or (None,)
+
+
+def _remember_files(path: Path) -> Callable[[str], str]:
+    """Return what tells of a file, later on, whether it was made since; as ``Site.own_file``.
+
+    Args:
+        path: The notebook in whose folder, and below, files are known.
+    """
+    inside = f"{path.absolute().parent}{os.sep}"
+    found = (
+        f"{folder.rstrip(os.sep)}{os.sep}{name}"
+        for folder, _, names in os.walk(inside, followlinks=True)
+        for name in names
+    )
+    files = {*islice(found, _MOST_FILES)}
+    all_known = len(files) < _MOST_FILES
+
+    def own_file(name: str) -> str:
+        known = all_known and name.startswith(inside) and name not in files
+        return name.removeprefix(inside) if known else ""
+
+    return own_file

@@ -1,0 +1,220 @@
+"""Remedies by a seed: for sources that nothing seeds, and for generators made without one."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.placing import after_import, at_top, spell
+from ipytorchseed.reads.entropy import NONDETERMINISTIC
+from ipytorchseed.render.timeline import label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ipytorchseed.checking.placing import Site
+    from ipytorchseed.checking.program import Call, Program
+
+    Edits = tuple[Edit, ...]
+
+_SEEDS = {
+    "python": "random.seed",
+    "numpy": "numpy.random.seed",
+    "torch": "torch.manual_seed",
+    "cupy": "cupy.random.seed",
+}
+"""What seeds a source, by the first part of its name."""
+
+_DEFAULT = 42
+
+_TAKE_A_SEED = frozenset({
+    "numpy.random.MT19937", "numpy.random.PCG64", "numpy.random.PCG64DXSM", "numpy.random.Philox",
+    "numpy.random.RandomState", "numpy.random.SFC64", "numpy.random.SeedSequence",
+    "numpy.random.default_rng", "numpy.random.seed", "random.Random", "random.seed",
+    "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.manual_seed",
+    "lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed",
+})  # fmt: skip
+"""Functions and classes whose first argument is a seed."""
+
+_SEED_THEMSELVES = {
+    "torch.seed": "manual_seed",
+    "torch.cuda.seed": "manual_seed",
+    "torch.cuda.seed_all": "manual_seed_all",
+}
+"""Functions that take a seed from the system, and those beside them that are given one."""
+
+_SEED_METHODS = {
+    "torch.Generator.seed": "manual_seed",
+    "numpy.random.RandomState.seed": "seed",
+    "random.Random.seed": "seed",
+}
+"""The same for methods."""
+
+WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
+"""Calls of these that are given no seed take one from the system."""
+
+_DRAWN = {
+    "numpy": ("numpy", "numpy.random.randint(2**31)"),
+    "random": ("python", "random.getrandbits(32)"),
+}
+"""What gives each of several generators a seed of its own: by the library of their class, the
+source that it is drawn from and how."""
+
+
+def chosen_seed(program: Program) -> int:
+    """Return the number that a notebook seeds a source with somewhere; 42 where it does not."""
+    for call in program.calls(program.codes):
+        if call.path in _SEEDS.values() and call.node.args:
+            given = call.node.args[0]
+            if isinstance(given, ast.Constant) and type(given.value) is int:
+                return given.value
+    return _DEFAULT
+
+
+def seeder(name: str) -> str:
+    """Return the function that seeds a source, by the source's name; empty for what is none."""
+    return _SEEDS.get(name.partition(".")[0], "")
+
+
+def seed_source(site: Site) -> Iterator[Edits]:
+    """Seed a source once it is imported; or else where the cell begins that draws from it."""
+    call = f"{seeder(site.name)}({site.seed})"
+    why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
+    yield after_import(site, call, "seed", why)
+    yield at_top(site, site.code, call, "seed", why)
+
+
+def seed_next(site: Site) -> Iterator[Edits]:
+    """Seed the sources that a cell leaves elsewhere in each kernel, where the next cell begins."""
+    following = site.program.after(site.code)
+    moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
+    why = f"seeds again what a library seeds at random in {site.found.cell.name}"
+    for name in dict.fromkeys(filter(None, moved)):
+        if following is not None:
+            yield at_top(site, following, f"{name}({site.seed})", "seed", why)
+
+
+def give_seed(site: Site) -> Iterator[Edits]:
+    """Give a seed to what is called without one: in the cell, or in a function that it calls."""
+    for codes in ([site.code], [each for each in site.until if each is not site.code]):
+        calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.name)]
+        if calls:
+            yield _give(site, [(each, site.name) for each in calls])
+            return
+
+
+def seed_maker(site: Site) -> Iterator[Edits]:
+    """Seed a generator that began elsewhere: where it was made, or what its seed is drawn from."""
+    calls = [*site.program.calls(site.until)]
+    yield _give(
+        site, [(call, name) for call in calls for name in WITHOUT_SEED if _lacks_seed(call, name)]
+    )
+    libraries = {path: source for source, path in _SEEDS.items()}
+    drawn = {
+        libraries[seed]: None
+        for call in calls
+        for seed in libraries
+        if call.path.startswith(f"{seed.rpartition('.')[0]}.")
+    }
+    yield _seed_all(site, [*drawn])
+
+
+def fix_seed(site: Site) -> Iterator[Edits]:
+    """Replace a seed that is computed from a clock, or from what varies, by a number."""
+    edits, varying = [], _varying(site)
+    for call in site.program.calls(site.until):
+        named = call.path in _TAKE_A_SEED or call.path.endswith(".manual_seed")
+        if not named or not call.node.args:
+            continue
+        given, code = call.node.args[0], call.code
+        if varying & _named(site.program, given):
+            splice = Splice(code.start(given), code.end(given), str(site.seed))
+            why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
+            edits.append(Edit(code.cell.index, "seed", why, (splice,)))
+    yield tuple(edits)
+
+
+def _varying(site: Site) -> set[str]:
+    """Return what answers differently each time, and the variables that are made of it."""
+    names = {site.name, *NONDETERMINISTIC}
+    for code in site.until:
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.Assign) and names & _named(site.program, node.value):
+                names.update(map(ast.unparse, node.targets))
+    return names
+
+
+def _named(program: Program, node: ast.expr) -> set[str]:
+    parts = [each for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute))]
+    return {program.path(each) for each in parts}
+
+
+def _lacks_seed(call: Call, name: str) -> bool:
+    """Tell whether a call is one of a function, class or method of this name, without a seed."""
+    given = [*call.node.args, *(each.value for each in call.node.keywords)]
+    empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
+    if name in _SEED_METHODS:
+        is_method = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "seed"
+        return is_method and not given and call.path not in {*_SEEDS.values(), *_SEED_THEMSELVES}
+    return call.path == name and empty
+
+
+def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
+    """Give each call a seed of its own, and seed the sources from which some are drawn.
+
+    Args:
+        site: Where their generators are a cause.
+        lacking: The calls, each with what it calls, as ``_lacks_seed`` knows it.
+    """
+    edits, drawn = [], dict[str, None]()
+    numbers = _numbers(site.program)
+    for call, name in lacking:
+        seed = str(site.seed + numbers[id(call.node)])
+        library = call.path.partition(".")[0]
+        if call.repeated and library in _DRAWN and call.path not in _SEEDS.values():
+            source, how = _DRAWN[library]
+            code = call.code
+            within = [each for each in code.tree.body if each.lineno <= call.node.lineno][-1]
+            lines = spell(site.program, code, within, how)
+            if len(lines) == 1:  # and no import more
+                seed = lines[0]
+                drawn[source] = None
+        edits.append(_seeded(call, name, seed))
+    return (*_seed_all(site, [*drawn]), *edits)
+
+
+def _numbers(program: Program) -> dict[int, int]:
+    """Count the calls that lack a seed, by the identity of each: no two are given the same."""
+    lacking = [
+        id(call.node)
+        for call in program.calls(program.codes)
+        if any(_lacks_seed(call, name) for name in WITHOUT_SEED)
+    ]
+    return {each: number for number, each in enumerate(lacking)}
+
+
+def _seed_all(site: Site, sources: Sequence[str]) -> Edits:
+    why = "seeds {}, from which seeds are drawn"
+    found = (
+        after_import(site, f"{_SEEDS[each]}({site.seed})", "seed", why.format(each))
+        for each in sources
+    )
+    return tuple(edit for edits in found for edit in edits)
+
+
+def _seeded(call: Call, name: str, seed: str) -> Edit:
+    """Return the edit that gives a call a seed."""
+    code, node = call.code, call.node
+    given = [*node.args, *(each.value for each in node.keywords)]
+    if given:
+        splices = [Splice(code.start(given[0]), code.end(given[0]), seed)]
+    else:
+        end = code.end(node) - 1
+        splices = [Splice(end, end, seed)]
+    renamed = {**_SEED_THEMSELVES, **_SEED_METHODS}.get(name)
+    if renamed and isinstance(node.func, ast.Attribute):
+        end = code.end(node.func)
+        splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
+    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, which it took from the system"
+    return Edit(code.cell.index, "generator", why, tuple(splices))

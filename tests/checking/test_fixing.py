@@ -1,0 +1,421 @@
+"""Notebooks that do not repeat, made to repeat: before, after, and what is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+
+import nbformat
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from nbclient import NotebookClient
+
+from ipytorchseed.checking.fixing import Fixing, unsaved
+from ipytorchseed.checking.options import Options
+from ipytorchseed.checking.report import as_json, diffs, explanation
+from ipytorchseed.checking.running import Watcher, check
+from tests.checking.books import book
+from tests.forking import forking
+
+LIBRARY = """\
+import os, random
+system = random.SystemRandom()
+listed = os.listdir
+os.listdir = lambda *folder: system.sample(listed(*folder), len(listed(*folder)))
+def reseed():
+    random.seed()
+"""
+"""A library in which names of files come in another order each time, as on some file systems."""
+
+THREADS = "import torch\ntorch.set_num_threads(8)\ntorch.manual_seed(0)\nindex, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)"
+COUNT = "count = torch.zeros(40)\nfor _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)"
+PUT = "torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))"  # has no algorithm that repeats
+
+BOOKS = {
+    "late": (
+        "#md # Two sources, and a seed after the model",
+        "import torch  # first\nfrom torch import nn\nfrom torch.utils.data import DataLoader, random_split\nimport numpy as np",
+        "%%capture\nmodel = nn.Linear(2, 2)\ntrain, test = random_split(range(100), [80, 20])\nloader = DataLoader(train, batch_size=8, shuffle=True)",
+        "torch.manual_seed(7)\nx = torch.rand(2)\nnoise = np.random.rand()",
+        "!true\nprint(model(x), noise, next(iter(loader)))",
+    ),
+    "digits": (
+        "from sklearn.datasets import load_digits\nfrom sklearn.linear_model import SGDClassifier\nfrom sklearn.model_selection import KFold, cross_val_score, train_test_split",
+        "X, y = load_digits(return_X_y=True)\nX, _, y, _ = train_test_split(X, y, train_size=200)",
+        "cross_val_score(SGDClassifier(random_state=None), X, y, cv=KFold(3, shuffle=True))",
+    ),
+    "generators": (
+        "import random\nfrom numpy.random import default_rng",
+        "class Dice:\n    def __init__(self):\n        self.rng = random.Random()\n\n    def roll(self):\n        return self.rng.randint(1, 6**9)",
+        "dice = Dice()\nrng = default_rng()",
+        "print(dice.roll(), rng.random())",
+    ),
+    "clock": (
+        "import time, random\nstart = time.time_ns()",
+        "random.seed(start)  # another one each time",
+        "print(random.random())",
+    ),
+    "reseeded": (
+        "import sys; sys.path.append('site-packages')\nimport library",
+        "library.reseed()",
+        "import random\nprint(random.random())",
+    ),
+    "listing": (
+        "import sys; sys.path.append('site-packages')\nimport library, os",
+        "names = list(os.listdir('data'))\nprint(len(os.listdir('data')), names)",
+    ),
+    "atomics": (THREADS, COUNT, "print(count.tolist())"),
+    "threads": (THREADS, f"{COUNT}\n{PUT}", "print(count.tolist())"),
+    "files": (
+        "from pathlib import Path\nlog = Path('made') / 'made.log'",
+        "log.parent.mkdir(exist_ok=True)\nopen('made/made.log', 'a').write('one line, ')",
+        "print(log.read_text())",
+    ),
+}  # fmt: skip
+
+KINDS = {
+    "late": ["seed", "seed"],
+    "digits": ["seed"],
+    "generators": ["seed", "generator", "generator"],
+    "clock": ["seed"],
+    "reseeded": ["seed"],
+    "listing": ["order"],
+    "atomics": ["operation"],
+    "threads": ["threads"],
+    "files": ["file"],
+}
+
+
+class Counting(Watcher):
+    """Counts the runs of notebooks, and remembers what is tried."""
+
+    def __init__(self, act=None):
+        self.tried, self.act = [], act
+
+    def begin(self, path, steps, trying=""):  # noqa: ARG002 -- as its base
+        """Remember, and do what a test wants to happen then."""
+        self.tried.append(trying)
+        if self.act is not None:
+            self.act(len(self.tried))
+
+
+def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
+    """Mend notebooks in this process, two kernels at a time."""
+    with nullcontext() if cold else forking():
+        return check(
+            paths,
+            Options(**{"jobs": 2, **options}),
+            watcher or Watcher(),
+            Fixing(write=write, tag=tag),
+        )
+
+
+def shown(path):
+    """Run a notebook by nbclient alone, and return what its cells show."""
+    node = nbformat.read(path, as_version=4)
+    with forking():
+        NotebookClient(node, resources={"metadata": {"path": str(path.parent)}}).execute()
+    outputs = [cell.outputs for cell in node.cells if cell.cell_type == "code"]
+    return [
+        {k: v for k, v in each.items() if k != "execution_count"} for one in outputs for each in one
+    ]
+
+
+def without(text):
+    """Return a notebook's file without the sources of its cells."""
+    node = json.loads(text)
+    return [(cell.pop("source"), cell)[1] for cell in node["cells"]], node.pop("cells") and node
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory):
+    """The books, mended: their verdicts and their texts before, by their names."""
+    folder = tmp_path_factory.mktemp("fixed")
+    paths = []
+    for name, cells in BOOKS.items():
+        (folder / name / "data").mkdir(parents=True)
+        (folder / name / "site-packages").mkdir()
+        (folder / name / "site-packages" / "library.py").write_text(LIBRARY)
+        for each in "abcdefgh":
+            (folder / name / "data" / each).touch()
+        paths.append(book(folder / name / name, *cells))
+    before = {path.stem: path.read_text() for path in paths}
+    return {each.path.stem: (each, before[each.path.stem]) for each in fix(*paths)}
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_a_notebook_is_mended(name, fixed):
+    """It repeats, by the edits of the kinds that it takes; all but the sources is as it was."""
+    verdict, before = fixed[name]
+    assert (verdict.written, verdict.reproducible, verdict.exit_code) == (True, True, 0), verdict
+    assert [made.edit.kind for made in verdict.edits] == KINDS[name]
+    after = verdict.path.read_text()
+    assert without(before) == without(after)
+    assert explanation(verdict).startswith(
+        f"✓ {verdict.path}: repeats with {len(KINDS[name])} edit"
+    )
+
+
+def test_the_diffs(fixed, golden):
+    """As a reader sees them, cell by cell; no line is longer than it must be."""
+    lines = [line for verdict, _ in fixed.values() for line in diffs([verdict])]
+    folder = str(fixed["late"][0].path.parents[1])
+    golden("fix", "\n".join(lines).replace(f"{folder}/", ""))
+
+
+def test_the_words(fixed, golden):
+    """What each edit does, in 80 columns."""
+    folder = str(fixed["late"][0].path.parents[1])
+    said = "\n\n".join(explanation(verdict) for verdict, _ in fixed.values())
+    golden("fixed", said.replace(f"{folder}/", ""))
+
+
+@pytest.mark.parametrize("name", ["late"])
+def test_another_program_sees_it_repeat(name, fixed):
+    """Nbclient alone, without us: two runs show the same."""
+    path = fixed[name][0].path
+    assert shown(path) == shown(path)
+
+
+def test_json(fixed):
+    """``edits`` have index, id, kind and diff; each is a cell's own."""
+    told = json.loads(as_json([fixed["late"][0]]))["notebooks"][0]
+    assert told["reproducible"] is True
+    assert [(each["index"], each["id"], each["kind"]) for each in told["edits"]] == [
+        (1, "cell-1", "seed")
+    ] * 2
+    assert told["edits"][0]["diff"].count("\n+") == 2  # the head, and one line
+
+
+HASHES = (
+    "words = ['one', 'two', 'three', None, 'five', 'six', 'seven', 8]",
+    "number = {word: n for n, word in enumerate(set(words))}\nlen(set(words)), None in set(words)",
+    "[number[word] for word in words]",
+)
+
+
+def test_the_order_of_a_set(tmp_path, golden):
+    """Only where it counts; items that cannot be compared are sorted as texts."""
+    path = book(tmp_path / "hashes", *HASHES)
+    watcher = Counting()
+    (verdict,) = fix(path, cold=True, watcher=watcher)
+    assert (verdict.written, verdict.reproducible) == (True, True), explanation(verdict)
+    lines = "\n".join(diffs([verdict])).replace(f"{tmp_path}/", "")
+    golden("fix-hashes", lines)
+    assert len(watcher.tried) == 3  # as it is, an edit that fails, and the one that is kept
+
+
+ALONE = (
+    "import random, uuid\nname = uuid.uuid4()",
+    "print(random.random())",
+    "print(name)",
+)
+
+
+def test_what_cannot_be_mended(tmp_path):
+    """It is named with its line, nothing is written; ``--tag`` marks the cell that shows it."""
+    path = book(tmp_path / "alone", *ALONE)
+    before = path.read_bytes()
+    (verdict,) = fix(path)
+    assert (verdict.reproducible, verdict.edits, verdict.exit_code) == (False, (), 1)
+    assert "In[1], line 2: the cell calls uuid.uuid4" in explanation(verdict)
+    assert path.read_bytes() == before
+    (verdict,) = fix(path, tag=True)
+    assert (verdict.written, verdict.exit_code) == (True, 0)
+    assert [(made.cell.index, made.edit.kind) for made in verdict.edits] == [
+        (0, "seed"),
+        (2, "tag"),
+    ]
+    tags = [cell["metadata"].get("tags") for cell in json.loads(path.read_text())["cells"]]
+    assert tags == [None, None, ["ipytorchseed-varies"]]
+
+
+def test_hands_off(tmp_path):
+    """What repeats is left byte for byte; what varies and shows nothing takes no edit."""
+    sound = book(
+        tmp_path / "sound",
+        "import random, torch\nimport numpy as np\nstate = 3",
+        "torch.manual_seed(1)\nrng = np.random.default_rng(state)\nsize = len({'a', 'b'})",
+        "unused = random.random()",
+        "torch.rand(1), rng.random(), size",
+    )
+    empty = book(tmp_path / "empty", "#md Words")
+    broken = book(tmp_path / "broken", "import random\nprint(random.random())", "1 / 0")
+    kept = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (sound, empty, broken)}
+    watcher = Counting()
+    verdicts = fix(sound, empty, broken, watcher=watcher)
+    assert kept == {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in kept}
+    assert [each.exit_code for each in verdicts] == [0, 0, 1]
+    assert [each.edits for each in verdicts] == [(), (), ()]
+    assert len(watcher.tried) == 2
+    assert "does not run to its end" in explanation(verdicts[2])
+
+
+def test_a_diff_writes_nothing(tmp_path):
+    """It is still the notebook that differs: exit 1; the edits are told."""
+    path = book(tmp_path / "draws", "import random\nprint(random.random())")
+    before = path.read_bytes()
+    watcher = Counting()
+    (verdict,) = fix(path, write=False, watcher=watcher)
+    assert path.read_bytes() == before
+    assert (verdict.reproducible, verdict.exit_code, verdict.written) == (False, 1, False)
+    assert [made.edit.kind for made in verdict.edits] == ["seed"]
+    assert "+random.seed(42)" in list(diffs([verdict]))
+    assert len(watcher.tried) == 2  # two kernels, then three: five runs for one cause
+
+
+DIES = "from pathlib import Path\ncount = Path('count')\ncount.write_text((count.read_text() if count.exists() else '') + 'x')\nif len(count.read_text()) > 2:\n    {}\nimport random\nprint(random.random())"
+
+
+@pytest.mark.parametrize("act", ["import os; os._exit(1)", "import time; time.sleep(60)"])
+def test_a_kernel_that_dies_or_hangs_in_the_middle(tmp_path, act):
+    """Only while an edit is tried: the file is as it was."""
+    path = book(tmp_path / "dies", DIES.format(act))
+    before = path.read_bytes()
+    (verdict,) = fix(path, timeout=3, jobs=1)
+    assert verdict.exit_code
+    assert not verdict.written
+    assert path.read_bytes() == before
+
+
+def test_an_interrupt_in_the_middle(tmp_path):
+    """Ctrl-C while an edit is tried: the file is as it was."""
+    path = book(tmp_path / "draws", "import random\nprint(random.random())")
+    before = path.read_bytes()
+
+    def interrupt(times):
+        if times == 2:
+            asyncio.current_task().cancel()
+
+    (verdict,) = fix(path, watcher=Counting(interrupt))
+    assert (verdict.fault, verdict.exit_code) == ("interrupted", 2)
+    assert path.read_bytes() == before
+
+
+def test_files_that_cannot_be_written(tmp_path):
+    """Read-only: told before anything runs. Written by somebody else meanwhile: theirs stays."""
+    locked = book(tmp_path / "locked", "import random\nprint(random.random())")
+    locked.chmod(0o444)
+    watcher = Counting()
+    (verdict,) = fix(locked, watcher=watcher)
+    assert "read-only" in verdict.fault
+    assert not watcher.tried
+    path = book(tmp_path / "theirs", "import random\nprint(random.random())")
+
+    def overwrite(times):
+        if times == 2:
+            path.write_text("{}")
+
+    (verdict,) = fix(path, watcher=Counting(overwrite))
+    assert "somebody else has written it meanwhile" in verdict.fault
+    assert path.read_text() == "{}"
+
+
+CAUSES = {
+    "random": ("import random", "a = random.random()", "seed"),
+    "numpy": ("import numpy as np", "b = np.random.rand()", "seed"),
+    "rng": ("from numpy.random import default_rng", "c = default_rng().random()", "generator"),
+    "clock": ("import time, random as r", "d = r.Random(time.time_ns()).random()", "seed"),
+}
+NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%matplotlib inline", "y = 'é'"]
+
+
+@given(
+    st.lists(st.sampled_from(sorted(CAUSES)), min_size=1, max_size=4, unique=True),
+    st.lists(st.sampled_from(NOISE), max_size=3, unique=True),
+    st.sampled_from([1, 2]),
+)
+@settings(max_examples=2, derandomize=True, phases=[Phase.generate])
+def test_planted_causes(tmp_path_factory, planted, noise, indent):
+    """From one to four of them: the edits are those planted, and another program agrees."""
+    folder = tmp_path_factory.mktemp("planted")
+    cells = [cell for name in planted for cell in CAUSES[name][:2]]
+    names = [CAUSES[name][1][0] for name in planted]
+    path = book(folder / "planted", *noise, *cells, f"print({', '.join(names)})")
+    text = json.dumps(json.loads(path.read_text()), indent=indent)
+    path.write_text(text)
+    (verdict,) = fix(path)
+    assert verdict.written, explanation(verdict)
+    kinds = sorted(made.edit.kind for made in verdict.edits)
+    assert kinds == sorted(CAUSES[name][2] for name in planted)
+    after = path.read_text()
+    assert without(text) == without(after)
+    assert after == json.dumps(json.loads(after), indent=indent)
+    assert shown(path) == shown(path)
+
+
+@pytest.fixture
+def git(tmp_path):
+    """A function that runs git in the folder of the test."""
+    command = shutil.which("git")
+
+    def run(*words):
+        names = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+        subprocess.run([command, *names, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    return run
+
+
+def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
+    """No repository, not added, ignored, changed since: each is told; staged content is kept."""
+    path = tmp_path / "a b.ipynb"
+    path.write_text("{}")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert "no git repository" in unsaved(path)
+    git("init")
+    assert "does not keep it" in unsaved(path)
+    git("add", path.name)
+    assert unsaved(path) == ""
+    git("commit", "-m", "a")
+    assert unsaved(path) == ""
+    path.write_text("{ }")
+    assert "has changes" in unsaved(path)
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "x.log").touch()
+    assert "does not keep it" in unsaved(tmp_path / "x.log")
+    monkeypatch.setenv("PATH", "")
+    assert "git is not there" in unsaved(path)
+
+
+def shell(*words, cwd):
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "ipytorchseed", "check", *map(str, words)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(cwd.parent)},
+    )
+
+
+def test_from_a_shell(tmp_path):
+    """``--fix`` asks for git or ``--yes`` in a line; ``--diff`` does not; options that clash."""
+    path = book(tmp_path / "draws", "import random\nprint(random.random())")
+    before = path.read_bytes()
+    asked = shell("--fix", path.name, cwd=tmp_path)
+    assert asked.returncode == 2
+    assert asked.stderr.splitlines()[-1] == (
+        "Error: draws.ipynb would be written and could not be brought back: it is in no git"
+        " repository; --yes allows it"
+    )
+    for words in (["--fix", "--diff"], ["--fix", "--rerun"], ["--diff", "--seed", "0"], ["--tag"]):
+        assert shell(*words, path.name, cwd=tmp_path).returncode == 2
+    assert path.read_bytes() == before
+    diff = shell("--diff", path.name, "-j", "2", cwd=tmp_path)
+    assert diff.returncode == 1
+    assert "\n+random.seed(42)\n" in diff.stdout
+    assert "\x1b" not in diff.stdout
+    assert path.read_bytes() == before
+    done = shell("--fix", "--yes", path.name, "--json", "-j", "2", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["notebooks"][0]["edits"][0]["kind"] == "seed"
+    assert "random.seed(42)" in path.read_text()
+    assert time.time() > path.stat().st_mtime

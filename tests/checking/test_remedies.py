@@ -1,0 +1,237 @@
+"""Which edits are proposed for which cause, and where hands are kept off; no kernel runs."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from ipytorchseed.checking.edits import edit_text
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.placing import Site
+from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.remedies import obstacle, propose
+from ipytorchseed.checking.seeds import chosen_seed
+from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.why.explanation import Blame, Cause, Change
+from tests.checking.books import book
+
+HASH = ("environment", "PYTHONHASHSEED")
+NP = "import numpy as np\n"
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Make a site: the last cell, or that of a number, differs for a cause."""
+
+    def make(*cells, cause=None, at=-1, made=None, moved=(), blame=None):
+        notebook = read(book(tmp_path / "book", *cells))
+        program = Program(notebook)
+        cell = program.codes[at].cell
+        changes = tuple(Change("source", name) for name in moved)
+        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
+        blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
+        known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
+        return Site(program, found, known, chosen_seed(program), (made or {}).get)
+
+    return make
+
+
+def results(site):
+    """Return the text of the edited cells, for each set of edits that is proposed."""
+    sources = {code.cell.index: code.cell.source for code in site.program.codes}
+    return [
+        {
+            index: edit_text(sources[index], [each for each in edits if each.index == index])
+            for index in {each.index for each in edits}
+        }
+        for edits in propose(site)
+    ]
+
+
+SEEDED = [
+    ("torch.cpu", "import torch", "import torch\ntorch.manual_seed(42)"),
+    ("torch.cuda:0", "import torch as t  # it", "import torch as t  # it\nt.manual_seed(42)"),
+    ("torch.cpu", "from torch import nn", "from torch import nn\nimport torch\ntorch.manual_seed(42)"),
+    ("numpy", "import numpy as np, torch\nx = 1", "import numpy as np, torch\nnp.random.seed(42)\nx = 1"),
+    ("numpy", "from numpy import random", "from numpy import random\nrandom.seed(42)"),
+    ("numpy", "from numpy.random import seed, rand", "from numpy.random import seed, rand\nseed(42)"),
+    ("python", "from random import choice", "from random import choice\nimport random\nrandom.seed(42)"),
+    ("python", "import random; x = random.random()", "import random; random.seed(42); x = random.random()"),
+    ("python", "import os\n%matplotlib inline\nimport random\n%pylab", "import os\n%matplotlib inline\nimport random\nrandom.seed(42)\n%pylab"),
+    ("numpy", "%%time\nimport numpy\nnumpy.ones(3)", "%%time\nimport numpy\nnumpy.random.seed(42)\nnumpy.ones(3)"),
+    ("numpy", "try:\n    import numpy\nexcept ImportError:\n    pass\n'é'", "try:\n    import numpy\nexcept ImportError:\n    pass\nnumpy.random.seed(42)\n'é'"),
+    ("numpy", "import sklearn", "import sklearn\nimport numpy\nnumpy.random.seed(42)"),
+    ("python", "import os\nfrom numpy import random", "import os\nfrom numpy import random\nimport random as _random\n_random.seed(42)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "imports", "wanted"), SEEDED, ids=range(len(SEEDED)))
+def test_a_source_is_seeded_where_its_library_is_imported(site, source, imports, wanted):
+    """In the notebook's own names, after the imports, and before all that may draw."""
+    first, *_ = results(site(imports, "draw()", cause=("rng", source)))
+    assert first == {0: wanted}
+
+
+def test_a_source_is_seeded_again_where_a_cell_draws(site):
+    """The second thing to try, where seeding after the import does not do."""
+    found = results(site("import torch", "!ls\ny = 1", cause=("rng", "torch.cpu")))
+    assert found[1] == {1: "import torch\ntorch.manual_seed(42)\n!ls\ny = 1"} or found[1] == {
+        1: "torch.manual_seed(42)\n!ls\ny = 1"
+    }
+    assert len(found) == 2
+
+
+def test_the_notebooks_own_seed_is_taken(site):
+    """One number for all, the user's, where some source is seeded with one."""
+    cells = "import torch, numpy as np", "np.random.rand()", "torch.manual_seed(7)"
+    first, *_ = results(site(*cells, at=1, cause=("rng", "numpy")))
+    assert first == {0: "import torch, numpy as np\nnp.random.seed(7)"}
+
+
+GENERATORS = [
+    ("numpy.random.default_rng", NP + "r = np.random.default_rng()", NP + "r = np.random.default_rng(42)"),
+    ("numpy.random.default_rng", "from numpy.random import default_rng as d\nr, s = d(None), d(seed=None)", "from numpy.random import default_rng as d\nr, s = d(42), d(seed=43)"),
+    ("numpy.random.RandomState", NP + "r = np.random.RandomState( )", NP + "r = np.random.RandomState( 42)"),
+    ("numpy.random.PCG64", NP + "r = np.random.Generator(np.random.PCG64())", NP + "r = np.random.Generator(np.random.PCG64(42))"),
+    ("random.Random", "import random\n'é', random.Random()", "import random\n'é', random.Random(42)"),
+    ("random.seed", "import random\nrandom.seed()", "import random\nrandom.seed(42)"),
+    ("torch.seed", "import torch\ntorch.seed()", "import torch\ntorch.manual_seed(42)"),
+    ("torch.Generator.seed", "import torch\ng = torch.Generator()\ng.seed()", "import torch\ng = torch.Generator()\ng.manual_seed(42)"),
+    ("random.Random", "import random\nr = [random.Random() for _ in range(3)]", "import random\nrandom.seed(42)\nr = [random.Random(random.getrandbits(32)) for _ in range(3)]"),
+    ("numpy.random.default_rng", NP + "def make():\n    return np.random.default_rng()", NP + "np.random.seed(42)\ndef make():\n    return np.random.default_rng(np.random.randint(2**31))"),
+    ("time.time", "import time, random\nrandom.seed(time.time())", "import time, random\nrandom.seed(42)"),
+    ("time.time", "import time, torch\nseed = int(time.time())\ntorch.manual_seed(seed)", "import time, torch\nseed = int(time.time())\ntorch.manual_seed(42)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "cell", "wanted"), GENERATORS, ids=range(len(GENERATORS)))
+def test_what_asks_the_system_for_a_seed_is_given_one(site, name, cell, wanted):
+    """Each another one, and what runs several times one from a source that is seeded."""
+    first, *_ = results(site(cell, cause=("entropy", name)))
+    assert first == {0: wanted}
+
+
+def test_a_function_of_an_earlier_cell(site):
+    """It is edited where it stands."""
+    cells = "import torch", "def begin():\n    torch.seed()", "begin()"
+    assert results(site(*cells, cause=("entropy", "torch.seed"))) == [
+        {1: "def begin():\n    torch.manual_seed(42)"}
+    ]
+
+
+def test_a_seed_from_an_earlier_cells_clock(site):
+    """The call that seeds is edited, and not the clock."""
+    cells = "import time, random\nstart = time.time()", "random.seed(start)"
+    assert results(site(*cells, cause=("input", "start"))) == [{1: "random.seed(42)"}]
+
+
+def test_a_generator_that_an_object_holds(site):
+    """It is seeded where it was made, or what its seed is drawn from."""
+    cells = "import random", "class A:\n    rng = random.Random(random.random())\na = A()", "a.rng"
+    found = results(site(*cells, cause=("rng", "a.rng"), blame=1))
+    assert found == [{0: "import random\nrandom.seed(42)"}]
+
+
+def test_what_a_library_seeds_at_random(site):
+    """It is seeded again where the next cell begins."""
+    cells = "import lib\nlib.mix()", "import random\nx = random.random()"
+    found = site(*cells, at=0, cause=("entropy", "random.seed"), moved=["python"])
+    assert results(found) == [{1: "import random\nrandom.seed(42)\nx = random.random()"}]
+
+
+ORDERS = [
+    ("for x in set(names): print(x)", "for x in sorted(set(names)): print(x)"),
+    ("list({*names})", "sorted({*names})"),
+    ("s = set(names)\nprint(*s, 'a' in s, len(s))", "s = set(names)\nprint(*sorted(s), 'a' in s, len(s))"),
+    ("{n: i for i, n in enumerate(set(names) - {'a'})}", "{n: i for i, n in enumerate(sorted(set(names) - {'a'}))}"),
+    ("', '.join(seen.union(names))", "', '.join(sorted(seen.union(names)))"),
+    ("[x for x in seen if x]  # é", "[x for x in sorted(seen) if x]  # é"),
+    ("f'{seen}'", "f'{sorted(seen)}'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cell", "wanted"), ORDERS, ids=range(len(ORDERS)))
+def test_a_set_whose_order_counts_is_sorted(site, cell, wanted):
+    """What only asks for its members, or its length, is left alone."""
+    first, second = results(site("seen = {'a', 'b'}", cell, cause=HASH))
+    assert first == {1: wanted}
+    assert "key=str)" in second[1]
+
+
+CALM = [
+    "len(seen), 'a' in seen, sorted(seen), seen == other, max(seen)",
+    "sorted(list(seen)), len(set(seen)), {x for x in other}, any(x for x in seen)",
+    "other.update(seen)\nseen.add('x')\nisinstance(seen, set)",
+    "for x in ['a', 'b']: seen.add(x)",
+]
+
+
+@pytest.mark.parametrize("cell", CALM)
+def test_a_set_whose_order_does_not_count(site, cell):
+    """Nothing is proposed; the kernel with a hash seed is told of."""
+    there = site("seen = {'a', 'b'}", cell, cause=HASH)
+    assert propose(there) == []
+    assert "kernel install" in obstacle(there)
+
+
+def test_listings_are_sorted(site):
+    """Of a cell that differs for nothing that was recorded; those that are sorted stay."""
+    cell = (
+        "import os, glob\nfrom pathlib import Path\nfor f in Path('.').iterdir(): print(f)\n"
+        "list(Path('.').glob('*')), os.listdir(), sorted(glob.glob('*')), len(os.listdir('.'))"
+    )
+    first, *_ = results(site(cell))
+    assert first[0].splitlines()[2:] == [
+        "for f in sorted(Path('.').iterdir()): print(f)",
+        "sorted(Path('.').glob('*')), sorted(os.listdir()), sorted(glob.glob('*')),"
+        " len(os.listdir('.'))",
+    ]
+
+
+def test_operations_and_threads(site):
+    """Deterministic algorithms first, then one thread; neither where torch is not used."""
+    assert results(site("import torch", "x = work()")) == [
+        {0: "import torch\ntorch.use_deterministic_algorithms(True)"},
+        {1: "torch.set_num_threads(1)\nx = work()"},
+    ]
+    assert propose(site("import os", "x = work()")) == []
+
+
+def test_a_file_that_the_notebook_makes_itself(site):
+    """It is removed first; one that was there before is the user's, and stays."""
+    cells = "from pathlib import Path", "log = open('out/made.log', 'a')"
+    cause = ("file", "/home/out/made.log")
+    made = {cause[1]: "out/made.log"}
+    assert results(site(*cells, cause=cause, made=made)) == [
+        {1: "Path('out/made.log').unlink(missing_ok=True)\nlog = open('out/made.log', 'a')"}
+    ]
+    there = site(*cells, cause=cause)
+    assert propose(there) == []
+    assert "was there before" in obstacle(there)
+
+
+NEAR = [
+    ("import torch\ntorch.manual_seed(3)", ("entropy", "torch.seed")),
+    ("import random\nseed = 5\nrandom.seed(seed)", ("entropy", "time.time")),
+    ("from sklearn.svm import SVC\nSVC(random_state=state)", ("input", "state")),
+    ("import uuid\nuuid.uuid4()", ("entropy", "uuid.uuid4")),
+    ("import time\nprint(time.time())", ("entropy", "time.time")),
+    ("import secrets\nsecrets.token_hex()", ("entropy", "secrets.token_hex")),
+    ("%%bash\ndate", ("entropy", "%%bash")),
+    ("this is no Python", ("rng", "torch.cpu")),
+]
+
+
+@pytest.mark.parametrize(("cell", "cause"), NEAR, ids=range(len(NEAR)))
+def test_hands_off(site, cell, cause):
+    """What is seeded on purpose, what no number mends, and what cannot be read."""
+    assert propose(site(cell, cause=cause)) == []
+
+
+def test_what_cannot_be_mended_is_named_with_its_line(site):
+    """The cell, the line, and what it asks."""
+    there = site("import uuid", "# one\nname = uuid.uuid4()", cause=("entropy", "uuid.uuid4"))
+    assert obstacle(there).startswith("In[2], line 2: the cell calls uuid.uuid4, which asks")
+    assert json.dumps(obstacle(there)).isascii()

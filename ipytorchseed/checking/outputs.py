@@ -33,7 +33,7 @@ _MANY = 500
 _OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
 """What the extension has to say of its own work, which hangs on how busy the machine is."""
 
-_WIDGET = "application/vnd.jupyter.widget-"
+WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
 
@@ -53,7 +53,7 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
     """
     changes = []
     for name in STREAMS:
-        texts = [_stream(outputs, name, timed=timed) for outputs in (before, after)]
+        texts = [stream_text(outputs, name, timed=timed) for outputs in (before, after)]
         if texts[0] != texts[1]:
             changes.append(Change(name, "", _text_detail(*texts)))
     shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
@@ -63,16 +63,17 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
         for earlier, later in zip(*shown, strict=True):
             change = _compare_bundles(earlier, later)
             changes += [change] if change is not None else []
-    errors = [_error(outputs) for outputs in (before, after)]
+    errors = [error_text(outputs) for outputs in (before, after)]
     if errors[0] != errors[1]:
         detail = " → ".join(error or "no error" for error in errors)
         changes.append(Change("error", "", detail))
     return tuple(changes)
 
 
-def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
+def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
+    """Return all that was printed to a stream, without what varies by nature."""
     text = "".join(
-        _joined(each["text"])
+        joined(each["text"])
         for each in outputs
         if each["output_type"] == "stream" and each["name"] == name
     )
@@ -84,7 +85,7 @@ def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
     return without_noise(_COLOUR.sub("", text), timed=timed)
 
 
-def _error(outputs: Outputs) -> str:
+def error_text(outputs: Outputs) -> str:
     """Return the error that was shown, without the traceback: its numbers count runs."""
     said = [
         f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
@@ -95,7 +96,7 @@ def _error(outputs: Outputs) -> str:
 def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Change | None:
     """Compare two displays, or two results: each MIME type by its own way."""
     pairs = [
-        {kind: data for kind, data in each["data"].items() if not kind.startswith(_WIDGET)}
+        {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
         for each in (before, after)
     ]
     what = "result" if after["output_type"] == "execute_result" else "display"
@@ -103,20 +104,21 @@ def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Cha
         detail = " → ".join(", ".join(sorted(pair)) or "nothing" for pair in pairs)
         return Change(what, "", detail)
     for kind in sorted(pairs[1]):
-        clean = _cleaner(kind)
+        clean = cleaner(kind)
         data = [clean(pair[kind]) for pair in pairs]
         if data[0] != data[1]:
             return Change(what, kind, _detail(kind, *data))
     return None
 
 
-def _cleaner(kind: str) -> Callable[[Any], Any]:
+def cleaner(kind: str) -> Callable[[Any], Any]:
+    """Return what takes from data of a MIME type that which varies by nature."""
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
     if kind == "text/html" or kind.endswith(("+xml", "/xml")):
         return _markup
     if kind.startswith("text/"):
-        return lambda data: without_noise(_joined(data))
+        return lambda data: without_noise(joined(data))
     return lambda data: without_noise(
         data if isinstance(data, str) else json.dumps(data, sort_keys=True)
     )
@@ -124,7 +126,7 @@ def _cleaner(kind: str) -> Callable[[Any], Any]:
 
 def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
     """Return HTML or SVG with its elements numbered instead of named at random."""
-    text = _DATE.sub("", without_noise(_joined(data)))
+    text = _DATE.sub("", without_noise(joined(data)))
     names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
     if not names:
         return text
@@ -139,9 +141,9 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
     from PIL import Image
 
     try:
-        content = base64.b64decode(_joined(data))
+        content = base64.b64decode(joined(data))
     except (binascii.Error, ValueError):
-        return _joined(data)
+        return joined(data)
     try:
         with Image.open(io.BytesIO(content)) as image:
             return image.size, image.convert("RGBA").tobytes()
@@ -168,5 +170,6 @@ def _text_detail(before: str, after: str) -> str:
     return how_far(text_value(before), text_value(after))
 
 
-def _joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
+def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
+    """Return a text that a notebook holds as one string or as lines."""
     return data if isinstance(data, str) else "".join(map(str, data))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking import saved_report
 from ipytorchseed.checking.causes import is_unseeded
+from ipytorchseed.checking.saved import SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -67,6 +69,8 @@ def _count(verdict: Verdict) -> str:
 
 def headline(verdict: Verdict) -> str:
     """Say in a word or two what was found."""
+    if isinstance(verdict, SavedVerdict):
+        return saved_report.headline(verdict)
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
@@ -78,6 +82,8 @@ def headline(verdict: Verdict) -> str:
 
 def summary(verdict: Verdict) -> str:
     """Say in one line what was found, and why."""
+    if isinstance(verdict, SavedVerdict):
+        return saved_report.summary(verdict)
     first, origin = verdict.first, verdict.origin
     if verdict.fault is not None and first is None:
         return visible(verdict.fault)
@@ -108,6 +114,8 @@ def _short(cause: Cause) -> str:
 
 def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
+    if isinstance(verdict, SavedVerdict):
+        return "\n".join(saved_report.explain(verdict))
     return "\n".join(_parts(verdict))
 
 
@@ -217,8 +225,25 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def _notebook(verdict: Verdict) -> dict[str, object]:
+    if isinstance(verdict, SavedVerdict):
+        told = saved_report.notebook_json(verdict)
+    else:
+        told = _told(verdict)
+    if verdict.unreached is not None:
+        unreached = verdict.unreached
+        told["unreached"] = {
+            "cells": unreached.count,
+            "of": unreached.of,
+            "reason": unreached.reason,
+        }
+    if verdict.fault is not None:
+        told["error"] = verdict.fault
+    return told
+
+
+def _told(verdict: Verdict) -> dict[str, object]:
     first, origin = verdict.first, verdict.origin
-    told: dict[str, object] = {
+    return {
         "path": str(verdict.path),
         "reproducible": verdict.reproducible,
         "first_divergence": first and _divergence(first, summary(verdict)),
@@ -234,16 +259,6 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
             for each in verdict.cells
         ],
     }
-    if verdict.unreached is not None:
-        unreached = verdict.unreached
-        told["unreached"] = {
-            "cells": unreached.count,
-            "of": unreached.of,
-            "reason": unreached.reason,
-        }
-    if verdict.fault is not None:
-        told["error"] = verdict.fault
-    return told
 
 
 def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:

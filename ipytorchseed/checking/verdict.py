@@ -19,6 +19,7 @@ class Found(enum.Enum):
     """The result of one comparison, in the words of the JSON."""
 
     SAME = "same"
+    ROUNDING = "rounding"
     DIFFERENT = "different"
     SKIPPED = "skipped"
     UNKNOWN = "unknown"

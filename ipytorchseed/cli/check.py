@@ -47,6 +47,17 @@ _HIDDEN = ".ipynb_checkpoints"
     is_flag=True,
     help="Cells that show the same and leave other values behind are a difference, too.",
 )
+@click.option(
+    "--saved",
+    is_flag=True,
+    help="One fresh kernel: are the outputs that are saved in the file still true?",
+)
+@click.option(
+    "--rtol",
+    metavar="R",
+    type=click.FloatRange(min=0),
+    help="With --saved, take numbers for the same that differ by at most R times the larger one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
 @click.option(
     "--junit",
@@ -90,6 +101,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     seed: int | None,
     rerun: bool,
     strict: bool,
+    saved: bool,
+    rtol: float | None,
     as_json: bool,
     junit: Path | None,
     timeout: float | None,
@@ -102,6 +115,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     A folder stands for the notebooks in it. The files are not written. What cells show decides:
     where all outputs are equal, the notebook repeats. Exits 0 where every notebook repeats, 1 where
     one differs, 2 where one could not be checked.
+
+    With --saved, one run is held against the outputs in the file, number by number. What is off by
+    rounding (1e-5 at most) is told and still true; with --rtol, R is the limit.
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.options import Options
@@ -109,11 +125,14 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     from ipytorchseed.checking.running import Watcher
     from ipytorchseed.checking.running import check as run
 
+    _fit_together(ctx, saved=saved, rtol=rtol)
     options = Options(
         runs=runs,
         seed=seed,
         rerun=rerun,
         strict=strict,
+        saved=saved,
+        rtol=rtol,
         timeout=timeout,
         kernel=kernel,
         jobs=jobs,
@@ -131,6 +150,26 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         for line in ci.annotate(verdicts):
             click.echo(line, err=as_json)
     ctx.exit(max(each.exit_code for each in verdicts))
+
+
+_NOT_WITH_SAVED = ("runs", "rerun", "strict", "fix", "diff")
+"""Options that ask for other runs, or for what no file has saved."""
+
+
+def _fit_together(ctx: click.Context, *, saved: bool, rtol: float | None) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: Some do not.
+    """
+    if rtol is not None and not saved:
+        msg = "--rtol goes with --saved, which compares number by number"
+        raise click.UsageError(msg)
+    given = click.core.ParameterSource.COMMANDLINE
+    for name in _NOT_WITH_SAVED if saved else ():
+        if ctx.get_parameter_source(name) is given:
+            msg = f"--saved and --{name} do not go together: --saved runs each notebook once"
+            raise click.UsageError(msg)
 
 
 def _found(named: Sequence[Path]) -> list[Path]:

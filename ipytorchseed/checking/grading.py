@@ -23,7 +23,8 @@ LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLANK = re.compile(r"\s+")
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
 _BEFORE = 24
 """Columns of a long line that are shown, and of them before the first difference."""
@@ -83,7 +84,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         rtol: As for ``grade_data``.
         kind: Its MIME type, where that is not plain text.
     """
-    before, after = (_BLANKS.sub("", _COLOUR.sub("", each)).strip("\n") for each in (saved, fresh))
+    before, after = (_TRAILING.sub("", _COLOUR.sub("", each)).strip("\n") for each in (saved, fresh))
     if before == after:
         return Grade(Found.SAME, what)
     distance = find_distance(before, after)
@@ -190,7 +191,7 @@ class _Text(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
-            self.said.append(" ".join(data.split()) if not data.isspace() else " ")
+            self.said.append(_BLANK.sub(" ", data))
 
     def _break(self, tag: str) -> None:
         if tag not in _IN_LINE:

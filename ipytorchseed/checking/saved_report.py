@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
@@ -22,9 +23,9 @@ _MOST = 4
 """Outputs of a cell that are told."""
 
 _WORDS = {
-    Found.SAME: "the same",
-    Found.ROUNDING: "rounding",
-    Found.DIFFERENT: "differ",
+    Found.SAME: "as saved",
+    Found.ROUNDING: "off by rounding",
+    Found.DIFFERENT: "different",
     Found.UNKNOWN: "never run in the file",
     Found.SKIPPED: "left out",
 }
@@ -80,8 +81,8 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     if not told and not (verdict.cells and unsaved):
         return
     counts = ((found, verdict.count(found)) for found in _WORDS)
-    said = ", ".join(f"{count} {_WORDS[found]}" for found, count in counts if count)
-    yield f"{'✗ ' if verdict.first else ''}{path}: of its cells, {said}"
+    said = ", ".join(f"{_WORDS[found]} {count}" for found, count in counts if count)
+    yield f"{'✗ ' if verdict.first else ''}{path}: cells {said}"
     for each in told:
         yield from _cell(each)
     if verdict.first is not None:
@@ -100,16 +101,17 @@ def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
 
 def _cell(cell: SavedCell) -> Iterator[str]:
     """Say of a cell how far it is from what is saved: what the file shows, and what came."""
-    may = ", which it may: it has the tag ipytorchseed-varies"
     yield f"  {_name(cell)}  {label_of(cell.cell.source, _LABEL)}"
     for each in cell.grades[:_MOST]:
         differs = each.found is Found.DIFFERENT
-        yield wrap(f"{each.what}: {each.detail}{may * (differs and cell.expected)}", first="    ")
+        yield wrap(f"{each.what}: {each.detail}", first="    ")
         if differs and (each.saved or each.fresh):
             yield f"      file  {visible(each.saved) or '(nothing)'}"
             yield f"      now   {visible(each.fresh) or '(nothing)'}"
     if len(cell.grades) > _MOST:
         yield f"    and {len(cell.grades) - _MOST} more"
+    if cell.expected and cell.outputs is Found.DIFFERENT:
+        yield f"    it may differ: it has the tag {VARIES}"
     for note in cell.notes:
         yield wrap(note, first="    ")
     for cause in cell.causes:

@@ -30,6 +30,9 @@ _BEFORE = 24
 """Columns of a long line that are shown, and of them before the first difference."""
 
 
+_RANKS = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
+
+
 class Grade(Struct, frozen=True):
     """How far two outputs are apart.
 
@@ -48,6 +51,11 @@ class Grade(Struct, frozen=True):
     saved: str = ""
     fresh: str = ""
     largest: float = 0.0
+
+    @property
+    def rank(self) -> int:
+        """How bad it is, from 0."""
+        return _RANKS.index(self.found)
 
 
 def grade_data(what: str, kind: str, saved: Any, fresh: Any, rtol: float | None) -> Grade:  # noqa: ANN401 -- as nbformat has them
@@ -84,7 +92,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         rtol: As for ``grade_data``.
         kind: Its MIME type, where that is not plain text.
     """
-    before, after = (_TRAILING.sub("", _COLOUR.sub("", each)).strip("\n") for each in (saved, fresh))
+    before, after = map(_as_seen, (saved, fresh))
     if before == after:
         return Grade(Found.SAME, what)
     distance = find_distance(before, after)
@@ -108,6 +116,10 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     lines = _differing_lines(before, after, rtol) if found is not Found.SAME else ("", "")
     detail = f"{kind}: {detail}" if detail and kind not in {"", "text/plain"} else detail
     return Grade(found, what, detail, *lines, largest)
+
+
+def _as_seen(text: str) -> str:
+    return _TRAILING.sub("", _COLOUR.sub("", text)).strip("\n")
 
 
 def _grade(distance: Distance | None, rtol: float | None) -> Found:

@@ -30,8 +30,14 @@ _WORD = re.compile(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
-_OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
-"""What the extension has to say of its own work, which hangs on how busy the machine is."""
+_OURS = {
+    "stdout": re.compile(
+        r"^The ipytorchseed extension is already loaded\. .*\n +%reload_ext ipytorchseed\n",
+        re.MULTILINE,
+    ),
+    "stderr": re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE),
+}
+"""What is said because a check loads the extension, or hangs on how busy the machine is."""
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
@@ -77,8 +83,9 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
         for each in outputs
         if each["output_type"] == "stream" and each["name"] == name
     )
+    text = _OURS[name].sub("", text)
     if name == "stderr":
-        text = _OURS.sub("", _STAMP.sub("", text))  # when a line was logged
+        text = _STAMP.sub("", text)  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()

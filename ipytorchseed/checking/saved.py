@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Grade, grade_data, grade_text
 from ipytorchseed.checking.notebook import RAISES, VARIES
 from ipytorchseed.checking.outputs import STREAMS, WIDGET, error_text, joined, stream_text
 from ipytorchseed.checking.records import Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
-from ipytorchseed.reads.entropy import CLOCKS, is_program, programs_of, reads_clock, sentence
+from ipytorchseed.reads.entropy import (
+    BY_HASH,
+    CLOCKS,
+    is_program,
+    programs_of,
+    reads_clock,
+    sentence,
+)
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
@@ -23,8 +31,6 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
 
     Outputs = Sequence[Mapping[str, Any]]
-
-_WORST = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
 
 
 class SavedCell(CellVerdict, frozen=True):
@@ -128,7 +134,7 @@ def _compare(
     if only_fetches(cell.source):
         grades = [each for each in grades if each.what not in STREAMS]
     apart = tuple(each for each in grades if each.found is not Found.SAME)
-    worst = max((each.found for each in apart), key=_WORST.index, default=Found.SAME)
+    worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME
     differs = worst is Found.DIFFERENT
     return SavedCell(
         cell,
@@ -146,9 +152,11 @@ def _compare(
 
 
 def _causes(calls: Sequence[str]) -> tuple[Cause, ...]:
-    """Name what the cell asks that answers differently each time; a clock where nothing else is."""
-    names = [name for name in calls if name != "hash" and not is_program(name)]
+    """Name what the cell asks that answers differently each time; clocks and hashes come last."""
+    names = [name for name in calls if name != BY_HASH and not is_program(name)]
     names = [name for name in names if name not in CLOCKS] or names
+    if not names and BY_HASH in calls:
+        return (for_fresh_kernels(Cause("environment", "PYTHONHASHSEED", ""), ()),)
     return tuple(Cause("entropy", name, sentence(name)) for name in names)
 
 
@@ -230,17 +238,19 @@ def _grade_bundles(
         }
         for each in (saved, fresh)
     )
-    kinds = sorted(before.keys() & after.keys())
+    kinds = before.keys() & after.keys()
     lost = before.keys() - after.keys()
     if _counts(before, lost) or (before and not kinds):
         pair = " → ".join(", ".join(sorted(each)) or "nothing" for each in (before, after))
         yield Grade(Found.DIFFERENT, what, pair)
         return
-    for kind in kinds:
+    grades = []
+    for kind in sorted(kinds, key="text/plain".__ne__):
         try:
-            yield grade_data(what, kind, before[kind], after[kind], rtol)
+            grades.append(grade_data(what, kind, before[kind], after[kind], rtol))
         except ImportError:
             notes.append("its image is not compared: that takes pillow")
+    yield from sorted(grades, key=lambda each: -each.rank)[:1]
 
 
 def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:

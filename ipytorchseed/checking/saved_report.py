@@ -116,6 +116,7 @@ def _cell(cell: SavedCell) -> Iterator[str]:
         yield wrap(note, first="    ")
     for cause in cell.causes:
         yield wrap(cause.message, first="  ▲ ")
+        yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
     if cell.programs:
         yield wrap(f"the cell {say_programs(cell.programs)}", first="  ▲ ")
 

@@ -218,6 +218,12 @@ CELLS = {
     "nothing": ("x = 1", [], SAME),
     "nothing, where something comes": ("x", [], DIFFERS),
     "entropy": ("import uuid\nprint(uuid.uuid4())", [printed("7c9e6679-7425\n")], DIFFERS),
+    "the order of a set": (
+        "set('abcdefgh')\n''.join({*map(str, range(99))})",
+        [result("'1'")],
+        DIFFERS,
+    ),
+    "an extension that is there already": ("%load_ext ipytorchseed", [], SAME),
     "our own words": ("%rng --text", [printed("nothing of this")], SAME),
 }
 
@@ -228,7 +234,7 @@ def verdicts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     many = [(source, outputs) for source, outputs, _ in CELLS.values()]
     paths = [
-        write(folder / "many", ("%load_ext ipytorchseed", []), *many),
+        write(folder / "many", *many),
         write(folder / "true", ("1", [result("1")], 1), ("print(0.1 + 0.2)", [printed("0.3\n")])),
         write(
             folder / "order",
@@ -251,14 +257,14 @@ def verdicts(tmp_path_factory):
 @pytest.mark.parametrize("case", CELLS)
 def test_each_sort_of_output(verdicts, case):
     """What is the same, what is rounding, what differs: of each, the whole cell says so."""
-    cell = verdicts["many"].cells[[*CELLS].index(case) + 1]
+    cell = verdicts["many"].cells[[*CELLS].index(case)]
     assert cell.outputs.value == CELLS[case][2], cell.grades
     assert bool(cell.grades) is (cell.outputs.value != SAME)
 
 
 def grade_of(verdicts, case):
     """Return how far the first output is apart."""
-    return verdicts["many"].cells[[*CELLS].index(case) + 1].grades[0]
+    return verdicts["many"].cells[[*CELLS].index(case)].grades[0]
 
 
 def test_what_the_file_says_and_what_came(verdicts):
@@ -282,8 +288,10 @@ def test_what_the_file_says_and_what_came(verdicts):
 
 def test_what_answers_differently_each_time_is_named(verdicts):
     """A cell that asks for entropy cannot show what it showed."""
-    cell = verdicts["many"].cells[[*CELLS].index("entropy") + 1]
+    cell = verdicts["many"].cells[[*CELLS].index("entropy")]
     assert [cause.name for cause in cell.causes] == ["uuid.uuid4"]
+    cell = verdicts["many"].cells[[*CELLS].index("the order of a set")]
+    assert [cause.name for cause in cell.causes] == ["PYTHONHASHSEED"]
     assert "uuid.uuid4" in report.explanation(verdicts["many"])
 
 

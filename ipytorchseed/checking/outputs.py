@@ -9,13 +9,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session.noise import without_noise
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     Outputs = Sequence[Mapping[str, Any]]
 
@@ -38,6 +39,11 @@ _OURS = {
     "stderr": re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE),
 }
 """What is said because a check loads the extension, or hangs on how busy the machine is."""
+
+_ADDRESS_OF = re.compile(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
+"""What tells where memory lies, besides ``id``."""
+
+_ADDRESS = re.compile(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
@@ -74,6 +80,33 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
         detail = " → ".join(error or "no error" for error in errors)
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+def tells_addresses(source: str, builtins: Container[str]) -> bool:
+    """Tell whether a cell asks where something lies in memory.
+
+    Args:
+        source: The cell's text.
+        builtins: The builtins that its code looks up, also in functions that it calls.
+    """
+    return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
+
+
+def without_addresses(outputs: Outputs) -> Outputs:
+    """Return outputs without the whole numbers in their texts that may be addresses."""
+    found: list[Mapping[str, Any]] = []
+    for each in outputs:
+        if "data" in each:
+            data = {
+                kind: _ADDRESS.sub("", joined(shown)) if kind.startswith("text/") else shown
+                for kind, shown in each["data"].items()
+            }
+            found.append({**each, "data": data})
+        elif "text" in each:
+            found.append({**each, "text": _ADDRESS.sub("", joined(each["text"]))})
+        else:
+            found.append(each)
+    return found
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:

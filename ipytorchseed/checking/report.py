@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 4
 _LABEL = 68
 
+_NO_REASON = "nothing recorded says why"
 _PERHAPS = (
     "It may be an address, a handle or a counter in an object; if results hang on it,"
     " %%deterministic --check on top of the cell tells more"
@@ -93,8 +94,7 @@ def summary(verdict: Verdict) -> str:
         return visible(f"{headline(verdict)}; {_left_behind(origin)}")
     if not origin.causes:
         who = "the cell" if origin is first else origin.cell.name
-        does = say_programs(origin.programs) if origin.programs else "itself does not repeat"
-        why = f"{who} {does}"
+        why = f"{who} {say_programs(origin.programs)}" if origin.programs else _NO_REASON
     else:
         why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
         why += "" if origin is first else f" in {origin.cell.name}"
@@ -160,7 +160,7 @@ def _silent(verdict: Verdict) -> Iterator[str]:
         yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
     unexplained = [each.cell.name for each in verdict.silent if not each.causes]
     if unexplained:
-        yield wrap(f"nothing recorded says why: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
+        yield wrap(f"{_NO_REASON}: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
 
 
 def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
         yield wrap(cause.message, first="  ▲ ")
         yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
     if verdict.does_not_repeat and verdict.only_state and not shown:
-        yield wrap(f"nothing recorded says why. {_PERHAPS}", first="  ▲ ")
+        yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
     elif verdict.does_not_repeat:
         yield wrap(_next_step(verdict), first="  ▲ ")
 
@@ -194,10 +194,19 @@ def _next_step(verdict: CellVerdict) -> str:
             f"the cell {say_programs(verdict.programs)}. If it is not that, put"
             " %%deterministic --check on top of it: that names the operation"
         )
+    gave = "left different values" if verdict.only_state else "gave different output"
+    unseen = f", but {_listed(verdict.unseen)} could not be looked at whole"
     return (
-        "the cell itself does not repeat: nothing that was recorded differs. Put"
-        " %%deterministic --check on top of it: that names the operation"
+        f"two runs of the cell {gave}, and nothing that was recorded differs"
+        f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
+        " operation gives another result each time, that names it"
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first few."""
+    more = len(names) - _MOST_CHANGES
+    return ", ".join(names[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _change(change: Change) -> str:

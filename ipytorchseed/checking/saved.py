@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Grade, grade_data, grade_text
 from ipytorchseed.checking.notebook import RAISES, VARIES
-from ipytorchseed.checking.outputs import STREAMS, WIDGET, error_text, joined, stream_text
+from ipytorchseed.checking.outputs import (
+    STREAMS,
+    WIDGET,
+    error_text,
+    joined,
+    stream_text,
+    tells_addresses,
+    without_addresses,
+)
 from ipytorchseed.checking.records import Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.reads.entropy import (
@@ -27,10 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.outputs import Outputs
     from ipytorchseed.checking.passes import Pass
     from ipytorchseed.ledger.records import Run
-
-    Outputs = Sequence[Mapping[str, Any]]
 
 
 class SavedCell(CellVerdict, frozen=True):
@@ -129,7 +136,9 @@ def _compare(
     notes: list[str] = []
     grades: list[Grade] = []
     if not only_asks(cell.source):  # what we say of runs and states is no result
-        saved = notebook.node.cells[cell.place].outputs
+        saved: Outputs = notebook.node.cells[cell.place].outputs
+        if runs and tells_addresses(cell.source, runs[-1].missing):
+            saved, fresh = map(without_addresses, (saved, fresh))
         grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]
     if only_fetches(cell.source):
         grades = [each for each in grades if each.what not in STREAMS]
@@ -145,9 +154,9 @@ def _compare(
         expected,
         programs_of(calls) if differs else (),
         line,
-        apart,
-        tuple(notes),
-        count,
+        grades=apart,
+        notes=tuple(notes),
+        saved_count=count,
     )
 
 

@@ -23,6 +23,15 @@ KEPT = (
     "print('done')",
 )
 
+PLACES = (
+    "x = []\nprint('x lies at', id(x))",
+    "id(x), hex(id(x))",
+    "def where(thing):\n    return id(thing)\nwhere(x)",
+    "print(where([x]), where(x))",
+    "import torch\nt = torch.ones(3)\nprint(t.data_ptr())",
+    "import numpy as np\na = np.ones(3)\na.__array_interface__['data'][0], a.ctypes.data",
+)
+
 
 @pytest.fixture(scope="module")
 def books(tmp_path_factory):
@@ -40,6 +49,13 @@ def books(tmp_path_factory):
         book(
             folder / "imported",
             "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
+        ),
+        book(folder / "places", *PLACES),
+        book(
+            folder / "no_places",
+            "import os\nprint(140_000_000_000_000 + 16 * os.getpid())",
+            "x = []\nprint(id(x), os.getpid())",
+            "print(id(x), time.time() if 'time' in globals() else os.urandom(2).hex())",
         ),
         book(
             folder / "imported_and_drawn",
@@ -78,3 +94,16 @@ def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
     """``rich`` draws a number from ``random`` as it is imported."""
     assert causes(books["imported"]) == [("entropy", "os.urandom")]
     assert causes(books["imported_and_drawn"]) == [("rng", "python")]
+
+
+def test_an_address_that_is_shown_is_no_difference(books):
+    """Of an object, a tensor or an array; printed, as a result, told by a function."""
+    verdict = books["places"]
+    assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(PLACES)
+    assert verdict.reproducible is True
+
+
+def test_a_number_that_looks_like_an_address_counts(books):
+    """Where nobody asks for one; and so do other numbers beside it."""
+    verdict = books["no_places"]
+    assert [outputs for outputs, _ in found(verdict)] == ["different"] * 3

@@ -58,6 +58,15 @@ def books(tmp_path_factory):
             "print(id(x), time.time() if 'time' in globals() else os.urandom(2).hex())",
         ),
         book(
+            folder / "saves",
+            "import torch\nmodel = torch.nn.Linear(3, 3)",
+            "torch.save(model.state_dict(), 'model.pt')\nstate = torch.load('model.pt')\n"
+            "print(state['weight'])",
+            "from pathlib import Path\nfrom torch import save\npath = Path('model.pt')\n"
+            "save(state, path)\nprint(torch.load(path)['bias'])",
+            "print(torch.load(path)['bias'])",
+        ),
+        book(
             folder / "imported_and_drawn",
             "import random, rich.style\nprint(random.random())",
         ),
@@ -107,3 +116,12 @@ def test_a_number_that_looks_like_an_address_counts(books):
     """Where nobody asks for one; and so do other numbers beside it."""
     verdict = books["no_places"]
     assert [outputs for outputs, _ in found(verdict)] == ["different"] * 3
+
+
+def test_a_file_that_a_cell_saves_and_loads_is_no_cause(books):
+    """What it holds comes from the cell; where another cell loads it, it is one."""
+    verdict = books["saves"]
+    kinds = [{cause.kind for cause in cell.causes} for cell in verdict.cells]
+    assert kinds[1:3] == [{"input"}, {"input"}]
+    assert "file" in kinds[3]
+    assert causes(verdict) == [("rng", "torch.cpu")]

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.reads.entropy import ADDRESS
-from ipytorchseed.session.noise import without_noise
+from ipytorchseed.session.noise import STAMP, without_noise
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
@@ -25,7 +25,6 @@ _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 _WORD = re.compile(r"[\w-]+")
 _MANY = 500
@@ -118,7 +117,7 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
     )
     text = _OURS[name].sub("", text)
     if name == "stderr":
-        text = _STAMP.sub("", text)  # when a line was logged
+        text = STAMP.sub("", text)  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()

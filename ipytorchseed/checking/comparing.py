@@ -68,10 +68,6 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
-_TIMED = frozenset({"dict", "frame"})
-"""Kinds of results that may hold the times of a model selection."""
-
-
 class _Pair:
     """Two passes, cell by cell.
 
@@ -170,17 +166,8 @@ def _outputs_apart(
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
     shown = compare_outputs(before, after, timed=timed)
-    no_results = set(STREAMS) if only_fetches(cell.source) else set()
-    no_results |= {"result"} if runs is not None and _same_result(*runs) else set()
+    no_results = STREAMS if only_fetches(cell.source) else ()
     return tuple(change for change in shown if change.what not in no_results)
-
-
-def _same_result(against: Run, run: Run) -> bool:
-    """Tell whether two results are the same, but for times among them that are no content."""
-    before, after = against.result, run.result
-    if before is None or after is None or after.kind not in _TIMED:
-        return False
-    return same(before, after) is True
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

@@ -58,7 +58,15 @@ class Grade(Struct, frozen=True):
         return _RANKS.index(self.found)
 
 
-def grade_data(what: str, kind: str, saved: Any, fresh: Any, rtol: float | None) -> Grade:  # noqa: ANN401 -- as nbformat has them
+def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
+    what: str,
+    kind: str,
+    saved: Any,  # noqa: ANN401 -- as nbformat has it
+    fresh: Any,  # noqa: ANN401 -- as above
+    rtol: float | None,
+    *,
+    timed: bool = False,
+) -> Grade:
     """Grade data of a MIME type.
 
     Args:
@@ -68,11 +76,12 @@ def grade_data(what: str, kind: str, saved: Any, fresh: Any, rtol: float | None)
         fresh: The later data.
         rtol: The largest relative difference of two numbers that counts as none; None to call a
             small one rounding.
+        timed: Whether the cell reads a clock: times are then no difference.
 
     Raises:
         ImportError: It is an image, and pillow is not installed.
     """
-    before, after = map(cleaner(kind), (saved, fresh))
+    before, after = map(cleaner(kind, timed=timed), (saved, fresh))
     if isinstance(before, tuple) and isinstance(after, tuple):
         return _grade_pixels(what, kind, before, after)
     if isinstance(before, str) and isinstance(after, str):

@@ -9,6 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking.model_times import without_model_times
 from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session.noise import STAMP, without_noise
 from ipytorchseed.session.outputs import text_value
@@ -72,7 +73,7 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
         changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
     else:
         for earlier, later in zip(*shown, strict=True):
-            change = _compare_bundles(earlier, later)
+            change = _compare_bundles(earlier, later, timed=timed)
             changes += [change] if change is not None else []
     errors = [error_text(outputs) for outputs in (before, after)]
     if errors[0] != errors[1]:
@@ -121,7 +122,11 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
-    return without_noise(_COLOUR.sub("", text), timed=timed)
+    return _clean(_COLOUR.sub("", text), timed=timed)
+
+
+def _clean(text: str, *, timed: bool) -> str:
+    return without_model_times(without_noise(text, timed=timed))
 
 
 def error_text(outputs: Outputs) -> str:
@@ -132,7 +137,9 @@ def error_text(outputs: Outputs) -> str:
     return without_noise("\n".join(said))
 
 
-def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Change | None:
+def _compare_bundles(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, timed: bool
+) -> Change | None:
     """Compare two displays, or two results: each MIME type by its own way."""
     pairs = [
         {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
@@ -143,21 +150,26 @@ def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Cha
         detail = " → ".join(", ".join(sorted(pair)) or "nothing" for pair in pairs)
         return Change(what, "", detail)
     for kind in sorted(pairs[1]):
-        clean = cleaner(kind)
+        clean = cleaner(kind, timed=timed)
         data = [clean(pair[kind]) for pair in pairs]
         if data[0] != data[1]:
             return Change(what, kind, _detail(kind, *data))
     return None
 
 
-def cleaner(kind: str) -> Callable[[Any], Any]:
-    """Return what takes from data of a MIME type that which varies by nature."""
+def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
+    """Return what takes from data of a MIME type that which varies by nature.
+
+    Args:
+        kind: The MIME type.
+        timed: Whether the cell reads a clock.
+    """
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
     if kind == "text/html" or kind.endswith(("+xml", "/xml")):
         return _markup
     if kind.startswith("text/"):
-        return lambda data: without_noise(joined(data))
+        return lambda data: _clean(joined(data), timed=timed)
     return lambda data: without_noise(
         data if isinstance(data, str) else json.dumps(data, sort_keys=True)
     )
@@ -165,7 +177,7 @@ def cleaner(kind: str) -> Callable[[Any], Any]:
 
 def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
     """Return HTML or SVG with its elements numbered instead of named at random."""
-    text = _DATE.sub("", without_noise(joined(data)))
+    text = _DATE.sub("", _clean(joined(data), timed=False))
     names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
     if not names:
         return text

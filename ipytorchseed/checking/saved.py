@@ -30,6 +30,7 @@ from ipytorchseed.reads.entropy import (
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.finders.inputs import READING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,10 +105,9 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
     numbers = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
     with Records(fresh.ledger, numbers) as records:
         cells = [
-            _compare(notebook, cell, fresh.outputs.get(cell.place, ()), runs, rtol)
+            _compare(notebook, cell, fresh.outputs.get(cell.place, ()), records, rtol)
             for cell in notebook.cells
             if cell.count is None or cell.place in fresh.outputs
-            for runs in (records.of(cell.id),)
         ]
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
@@ -124,7 +124,7 @@ def _was_run(notebook: Notebook, cell: Cell) -> bool:
 
 
 def _compare(
-    notebook: Notebook, cell: Cell, fresh: Outputs, runs: Sequence[Run], rtol: float | None
+    notebook: Notebook, cell: Cell, fresh: Outputs, records: Records, rtol: float | None
 ) -> SavedCell:
     line, count = notebook.line(cell), _count(notebook, cell)
     expected = VARIES in cell.tags
@@ -132,12 +132,13 @@ def _compare(
         return SavedCell(cell, Found.SKIPPED, Found.SKIPPED, line=line)
     if not _was_run(notebook, cell):
         return SavedCell(cell, Found.UNKNOWN, Found.UNKNOWN, line=line)
-    calls = runs[-1].nondeterministic_calls if runs else ()
+    run = next(iter(records.of(cell.id)), None)
+    calls = () if run is None else run.nondeterministic_calls
     notes: list[str] = []
     grades: list[Grade] = []
     if not only_asks(cell.source):  # what we say of runs and states is no result
         saved: Outputs = notebook.node.cells[cell.place].outputs
-        if runs and tells_addresses(cell.source, runs[-1].missing):
+        if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]
     if only_fetches(cell.source):
@@ -150,7 +151,7 @@ def _compare(
         worst,
         Found.UNKNOWN,
         tuple(Change(each.what, "", each.detail) for each in apart),
-        _causes(calls) if differs else (),
+        _causes(run, records.before(run)) if run is not None and differs else (),
         expected,
         programs_of(calls) if differs else (),
         line,
@@ -160,13 +161,24 @@ def _compare(
     )
 
 
-def _causes(calls: Sequence[str]) -> tuple[Cause, ...]:
-    """Name what the cell asks that answers differently each time; clocks and hashes come last."""
-    names = [name for name in calls if name != BY_HASH and not is_program(name)]
-    names = [name for name in names if name not in CLOCKS] or names
-    if not names and BY_HASH in calls:
-        return (for_fresh_kernels(Cause("environment", "PYTHONHASHSEED", ""), ()),)
-    return tuple(Cause("entropy", name, sentence(name)) for name in names)
+def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
+    """Name what a cell shows that is another each time; clocks and hashes come last.
+
+    Args:
+        run: The cell's run.
+        earlier: The runs before it, the oldest first.
+    """
+    calls = run.nondeterministic_calls
+    asked = [name for name in calls if name != BY_HASH and not is_program(name)]
+    asked = [name for name in asked if name not in CLOCKS] or asked
+    causes = [Cause("entropy", name, sentence(name)) for name in asked]
+    for name in run.reads:
+        makers = [each for each in earlier if name in each.writes]
+        if makers and name in makers[-1].timed:
+            causes.append(Cause("input", name, f"{name} {READING}"))
+    if not causes and BY_HASH in calls:
+        causes.append(for_fresh_kernels(Cause("environment", "PYTHONHASHSEED", ""), ()))
+    return tuple(causes)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -199,7 +211,7 @@ def _grades(
         yield Grade(Found.DIFFERENT, "display", counts)
     else:
         for earlier, later in zip(*shown, strict=True):
-            yield from _grade_bundles(earlier, later, rtol, notes)
+            yield from _grade_bundles(earlier, later, rtol, notes, timed=timed)
     yield grade_text("error", error_text(saved), error_text(fresh), rtol)
 
 
@@ -235,7 +247,12 @@ _NAMED_ONLY = re.compile(r"\s*<[^<>]*>\s*")
 
 
 def _grade_bundles(
-    saved: Mapping[str, Any], fresh: Mapping[str, Any], rtol: float | None, notes: list[str]
+    saved: Mapping[str, Any],
+    fresh: Mapping[str, Any],
+    rtol: float | None,
+    notes: list[str],
+    *,
+    timed: bool,
 ) -> Iterator[Grade]:
     """Grade a display by the MIME types that both have."""
     what = str(fresh["output_type"]).removeprefix("execute_").removesuffix("_data")
@@ -256,7 +273,8 @@ def _grade_bundles(
     grades = []
     for kind in sorted(kinds, key="text/plain".__ne__):
         try:
-            grades.append(grade_data(what, kind, before[kind], after[kind], rtol))
+            data = before[kind], after[kind]
+            grades.append(grade_data(what, kind, *data, rtol, timed=timed))
         except ImportError:
             notes.append("its image is not compared: that takes pillow")
     yield from sorted(grades, key=lambda each: -each.rank)[:1]

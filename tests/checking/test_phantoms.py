@@ -32,6 +32,20 @@ PLACES = (
     "import numpy as np\na = np.ones(3)\na.__array_interface__['data'][0], a.ctypes.data",
 )
 
+TOLD = (
+    "import logging, sys, time\nlogging.basicConfig(stream=sys.stdout, level=logging.INFO,"
+    " format='%(asctime)s %(levelname)s %(message)s')\nlogging.info('loss %.3f', 0.5)",
+    "began = time.time()\nprint(f'{time.ctime()} loss 0.5')",
+    "history = {'loss': [0.5], 'secs': [time.time() - began, 0.1]}\nhistory",
+    "from sklearn.linear_model import Ridge\nfrom sklearn.model_selection import GridSearchCV\n"
+    "import numpy as np, pandas as pd\nX = np.linspace(0, 1, 30)[:, None]\n"
+    "search = GridSearchCV(Ridge(), {'alpha': [1, 2]}).fit(X, X[:, 0] ** 2)\n"
+    "table = pd.DataFrame(search.cv_results_)\nprint(table.T)",
+    "table.T",
+    "table.mean(numeric_only=True)",
+    "table.describe()",
+)
+
 
 @pytest.fixture(scope="module")
 def books(tmp_path_factory):
@@ -51,6 +65,7 @@ def books(tmp_path_factory):
             "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
         ),
         book(folder / "places", *PLACES),
+        book(folder / "told", *TOLD),
         book(
             folder / "no_places",
             "import os\nprint(140_000_000_000_000 + 16 * os.getpid())",
@@ -89,6 +104,13 @@ def test_a_time_that_is_shown_later_is_told_as_one(books):
     (cause,) = verdict.origin.causes
     assert cause.name == "began"
     assert "what a clock said" in cause.message
+
+
+def test_times_that_are_shown_as_such_are_no_difference(books):
+    """In lines of a log, in lists that are called so, and those of a model selection."""
+    verdict = books["told"]
+    assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(TOLD)
+    assert verdict.reproducible is True
 
 
 def test_a_draw_beside_a_time_is_found(books):

@@ -88,6 +88,15 @@ CELLS = {
         [printed("took 3.2 s, loss 0.4\n")],
         DIFFERS,
     ),
+    "a moment": (
+        "print(f'[{time.strftime(\"%Y-%m-%d %X\")}] x')",
+        [printed("[2020-01-31 23:59:59] x\n")],
+        SAME,
+    ),
+    "a time that a variable holds": ("t0 = time.time()", [], SAME),
+    "a time that is shown later": ("t0", [result("1700000000.5")], DIFFERS),
+    "an address that is asked for": ("id(time)", [result("140234866123456")], SAME),
+    "what looks like an address": ("140234866123472", [result("140234866123456")], DIFFERS),
     "a bar": (
         "import sys\nprint('\\r100%|####| 9/9 [00:01<00:00, 8.81it/s]', file=sys.stderr)",
         [
@@ -292,6 +301,8 @@ def test_what_answers_differently_each_time_is_named(verdicts):
     assert [cause.name for cause in cell.causes] == ["uuid.uuid4"]
     cell = verdicts["many"].cells[[*CELLS].index("the order of a set")]
     assert [cause.name for cause in cell.causes] == ["PYTHONHASHSEED"]
+    cell = verdicts["many"].cells[[*CELLS].index("a time that is shown later")]
+    assert [cause.name for cause in cell.causes] == ["t0"]
     assert "uuid.uuid4" in report.explanation(verdicts["many"])
 
 

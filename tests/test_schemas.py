@@ -17,6 +17,8 @@ from referencing import Registry, Resource
 
 import ipytorchseed as its
 from ipytorchseed.checking import report
+from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.verdict import Made
 from ipytorchseed.cli import main
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.check import CheckView
@@ -25,7 +27,8 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
-from tests.checking.verdicts import EACH, HIDDEN, SILENT, STRICT
+from tests.checking.test_saved_report import STALE
+from tests.checking.verdicts import DIFFERS, DRAW, EACH, HIDDEN, SILENT, STRICT
 from tests.render.checks import CHECKED
 from tests.render.explanations import EXPLANATIONS
 from tests.render.records import ASSESSMENTS
@@ -35,6 +38,8 @@ SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in FOLDER.glo
 REGISTRY = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
 )
+EDIT = Edit(DRAW.index, "seed", "seeds torch", (Splice(0, 0, "torch.manual_seed(42)\n"),))
+MENDED = replace(DIFFERS, edits=[Made(DRAW, EDIT)], obstacles=["In[3]: time.time is a clock"])
 
 
 def check(name, line):
@@ -100,8 +105,9 @@ def test_a_receipt():
 
 def test_a_check_of_notebooks():
     """All that can become of one."""
-    told = check("check", report.as_json([*EACH, SILENT, STRICT, HIDDEN]))
-    assert len(told["notebooks"]) == len(EACH) + 3
+    told = check("check", report.as_json([*EACH, SILENT, STRICT, HIDDEN, STALE, MENDED]))
+    assert len(told["notebooks"]) == len(EACH) + 5
+    assert told["notebooks"][-1]["edits"]
 
 
 def test_the_ledger(tmp_path, monkeypatch):

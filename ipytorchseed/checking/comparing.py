@@ -10,7 +10,12 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.outputs import STREAMS, compare_outputs
+from ipytorchseed.checking.outputs import (
+    STREAMS,
+    compare_outputs,
+    tells_addresses,
+    without_addresses,
+)
 from ipytorchseed.checking.records import EitherKernel, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
@@ -20,11 +25,13 @@ from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import changed_parts, find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.finders.unseen import hides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.outputs import Outputs
     from ipytorchseed.checking.passes import Pass
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import States
@@ -61,10 +68,6 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
-_TIMED = frozenset({"dict", "frame"})
-"""Kinds of results that may hold the times of a model selection."""
-
-
 class _Pair:
     """Two passes, cell by cell.
 
@@ -90,17 +93,7 @@ class _Pair:
         if cell.place not in first.outputs or cell.place not in other.outputs:
             return None
         runs = self._runs(cell)
-        shown = compare_outputs(
-            first.outputs[cell.place],
-            other.outputs[cell.place],
-            timed=runs is not None and reads_clock(runs[1].nondeterministic_calls),
-        )
-        if runs is not None and _same_result(*runs):
-            shown = tuple(change for change in shown if change.what != "result")
-        if only_asks(cell.source):
-            shown = ()  # what we say of runs and states is no result
-        elif only_fetches(cell.source):
-            shown = tuple(change for change in shown if change.what not in STREAMS)
+        shown = _outputs_apart(cell, first.outputs[cell.place], other.outputs[cell.place], runs)
         outputs = Found.DIFFERENT if shown else Found.SAME
         expected = VARIES in cell.tags
         if runs is None:
@@ -116,7 +109,8 @@ class _Pair:
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
-        return CellVerdict(cell, outputs, state, changes, causes, expected, programs)
+        unseen = () if causes else _unseen(against, run)
+        return CellVerdict(cell, outputs, state, changes, causes, expected, programs, unseen=unseen)
 
     @property
     def _one_kernel(self) -> bool:
@@ -152,12 +146,28 @@ class _Pair:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
 
 
-def _same_result(against: Run, run: Run) -> bool:
-    """Tell whether two results are the same, but for times among them that are no content."""
-    before, after = against.result, run.result
-    if before is None or after is None or after.kind not in _TIMED:
-        return False
-    return same(before, after) is True
+def _unseen(against: Run, run: Run) -> tuple[str, ...]:
+    """Name what both runs read and what may differ for all that could be seen of it."""
+    both = ((name, against.reads.get(name), after) for name, after in run.reads.items())
+    return tuple(
+        name
+        for name, before, after in both
+        if before is not None and (same(before, after) is None or (hides(before) and hides(after)))
+    )
+
+
+def _outputs_apart(
+    cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None
+) -> tuple[Change, ...]:
+    """Return in what the outputs of a cell differ, but for what is no result of it."""
+    if only_asks(cell.source):
+        return ()  # what we say of runs and states
+    if runs is not None and tells_addresses(cell.source, runs[1].missing):
+        before, after = map(without_addresses, (before, after))
+    timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
+    shown = compare_outputs(before, after, timed=timed)
+    no_results = STREAMS if only_fetches(cell.source) else ()
+    return tuple(change for change in shown if change.what not in no_results)
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

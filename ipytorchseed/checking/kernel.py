@@ -150,7 +150,8 @@ class FreshKernel:
                     " leaves it out"
                 )
                 raise UncheckableError(msg) from None
-            return f"{error.ename}: {error.evalue}".partition("\n")[0].strip().removesuffix(":")
+            lines = f"{error.ename}: {error.evalue.strip()}".splitlines()
+            return lines[0].strip().removesuffix(":")
         return None
 
     async def stop(self, *, now: bool) -> None:

@@ -19,6 +19,9 @@ class Options(Struct, frozen=True):
         rerun: One kernel for each notebook, in which every cell runs a second time.
         strict: A cell that shows the same and leaves other values behind counts as a difference;
             with ``rerun`` it always does.
+        saved: One fresh kernel, whose outputs are held against those in the notebook's file.
+        rtol: With ``saved``, the largest relative difference of two numbers that counts as none;
+            None to call a small one rounding.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
@@ -30,6 +33,8 @@ class Options(Struct, frozen=True):
     seed: int | None = None
     rerun: bool = False
     strict: bool = False
+    saved: bool = False
+    rtol: float | None = None
     timeout: float | None = None
     kernel: str | None = None
     jobs: int = 1

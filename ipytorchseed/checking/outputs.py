@@ -9,13 +9,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.session.noise import without_noise
+from ipytorchseed.checking.model_times import without_model_times
+from ipytorchseed.reads.entropy import ADDRESS
+from ipytorchseed.session.noise import STAMP, without_noise
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     Outputs = Sequence[Mapping[str, Any]]
 
@@ -24,16 +26,26 @@ _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 _WORD = re.compile(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
-_OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
-"""What the extension has to say of its own work, which hangs on how busy the machine is."""
+_OURS = {
+    "stdout": re.compile(
+        r"^The ipytorchseed extension is already loaded\. .*\n +%reload_ext ipytorchseed\n",
+        re.MULTILINE,
+    ),
+    "stderr": re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE),
+}
+"""What is said because a check loads the extension, or hangs on how busy the machine is."""
 
-_WIDGET = "application/vnd.jupyter.widget-"
+_ADDRESS_OF = re.compile(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
+"""What tells where memory lies, besides ``id``."""
+
+_ADDRESS = re.compile(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
+
+WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
 
@@ -53,7 +65,7 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
     """
     changes = []
     for name in STREAMS:
-        texts = [_stream(outputs, name, timed=timed) for outputs in (before, after)]
+        texts = [stream_text(outputs, name, timed=timed) for outputs in (before, after)]
         if texts[0] != texts[1]:
             changes.append(Change(name, "", _text_detail(*texts)))
     shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
@@ -61,30 +73,63 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
         changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
     else:
         for earlier, later in zip(*shown, strict=True):
-            change = _compare_bundles(earlier, later)
+            change = _compare_bundles(earlier, later, timed=timed)
             changes += [change] if change is not None else []
-    errors = [_error(outputs) for outputs in (before, after)]
+    errors = [error_text(outputs) for outputs in (before, after)]
     if errors[0] != errors[1]:
         detail = " → ".join(error or "no error" for error in errors)
         changes.append(Change("error", "", detail))
     return tuple(changes)
 
 
-def _stream(outputs: Outputs, name: str, *, timed: bool) -> str:
+def tells_addresses(source: str, builtins: Container[str]) -> bool:
+    """Tell whether a cell asks where something lies in memory.
+
+    Args:
+        source: The cell's text.
+        builtins: The builtins that its code looks up, also in functions that it calls.
+    """
+    return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
+
+
+def without_addresses(outputs: Outputs) -> Outputs:
+    """Return outputs without the whole numbers in their texts that may be addresses."""
+    found: list[Mapping[str, Any]] = []
+    for each in outputs:
+        if "data" in each:
+            data = {
+                kind: _ADDRESS.sub("", joined(shown)) if kind.startswith("text/") else shown
+                for kind, shown in each["data"].items()
+            }
+            found.append({**each, "data": data})
+        elif "text" in each:
+            found.append({**each, "text": _ADDRESS.sub("", joined(each["text"]))})
+        else:
+            found.append(each)
+    return found
+
+
+def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
+    """Return all that was printed to a stream, without what varies by nature."""
     text = "".join(
-        _joined(each["text"])
+        joined(each["text"])
         for each in outputs
         if each["output_type"] == "stream" and each["name"] == name
     )
+    text = _OURS[name].sub("", text)
     if name == "stderr":
-        text = _OURS.sub("", _STAMP.sub("", text))  # when a line was logged
+        text = STAMP.sub("", text)  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
-    return without_noise(_COLOUR.sub("", text), timed=timed)
+    return _clean(_COLOUR.sub("", text), timed=timed)
 
 
-def _error(outputs: Outputs) -> str:
+def _clean(text: str, *, timed: bool) -> str:
+    return without_model_times(without_noise(text, timed=timed))
+
+
+def error_text(outputs: Outputs) -> str:
     """Return the error that was shown, without the traceback: its numbers count runs."""
     said = [
         f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
@@ -92,10 +137,12 @@ def _error(outputs: Outputs) -> str:
     return without_noise("\n".join(said))
 
 
-def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Change | None:
+def _compare_bundles(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, timed: bool
+) -> Change | None:
     """Compare two displays, or two results: each MIME type by its own way."""
     pairs = [
-        {kind: data for kind, data in each["data"].items() if not kind.startswith(_WIDGET)}
+        {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
         for each in (before, after)
     ]
     what = "result" if after["output_type"] == "execute_result" else "display"
@@ -103,20 +150,26 @@ def _compare_bundles(before: Mapping[str, Any], after: Mapping[str, Any]) -> Cha
         detail = " → ".join(", ".join(sorted(pair)) or "nothing" for pair in pairs)
         return Change(what, "", detail)
     for kind in sorted(pairs[1]):
-        clean = _cleaner(kind)
+        clean = cleaner(kind, timed=timed)
         data = [clean(pair[kind]) for pair in pairs]
         if data[0] != data[1]:
             return Change(what, kind, _detail(kind, *data))
     return None
 
 
-def _cleaner(kind: str) -> Callable[[Any], Any]:
+def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
+    """Return what takes from data of a MIME type that which varies by nature.
+
+    Args:
+        kind: The MIME type.
+        timed: Whether the cell reads a clock.
+    """
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
     if kind == "text/html" or kind.endswith(("+xml", "/xml")):
         return _markup
     if kind.startswith("text/"):
-        return lambda data: without_noise(_joined(data))
+        return lambda data: _clean(joined(data), timed=timed)
     return lambda data: without_noise(
         data if isinstance(data, str) else json.dumps(data, sort_keys=True)
     )
@@ -124,7 +177,7 @@ def _cleaner(kind: str) -> Callable[[Any], Any]:
 
 def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
     """Return HTML or SVG with its elements numbered instead of named at random."""
-    text = _DATE.sub("", without_noise(_joined(data)))
+    text = _DATE.sub("", _clean(joined(data), timed=False))
     names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
     if not names:
         return text
@@ -139,9 +192,9 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
     from PIL import Image
 
     try:
-        content = base64.b64decode(_joined(data))
+        content = base64.b64decode(joined(data))
     except (binascii.Error, ValueError):
-        return _joined(data)
+        return joined(data)
     try:
         with Image.open(io.BytesIO(content)) as image:
             return image.size, image.convert("RGBA").tobytes()
@@ -168,5 +221,6 @@ def _text_detail(before: str, after: str) -> str:
     return how_far(text_value(before), text_value(after))
 
 
-def _joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
+def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
+    """Return a text that a notebook holds as one string or as lines."""
     return data if isinstance(data, str) else "".join(map(str, data))

@@ -6,9 +6,11 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.checking import saved_report
 from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.saved import SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 4
 _LABEL = 68
 
+_NO_REASON = "nothing recorded says why"
 _PERHAPS = (
     "It may be an address, a handle or a counter in an object; if results hang on it,"
     " %%deterministic --check on top of the cell tells more"
@@ -70,6 +73,8 @@ def _count(verdict: Verdict) -> str:
 
 def headline(verdict: Verdict) -> str:
     """Say in a word or two what was found."""
+    if isinstance(verdict, SavedVerdict):
+        return saved_report.headline(verdict)
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
@@ -83,6 +88,8 @@ def headline(verdict: Verdict) -> str:
 
 def summary(verdict: Verdict) -> str:
     """Say in one line what was found, and why."""
+    if isinstance(verdict, SavedVerdict):
+        return saved_report.summary(verdict)
     first, origin = verdict.first, verdict.origin
     if verdict.fault is not None and first is None:
         return visible(verdict.fault)
@@ -92,8 +99,7 @@ def summary(verdict: Verdict) -> str:
         return visible(f"{headline(verdict)}; {_left_behind(origin)}")
     if not origin.causes:
         who = "the cell" if origin is first else origin.cell.name
-        does = say_programs(origin.programs) if origin.programs else "itself does not repeat"
-        why = f"{who} {does}"
+        why = f"{who} {say_programs(origin.programs)}" if origin.programs else _NO_REASON
     else:
         why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
         why += "" if origin is first else f" in {origin.cell.name}"
@@ -113,6 +119,8 @@ def _short(cause: Cause) -> str:
 
 def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
+    if isinstance(verdict, SavedVerdict):
+        return "\n".join(saved_report.explain(verdict))
     return "\n".join(_mended(verdict) if verdict.edits else _parts(verdict))
 
 
@@ -184,7 +192,7 @@ def _silent(verdict: Verdict) -> Iterator[str]:
         yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
     unexplained = [each.cell.name for each in verdict.silent if not each.causes]
     if unexplained:
-        yield wrap(f"nothing recorded says why: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
+        yield wrap(f"{_NO_REASON}: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
 
 
 def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
@@ -206,7 +214,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
         yield wrap(cause.message, first="  ▲ ")
         yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
     if verdict.does_not_repeat and verdict.only_state and not shown:
-        yield wrap(f"nothing recorded says why. {_PERHAPS}", first="  ▲ ")
+        yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
     elif verdict.does_not_repeat:
         yield wrap(_next_step(verdict), first="  ▲ ")
 
@@ -218,10 +226,19 @@ def _next_step(verdict: CellVerdict) -> str:
             f"the cell {say_programs(verdict.programs)}. If it is not that, put"
             " %%deterministic --check on top of it: that names the operation"
         )
+    gave = "left different values" if verdict.only_state else "gave different output"
+    unseen = f", but {_listed(verdict.unseen)} could not be looked at whole"
     return (
-        "the cell itself does not repeat: nothing that was recorded differs. Put"
-        " %%deterministic --check on top of it: that names the operation"
+        f"two runs of the cell {gave}, and nothing that was recorded differs"
+        f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
+        " operation gives another result each time, that names it"
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first few."""
+    more = len(names) - _MOST_CHANGES
+    return ", ".join(names[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _change(change: Change) -> str:
@@ -249,23 +266,10 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def _notebook(verdict: Verdict) -> dict[str, object]:
-    first, origin = verdict.first, verdict.origin
-    told: dict[str, object] = {
-        "path": str(verdict.path),
-        "reproducible": verdict.reproducible,
-        "first_divergence": first and _divergence(first, summary(verdict)),
-        "origin": origin and _divergence(origin, _message(verdict, origin)),
-        "cells": [
-            {
-                "index": each.cell.index,
-                "id": each.cell.id,
-                "outputs": each.outputs.value,
-                "state": each.state.value,
-                "causes": [cause_json(cause) for cause in each.causes],
-            }
-            for each in verdict.cells
-        ],
-    }
+    if isinstance(verdict, SavedVerdict):
+        told = saved_report.notebook_json(verdict)
+    else:
+        told = _told(verdict)
     if verdict.unreached is not None:
         unreached = verdict.unreached
         told["unreached"] = {
@@ -288,6 +292,26 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         ]
         told["obstacles"] = list(verdict.obstacles)
     return told
+
+
+def _told(verdict: Verdict) -> dict[str, object]:
+    first, origin = verdict.first, verdict.origin
+    return {
+        "path": str(verdict.path),
+        "reproducible": verdict.reproducible,
+        "first_divergence": first and _divergence(first, summary(verdict)),
+        "origin": origin and _divergence(origin, _message(verdict, origin)),
+        "cells": [
+            {
+                "index": each.cell.index,
+                "id": each.cell.id,
+                "outputs": each.outputs.value,
+                "state": each.state.value,
+                "causes": [cause_json(cause) for cause in each.causes],
+            }
+            for each in verdict.cells
+        ],
+    }
 
 
 def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
+from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
@@ -173,11 +174,15 @@ async def run(
         watcher: Is told how far it is.
         trying: The edits that are tried.
     """
-    times = 1 if options.rerun else options.runs
+    times = 1 if options.rerun or options.saved else options.runs
     passes_each = 2 if options.rerun else 1
     cells = sum(cell.count is not None for cell in notebook.cells)
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
+    if options.saved and not has_outputs(notebook):
+        return SavedVerdict(notebook.path, note="no outputs are saved in it: nothing to compare")
+    if options.saved:
+        let_raise(notebook)
     watcher.begin(notebook.path, cells * times * passes_each, trying)
     spans: list[tuple[float, float]] = []
     broken: list[Pass] = []
@@ -229,8 +234,12 @@ async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> li
 
 
 def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verdict:
-    cells = compare(notebook, passes) if len(passes) > 1 else ()
-    verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
+    verdict: Verdict
+    if options.saved:
+        verdict = compare_saved(notebook, passes[0], options.rtol)
+    else:
+        cells = compare(notebook, passes) if len(passes) > 1 else ()
+        verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     fault = next((each.fault for each in passes if each.fault is not None), None)
     firsts = passes[:1] if options.rerun else passes
     failed = [each.failed for each in firsts if each.failed is not None]

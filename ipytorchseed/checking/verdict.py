@@ -21,6 +21,7 @@ class Found(enum.Enum):
     """The result of one comparison, in the words of the JSON."""
 
     SAME = "same"
+    ROUNDING = "rounding"
     DIFFERENT = "different"
     SKIPPED = "skipped"
     UNKNOWN = "unknown"
@@ -34,10 +35,11 @@ class CellVerdict(Struct, frozen=True):
         outputs: Whether it showed the same each time.
         state: Whether it left the same each time: variables, and the sources that it moved.
         changes: In what it differs: outputs first, then states.
-        causes: What can account for it; none where the cell itself does not repeat.
+        causes: What can account for it; none where nothing that was recorded differs.
         expected: Whether its tag says that it differs.
         programs: Other programs that it runs, of which nothing is recorded.
         line: The line of the file that names it.
+        unseen: What it reads that could not be looked at whole, where no cause was found.
     """
 
     cell: Cell
@@ -48,6 +50,7 @@ class CellVerdict(Struct, frozen=True):
     expected: bool = False
     programs: tuple[str, ...] = ()
     line: int = 1
+    unseen: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -66,7 +69,7 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def does_not_repeat(self) -> bool:
-        """Whether nothing that was recorded accounts for the difference: it is the cell's own."""
+        """Whether it differs, and nothing that was recorded accounts for that."""
         return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 

@@ -64,6 +64,17 @@ _HIDDEN = ".ipynb_checkpoints"
 @click.option(
     "--yes", is_flag=True, help="With --fix: also write files that git could not bring back."
 )
+@click.option(
+    "--saved",
+    is_flag=True,
+    help="One fresh kernel: are the outputs that are saved in the file still true?",
+)
+@click.option(
+    "--rtol",
+    metavar="R",
+    type=click.FloatRange(min=0),
+    help="With --saved, take numbers for the same that differ by at most R times the larger one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
 @click.option(
     "--junit",
@@ -111,6 +122,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     diff: bool,
     tag: bool,
     yes: bool,
+    saved: bool,
+    rtol: float | None,
     as_json: bool,
     junit: Path | None,
     timeout: float | None,
@@ -123,6 +136,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     A folder stands for the notebooks in it. The files are not written, but by --fix. What cells
     show decides: where all outputs are equal, the notebook repeats. Exits 0 where every notebook
     repeats, 1 where one differs, 2 where one could not be checked.
+
+    With --saved, one run is held against the outputs in the file, number by number. What is off by
+    rounding (1e-5 at most) is told and still true; with --rtol, R is the limit.
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.fixing import Fixing
@@ -131,7 +147,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     from ipytorchseed.checking.running import Watcher, check_one
     from ipytorchseed.checking.running import check as run
 
-    _consistent(ctx.params)
+    _consistent(ctx)
     paths = _found(notebooks)
     if fix and not yes:
         _kept_by_git(paths)
@@ -141,6 +157,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         seed=seed,
         rerun=rerun,
         strict=strict,
+        saved=saved,
+        rtol=rtol,
         timeout=timeout,
         kernel=kernel,
         jobs=jobs,
@@ -162,6 +180,10 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
+_NOT_WITH_SAVED = ("runs", "rerun", "strict", "fix", "diff")
+"""Options that ask for other runs, or for what no file has saved."""
+
+
 def _found(named: Sequence[Path]) -> list[Path]:
     """Return the notebooks that are named, and those in folders that are named, each once."""
     paths: dict[Path, None] = {}
@@ -179,12 +201,13 @@ def _found(named: Sequence[Path]) -> list[Path]:
     return list(paths)
 
 
-def _consistent(given: dict[str, Any]) -> None:
+def _consistent(ctx: click.Context) -> None:
     """Refuse options that contradict each other.
 
     Raises:
         UsageError: They do.
     """
+    given = ctx.params
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
     others = ["rerun"] * given["rerun"] + ["seed"] * (given["seed"] is not None)
     if given["fix"] and given["diff"]:
@@ -193,6 +216,12 @@ def _consistent(given: dict[str, Any]) -> None:
         raise click.UsageError(f"{fixes} mends plain runs: leave out --{others[0]}")
     if (given["tag"] and not fixes) or (given["yes"] and not given["fix"]):
         raise click.UsageError(f"--{'tag' if given['tag'] else 'yes'} goes with --fix")
+    if given["rtol"] is not None and not given["saved"]:
+        raise click.UsageError("--rtol goes with --saved, which compares number by number")
+    for name in _NOT_WITH_SAVED if given["saved"] else ():
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            msg = f"--saved and --{name} do not go together: --saved runs each notebook once"
+            raise click.UsageError(msg)
 
 
 def _kept_by_git(paths: Sequence[Path]) -> None:

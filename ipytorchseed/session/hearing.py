@@ -3,8 +3,8 @@
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.
 
-Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), and
-``io.FileIO``, which is a type that others derive from.
+Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), but for that
+of ``torch.save``, and ``io.FileIO``, which is a type that others derive from.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import functools
 import os
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ def _open_descriptor(
     writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
     path = _absolute(path, other.get("dir_fd"))
     listener.opens(path, reads=not writes, writes=writes, anew=anew)
+
+
+def _write(listener: Listener, file: object) -> None:
+    listener.opens(_absolute(file), reads=False, writes=True, anew=True)
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
@@ -215,5 +219,19 @@ def _of_pathlib(names: dict[str, Any]) -> Iterator[Place]:
             yield vars(accessor), name
 
 
-_ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "pathlib": _of_pathlib}
-"""Where they are bound in no module's names: for ``np.loadtxt``, and for paths."""
+def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
+    """Find what opens the file of ``torch.save``, which C code writes."""
+    name = "_open_zipfile_writer"
+    opener = names.get(name)
+    if type(opener) is FunctionType and id(opener) not in _ORIGINAL:
+        heard = _HEARD.setdefault(id(opener), _heard(opener, _write))
+        _ORIGINAL[id(heard)] = opener
+    yield names, name
+
+
+_ELSEWHERE = {
+    "numpy.lib._datasource": _of_numpy,
+    "pathlib": _of_pathlib,
+    "torch.serialization": _of_torch,
+}
+"""Where they are bound in no module's names: for ``np.loadtxt``, paths and ``torch.save``."""

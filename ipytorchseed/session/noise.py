@@ -11,6 +11,16 @@ import re
 MOST_ERROR = 10_000
 """Characters of an error's message that are cleaned, compared and kept."""
 
+_STAMP = (
+    r"(?<!\w)(?:\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"  # as rich writes it
+    r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # as time.ctime() does
+)
+STAMP = re.compile(_STAMP)
+"""A moment, to the second or finer."""
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
 _CHANGES_EACH_RUN = (
     # the words without which a pattern finds nothing; the pattern; what is put in its place
     (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
@@ -26,6 +36,8 @@ _CHANGES_EACH_RUN = (
         ),
         "[",
     ),
+    # when a line was logged
+    (_LEVELS, re.compile(rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)"), ""),
     # when a summary of statsmodels was made
     (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
     (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
@@ -74,6 +86,12 @@ _CHANGES_EACH_RUN = (
 )
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 _TIMES = (
+    STAMP,
+    re.compile(r"(?<![\w.:])\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?![\w:])"),  # 10:49:54
+    # 'time': [3.2, 3.1]
+    re.compile(
+        r"\b((?:times?|secs|seconds|elapsed|durations?)\b['\"]?\s{0,3}[:=]\s{0,3}\[)[-+.,\de\s]{1,9999}\]"
+    ),
     # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
     re.compile(
         r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"

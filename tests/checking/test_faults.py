@@ -87,6 +87,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         "1 / 0",
         "3",
     )
+    case("In[1] raises ValueError: no; the tag", "blank", "raise ValueError('\\nno\\n\\n')")
     case(None, "sound", "1")
     verdicts = look(*said, cold=True, timeout=3)
     assert [verdict.path for verdict in verdicts] == [*said]

@@ -23,6 +23,29 @@ KEPT = (
     "print('done')",
 )
 
+PLACES = (
+    "x = []\nprint('x lies at', id(x))",
+    "id(x), hex(id(x))",
+    "def where(thing):\n    return id(thing)\nwhere(x)",
+    "print(where([x]), where(x))",
+    "import torch\nt = torch.ones(3)\nprint(t.data_ptr())",
+    "import numpy as np\na = np.ones(3)\na.__array_interface__['data'][0], a.ctypes.data",
+)
+
+TOLD = (
+    "import logging, sys, time\nlogging.basicConfig(stream=sys.stdout, level=logging.INFO,"
+    " format='%(asctime)s %(levelname)s %(message)s')\nlogging.info('loss %.3f', 0.5)",
+    "began = time.time()\nprint(f'{time.ctime()} loss 0.5')",
+    "history = {'loss': [0.5], 'secs': [time.time() - began, 0.1]}\nhistory",
+    "from sklearn.linear_model import Ridge\nfrom sklearn.model_selection import GridSearchCV\n"
+    "import numpy as np, pandas as pd\nX = np.linspace(0, 1, 30)[:, None]\n"
+    "search = GridSearchCV(Ridge(), {'alpha': [1, 2]}).fit(X, X[:, 0] ** 2)\n"
+    "table = pd.DataFrame(search.cv_results_)\nprint(table.T)",
+    "table.T",
+    "table.mean(numeric_only=True)",
+    "table.describe()",
+)
+
 
 @pytest.fixture(scope="module")
 def books(tmp_path_factory):
@@ -40,6 +63,23 @@ def books(tmp_path_factory):
         book(
             folder / "imported",
             "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
+        ),
+        book(folder / "places", *PLACES),
+        book(folder / "told", *TOLD),
+        book(
+            folder / "no_places",
+            "import os\nprint(140_000_000_000_000 + 16 * os.getpid())",
+            "x = []\nprint(id(x), os.getpid())",
+            "print(id(x), time.time() if 'time' in globals() else os.urandom(2).hex())",
+        ),
+        book(
+            folder / "saves",
+            "import torch\nmodel = torch.nn.Linear(3, 3)",
+            "torch.save(model.state_dict(), 'model.pt')\nstate = torch.load('model.pt')\n"
+            "print(state['weight'])",
+            "from pathlib import Path\nfrom torch import save\npath = Path('model.pt')\n"
+            "save(state, path)\nprint(torch.load(path)['bias'])",
+            "print(torch.load(path)['bias'])",
         ),
         book(
             folder / "imported_and_drawn",
@@ -66,6 +106,13 @@ def test_a_time_that_is_shown_later_is_told_as_one(books):
     assert "what a clock said" in cause.message
 
 
+def test_times_that_are_shown_as_such_are_no_difference(books):
+    """In lines of a log, in lists that are called so, and those of a model selection."""
+    verdict = books["told"]
+    assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(TOLD)
+    assert verdict.reproducible is True
+
+
 def test_a_draw_beside_a_time_is_found(books):
     """It alone is the cause."""
     verdict = books["beside"]
@@ -78,3 +125,25 @@ def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
     """``rich`` draws a number from ``random`` as it is imported."""
     assert causes(books["imported"]) == [("entropy", "os.urandom")]
     assert causes(books["imported_and_drawn"]) == [("rng", "python")]
+
+
+def test_an_address_that_is_shown_is_no_difference(books):
+    """Of an object, a tensor or an array; printed, as a result, told by a function."""
+    verdict = books["places"]
+    assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(PLACES)
+    assert verdict.reproducible is True
+
+
+def test_a_number_that_looks_like_an_address_counts(books):
+    """Where nobody asks for one; and so do other numbers beside it."""
+    verdict = books["no_places"]
+    assert [outputs for outputs, _ in found(verdict)] == ["different"] * 3
+
+
+def test_a_file_that_a_cell_saves_and_loads_is_no_cause(books):
+    """What it holds comes from the cell; where another cell loads it, it is one."""
+    verdict = books["saves"]
+    kinds = [{cause.kind for cause in cell.causes} for cell in verdict.cells]
+    assert kinds[1:3] == [{"input"}, {"input"}]
+    assert "file" in kinds[3]
+    assert causes(verdict) == [("rng", "torch.cpu")]

@@ -103,6 +103,16 @@ def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
     assert replace(DIFFERS, cells=(handle, draw, only)).origin == handle
 
 
+def test_what_could_not_be_seen_is_named_where_nothing_else_is():
+    """No more is said than is known: what differs may lie in what was not looked at."""
+    alone = replace(DOES_NOT_REPEAT.cells[1], unseen=("table", "a", "b", "c", "d"))
+    said = " ".join(report.text([replace(DOES_NOT_REPEAT, cells=(alone,))]).split())
+    assert (
+        "nothing that was recorded differs, but table, a, b, c and 1 more could not be looked at"
+        " whole. Put" in said
+    )
+
+
 def test_cells_that_were_not_reached_are_told_everywhere():
     """How many and why, beside what else was found."""
     reason = "In[4] raises ValueError: no"
@@ -143,7 +153,9 @@ def test_junit_has_a_test_case_for_each_notebook():
     failure = cases["train.ipynb"].find("failure")
     assert failure.get("message") == "In[3] differs: rng torch.cpu in In[2]"
     assert "not seeded before this cell" in failure.text
-    assert cases["atomics.ipynb"].find("failure").get("message").endswith("does not repeat")
+    assert (
+        cases["atomics.ipynb"].find("failure").get("message").endswith("nothing recorded says why")
+    )
     assert "torch.cpu, never seeded" in cases["silent.ipynb"].find("system-out").text
     assert cases["silent.ipynb"].find("failure") is None
     assert cases["torn.ipynb"].find("error").get("message") == BROKEN.fault

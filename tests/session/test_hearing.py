@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import torch
 
 from ipytorchseed.session import hearing
 
@@ -26,6 +27,7 @@ BOUND = {
     "os.replace": lambda: os.replace,
     "bz2": lambda: bz2._builtin_open,
     "tarfile": lambda: tarfile.bltn_open,
+    "torch": lambda: torch.serialization._open_zipfile_writer,
     "numpy": lambda: np.lib._datasource._file_openers._file_openers[None],
 }
 """Where they are bound, some of it long before we come."""
@@ -95,6 +97,14 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):
         assert module.mine is open
         assert module.remove is os.remove
     assert listener.read == [str(file)] * 2
+
+
+def test_what_torch_saves_is_heard(file, told):
+    """Though C code opens the file; a buffer is none."""
+    torch.save([1], io.BytesIO())
+    assert told.changed == []
+    torch.save([1], file)
+    assert told.changed == [str(file)]
 
 
 def test_everything_is_put_back():

@@ -66,6 +66,14 @@ NOISE = {
         "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
         "{'train_runtime': 12.5, 'train_samples_per_second': 8.01, 'train_loss': 0.5}",
     ),
+    "a line of a log": (
+        "2026-11-22 10:49:54,707 INFO loss 0.5\nWARNING no",
+        "2026-11-22 11:02:03,001 INFO loss 0.5\nWARNING no",
+    ),
+    "a line of rich's log": (
+        "[11/22/26 10:50:14] </span>WARNING  no",
+        "[11/22/26 10:51:18] </span>WARNING  no",
+    ),
     "ages of runs": (
         "Why `y` changed: In[12] now, In[3]\nbefore\n▲ x",
         "Why `y` changed: In[12] 57 min ago, In[3] 2\ndays ago\n▲ x",
@@ -95,6 +103,10 @@ TIMES = {
     "named with more words": ("time on cpu = 3.2", "time on cpu = 3.4"),
     "in brackets": ("Elapsed (wall): 0:00:03.21", "Elapsed (wall): 0:01:41.9"),
     "took": ("it took 3.2", "it took 3.9"),
+    "a moment": ("[2026-11-22 10:49:54.1] loss 0.5", "[2026-11-22 10:50:01.2] loss 0.5"),
+    "a moment in words": ("Sun Nov 22 10:49:54 2026", "Mon Nov 23 00:00:01 2026"),
+    "a time of day": ("10:49:54 loss 0.5", "9:50:01 loss 0.5"),
+    "a list": ("{'loss': [0.5], 'secs': [0.4, 0.5]}", "{'loss': [0.5], 'secs': [0.41, 0.3]}"),
 }
 
 
@@ -115,6 +127,7 @@ BESIDE_TIMES = {
     "an accuracy": ("took 3 s: acc 0.91", "took 3 s: acc 0.92"),
     "a count": ("5 steps", "6 steps"),
     "a date": ("2026-01-01", "2026-01-02"),
+    "a loss in a list": ("'time': [1], 'loss': [0.5]", "'time': [1], 'loss': [0.6]"),
     "a name with a number": ("time_step 3, runtime_v2", "time_step 4, runtime_v2"),
     "a number with letters": ("resnet50s x10s", "resnet51s x10s"),
     "metres": ("3 metres, 3 m", "4 metres, 3 m"),
@@ -132,6 +145,8 @@ MEANT = {
     "number": ("loss 0.3", "loss 0.4"),
     "progress": ("57/100 [00:05<00:04, 1.6it/s]", "58/100 [00:05<00:04, 1.6it/s]"),
     "postfix": ("9/9 [00:05<00:00, 1.6it/s, loss=0.3]", "9/9 [00:05<00:00, 1.6it/s, loss=0.4]"),
+    "a moment": ("2020-01-01 00:00:00 INFOS 0.5", "2020-01-02 00:00:00 INFOS 0.5"),
+    "a message of a log": ("2020-01-01 00:00:00 INFO 0.5", "2020-01-01 00:00:00 INFO 0.6"),
     "a time of the user's": ("took 5 s", "took 6 s"),
     "a list": ("[00:05]", "[00:06]"),
     "a score of scikit-learn": ("score=0.953 total time= 1s", "score=0.954 total time= 1s"),
@@ -166,7 +181,21 @@ def test_any_text_has_a_value():
         assert len(text_value(text).digest) == 16
 
 
-@pytest.mark.parametrize("part", ["9", "1 ", "time ", "1:", "1m ", "1e", "a/s 1", "took 1."])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "9",
+        "1 ",
+        "time ",
+        "1:",
+        "1m ",
+        "1e",
+        "a/s 1",
+        "took 1.",
+        "secs: [1",
+        "INFO 2026-11-22 10:49:54 ",
+    ],
+)
 def test_long_texts_are_quick(part):
     """Half a million letters of what looks like times."""
     assert text_value(part * (500_000 // len(part)), timed=True).digest

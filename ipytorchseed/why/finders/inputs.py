@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
 
+READING = "is what a clock said, or an address: another each time"
+"""Said of a variable that holds nothing else."""
+
 _OTHER_PARTS = "changed in parts that the cell does not read"
 
 _OWN_MODE = "differs only in the mode, which the cell sets"
@@ -178,7 +181,7 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
     elif _is_reading(case, name):
-        message = f"{name} is what a clock said, or an address: another each time"
+        message = f"{name} {READING}"
     elif after.opaque:
         message = f"{name} has moved on"
     else:

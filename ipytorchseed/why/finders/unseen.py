@@ -28,7 +28,7 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
     causes = []
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
-        if before is None or not (_hides(before) and _hides(after)):
+        if before is None or not (hides(before) and hides(after)):
             continue
         users = [run for run in case.history if name in run.reads or name in run.writes]
         blame = tuple(Blame(run, "used it") for run in users[-_TOLD:])
@@ -39,5 +39,6 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
     return causes, []
 
 
-def _hides(value: Fingerprint) -> bool:
+def hides(value: Fingerprint) -> bool:
+    """Tell whether a value keeps content that cannot be seen."""
     return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)

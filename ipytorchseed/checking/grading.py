@@ -1,0 +1,228 @@
+"""Grades how far what a cell shows is from what it showed before: the same, rounding, or other."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.checking.numbers import find_distance, say_bound
+from ipytorchseed.checking.outputs import cleaner
+from ipytorchseed.checking.verdict import Found
+
+if TYPE_CHECKING:
+    from ipytorchseed.checking.numbers import Distance
+
+ROUNDING = 1e-5
+"""The largest relative difference of two numbers that is called rounding."""
+
+LEVELS = 8
+"""The largest difference of a pixel's colours, of 255, that nobody sees."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_BLANK = re.compile(r"\s+")
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_WIDTH = 66
+_BEFORE = 24
+"""Columns of a long line that are shown, and of them before the first difference."""
+
+
+_RANKS = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
+
+
+class Grade(Struct, frozen=True):
+    """How far two outputs are apart.
+
+    Attributes:
+        found: Same, rounding or different.
+        what: ``stdout``, ``stderr``, ``result``, ``display`` or ``error``.
+        detail: In what they differ, in a few words; empty where they are the same.
+        saved: The first line of the earlier one that differs, or the part around it.
+        fresh: The same of the later one.
+        largest: The largest relative difference of two numbers in them.
+    """
+
+    found: Found
+    what: str
+    detail: str = ""
+    saved: str = ""
+    fresh: str = ""
+    largest: float = 0.0
+
+    @property
+    def rank(self) -> int:
+        """How bad it is, from 0."""
+        return _RANKS.index(self.found)
+
+
+def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
+    what: str,
+    kind: str,
+    saved: Any,  # noqa: ANN401 -- as nbformat has it
+    fresh: Any,  # noqa: ANN401 -- as above
+    rtol: float | None,
+    *,
+    timed: bool = False,
+) -> Grade:
+    """Grade data of a MIME type.
+
+    Args:
+        what: What shows it.
+        kind: The MIME type.
+        saved: The earlier data, as nbformat has it.
+        fresh: The later data.
+        rtol: The largest relative difference of two numbers that counts as none; None to call a
+            small one rounding.
+        timed: Whether the cell reads a clock: times are then no difference.
+
+    Raises:
+        ImportError: It is an image, and pillow is not installed.
+    """
+    before, after = map(cleaner(kind, timed=timed), (saved, fresh))
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        return _grade_pixels(what, kind, before, after)
+    if isinstance(before, str) and isinstance(after, str):
+        return grade_text(what, before, after, rtol, kind)
+    if before == after:
+        return Grade(Found.SAME, what)
+    return Grade(Found.DIFFERENT, what, f"{kind} with other content")
+
+
+def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
+    """Grade a text; colours and blanks at the ends of lines do not count.
+
+    Args:
+        what: What shows it.
+        saved: The earlier text, without what varies by nature.
+        fresh: The later text.
+        rtol: As for ``grade_data``.
+        kind: Its MIME type, where that is not plain text.
+    """
+    before, after = map(_as_seen, (saved, fresh))
+    if before == after:
+        return Grade(Found.SAME, what)
+    distance = find_distance(before, after)
+    found = _grade(distance, rtol)
+    if found is Found.DIFFERENT and kind == "text/html":
+        texts = [read_html(each) for each in (before, after)]
+        if all("<table" in each for each in (before, after)) and texts[0]:
+            return grade_text(
+                what, texts[0], texts[1], rtol
+            )  # other versions wrap tables in other markup
+        before, after = texts if texts[0] != texts[1] else (before, after)
+    if found is Found.SAME or distance is None:
+        detail = "" if found is Found.SAME else _say_lines(before, after)
+        largest = 0.0 if distance is None else distance.largest
+    else:
+        largest = distance.largest
+        detail = f"{distance.apart:,} of {distance.count:,} numbers differ"
+        detail += f", by {say_bound(largest)} at most" if found is Found.DIFFERENT else ""
+    if found is Found.ROUNDING:
+        detail = f"rounding, at most {say_bound(largest)}"
+    lines = _differing_lines(before, after, rtol) if found is not Found.SAME else ("", "")
+    detail = f"{kind}: {detail}" if detail and kind not in {"", "text/plain"} else detail
+    return Grade(found, what, detail, *lines, largest)
+
+
+def _as_seen(text: str) -> str:
+    return _TRAILING.sub("", _COLOUR.sub("", text)).strip("\n")
+
+
+def _grade(distance: Distance | None, rtol: float | None) -> Found:
+    if distance is None:
+        return Found.DIFFERENT
+    if rtol is not None:
+        return Found.SAME if distance.largest <= rtol else Found.DIFFERENT
+    rounded = not distance.counts and distance.largest <= ROUNDING
+    return Found.ROUNDING if rounded else Found.DIFFERENT
+
+
+def _say_lines(before: str, after: str) -> str:
+    if not before or not after:
+        return "nothing before, something now" if after else "something before, nothing now"
+    counts = [text.count("\n") + 1 for text in (before, after)]
+    if counts[0] == counts[1]:
+        return "other text"
+    return f"{counts[0]:,} → {counts[1]:,} lines"
+
+
+def _differing_lines(before: str, after: str, rtol: float | None) -> tuple[str, str]:
+    """Return the first lines that differ by more than rounding, or that differ at all."""
+    pairs = zip_longest(before.split("\n"), after.split("\n"), fillvalue="")
+    apart = [pair for pair in pairs if pair[0] != pair[1]]
+    first = next(
+        (pair for pair in apart if _grade(find_distance(*pair), rtol) is Found.DIFFERENT), apart[0]
+    )
+    columns = enumerate(zip_longest(*first))
+    begin = max(0, next(at for at, (x, y) in columns if x != y) - _BEFORE)
+    return _excerpt(first[0], begin), _excerpt(first[1], begin)
+
+
+def _excerpt(line: str, begin: int) -> str:
+    if len(line) <= _WIDTH:
+        return line.strip()
+    begin = min(begin, len(line) - _WIDTH)
+    shown = line[begin : begin + _WIDTH]
+    return f"{'…' * (begin > 0)}{shown.strip()}{'…' * (begin + _WIDTH < len(line))}"
+
+
+def _grade_pixels(what: str, kind: str, before: Any, after: Any) -> Grade:  # noqa: ANN401 -- as the cleaner made them
+    from PIL import Image, ImageChops
+
+    (size, old), (new_size, new) = before, after
+    if size != new_size:
+        sizes = " → ".join(f"{width} x {height}" for width, height in (size, new_size))
+        return Grade(Found.DIFFERENT, what, f"{kind}: {sizes} pixels")
+    images = [Image.frombytes("RGBA", size, data) for data in (old, new)]
+    first, *others = ImageChops.difference(*images).split()
+    for band in others:
+        first = ImageChops.lighter(first, band)
+    moved = sum(first.histogram()[LEVELS + 1 :])
+    if not moved:
+        return Grade(Found.SAME, what)
+    return Grade(Found.DIFFERENT, what, f"{kind}: {moved:,} of {size[0] * size[1]:,} pixels differ")
+
+
+# --------------------------------------------------------------------------------------------------
+# HTML as it is read
+
+_UNSEEN = frozenset({"script", "style", "head", "title", "template"})
+_CELL = frozenset({"td", "th"})
+_IN_LINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup", "u"})
+
+
+class _Text(HTMLParser):
+    """Collects what HTML shows: a row of a table is a line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 -- the parser's
+        self._unseen += tag in _UNSEEN
+        self._break(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        self._break(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.said.append(_BLANK.sub(" ", data))
+
+    def _break(self, tag: str) -> None:
+        if tag not in _IN_LINE:
+            self.said.append("  " if tag in _CELL else "\n")
+
+
+def read_html(html: str) -> str:
+    """Return what HTML shows as text: without markup, scripts and styles."""
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.said).split("\n"))
+    return "\n".join(line for line in lines if line)

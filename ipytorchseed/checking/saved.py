@@ -1,0 +1,288 @@
+"""Holds what cells show in one fresh run against the outputs that the notebook's file has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.checking.causes import for_fresh_kernels
+from ipytorchseed.checking.grading import Grade, grade_data, grade_text
+from ipytorchseed.checking.notebook import RAISES, VARIES
+from ipytorchseed.checking.outputs import (
+    STREAMS,
+    WIDGET,
+    error_text,
+    joined,
+    stream_text,
+    tells_addresses,
+    without_addresses,
+)
+from ipytorchseed.checking.records import Records
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.reads.entropy import (
+    BY_HASH,
+    CLOCKS,
+    is_program,
+    programs_of,
+    reads_clock,
+    sentence,
+)
+from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.finders.inputs import READING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.outputs import Outputs
+    from ipytorchseed.checking.passes import Pass
+    from ipytorchseed.ledger.records import Run
+
+
+class SavedCell(CellVerdict, frozen=True):
+    """What a fresh run says of the outputs that are saved of a cell.
+
+    Attributes:
+        grades: How far each output is from the saved one, of those that are not the same.
+        notes: What was not compared, and why, in a clause each.
+        saved_count: The number of the cell in ``In[...]`` in the file; None where it has none.
+    """
+
+    grades: tuple[Grade, ...] = ()
+    notes: tuple[str, ...] = ()
+    saved_count: int | None = None
+
+
+class SavedVerdict(Verdict, frozen=True):
+    """What a fresh run says of the outputs that are saved in a notebook.
+
+    Attributes:
+        in_order: Whether the file's cells were run once each, from the first to the last.
+    """
+
+    in_order: bool = True
+
+    @property
+    def origin(self) -> CellVerdict | None:
+        """The first cell that differs: of the run that was saved, outputs are all that is known."""
+        return self.first
+
+    @property
+    def largest(self) -> float:
+        """The largest relative difference of numbers that is called rounding."""
+        cells = (each for each in self.cells if isinstance(each, SavedCell))
+        grades = (grade for each in cells for grade in each.grades)
+        return max((each.largest for each in grades if each.found is Found.ROUNDING), default=0.0)
+
+    def count(self, found: Found) -> int:
+        """Count the cells of which that was found."""
+        return sum(each.outputs is found for each in self.cells)
+
+
+def has_outputs(notebook: Notebook) -> bool:
+    """Tell whether the file says of any cell what it showed, were it nothing."""
+    return any(_was_run(notebook, cell) for cell in notebook.cells)
+
+
+def let_raise(notebook: Notebook) -> None:
+    """Let the cells raise that raised when the notebook was saved; its file is not written."""
+    for cell in notebook.cells:
+        node = notebook.node.cells[cell.place]
+        if any(each["output_type"] == "error" for each in node.outputs):
+            node.metadata["tags"] = [*node.metadata.get("tags", ()), RAISES]
+
+
+def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedVerdict:
+    """Compare a pass with the outputs in the notebook's file.
+
+    Args:
+        notebook: The notebook that was run.
+        fresh: One pass through it.
+        rtol: As for ``grade_data``.
+    """
+    numbers = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
+    with Records(fresh.ledger, numbers) as records:
+        cells = [
+            _compare(notebook, cell, fresh.outputs.get(cell.place, ()), records, rtol)
+            for cell in notebook.cells
+            if cell.count is None or cell.place in fresh.outputs
+        ]
+    counts = [_count(notebook, cell) for cell in notebook.cells]
+    ran = [count for count in counts if count is not None]
+    return SavedVerdict(notebook.path, cells, in_order=ran == [*range(1, len(ran) + 1)])
+
+
+def _count(notebook: Notebook, cell: Cell) -> int | None:
+    count = notebook.node.cells[cell.place].get("execution_count")
+    return count if isinstance(count, int) else None
+
+
+def _was_run(notebook: Notebook, cell: Cell) -> bool:
+    return bool(notebook.node.cells[cell.place].outputs) or _count(notebook, cell) is not None
+
+
+def _compare(
+    notebook: Notebook, cell: Cell, fresh: Outputs, records: Records, rtol: float | None
+) -> SavedCell:
+    line, count = notebook.line(cell), _count(notebook, cell)
+    expected = VARIES in cell.tags
+    if cell.count is None:
+        return SavedCell(cell, Found.SKIPPED, Found.SKIPPED, line=line)
+    if not _was_run(notebook, cell):
+        return SavedCell(cell, Found.UNKNOWN, Found.UNKNOWN, line=line)
+    run = next(iter(records.of(cell.id)), None)
+    calls = () if run is None else run.nondeterministic_calls
+    notes: list[str] = []
+    grades: list[Grade] = []
+    if not only_asks(cell.source):  # what we say of runs and states is no result
+        saved: Outputs = notebook.node.cells[cell.place].outputs
+        if run is not None and tells_addresses(cell.source, run.missing):
+            saved, fresh = map(without_addresses, (saved, fresh))
+        grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]
+    if only_fetches(cell.source):
+        grades = [each for each in grades if each.what not in STREAMS]
+    apart = tuple(each for each in grades if each.found is not Found.SAME)
+    worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME
+    differs = worst is Found.DIFFERENT
+    return SavedCell(
+        cell,
+        worst,
+        Found.UNKNOWN,
+        tuple(Change(each.what, "", each.detail) for each in apart),
+        _causes(run, records.before(run)) if run is not None and differs else (),
+        expected,
+        programs_of(calls) if differs else (),
+        line,
+        grades=apart,
+        notes=tuple(notes),
+        saved_count=count,
+    )
+
+
+def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
+    """Name what a cell shows that is another each time; clocks and hashes come last.
+
+    Args:
+        run: The cell's run.
+        earlier: The runs before it, the oldest first.
+    """
+    calls = run.nondeterministic_calls
+    asked = [name for name in calls if name != BY_HASH and not is_program(name)]
+    asked = [name for name in asked if name not in CLOCKS] or asked
+    causes = [Cause("entropy", name, sentence(name)) for name in asked]
+    for name in run.reads:
+        makers = [each for each in earlier if name in each.writes]
+        if makers and name in makers[-1].timed:
+            causes.append(Cause("input", name, f"{name} {READING}"))
+    if not causes and BY_HASH in calls:
+        causes.append(for_fresh_kernels(Cause("environment", "PYTHONHASHSEED", ""), ()))
+    return tuple(causes)
+
+
+# --------------------------------------------------------------------------------------------------
+# The outputs of one cell
+
+
+def _grades(
+    saved: Outputs, fresh: Outputs, rtol: float | None, notes: list[str], *, timed: bool
+) -> Iterator[Grade]:
+    """Grade everything that a cell showed.
+
+    Args:
+        saved: Its outputs in the file.
+        fresh: Its outputs now.
+        rtol: As for ``grade_data``.
+        notes: Takes what is not compared.
+        timed: Whether the cell reads a clock.
+    """
+    dropped = _DROPPED in stream_text(saved, "stderr", timed=False)
+    if dropped:
+        notes.append("what it printed is not compared: Jupyter dropped a part of it")
+    for name in () if dropped else STREAMS:
+        before, after = (stream_text(each, name, timed=timed) for each in (saved, fresh))
+        if name == "stderr":
+            before, after = (_WARNING.sub("", each) for each in (before, after))
+        yield grade_text(name, *_as_cut(before, after), rtol)
+    shown = [[each for each in outputs if "data" in each] for outputs in (saved, fresh)]
+    if len(shown[0]) != len(shown[1]):
+        counts = f"{len(shown[0])} → {len(shown[1])} outputs shown"
+        yield Grade(Found.DIFFERENT, "display", counts)
+    else:
+        for earlier, later in zip(*shown, strict=True):
+            yield from _grade_bundles(earlier, later, rtol, notes, timed=timed)
+    yield grade_text("error", error_text(saved), error_text(fresh), rtol)
+
+
+_WARNING = re.compile(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
+"""Python's warnings: they hang on paths and on the versions of packages."""
+
+_DROPPED = "IOPub data rate exceeded"
+_LAST = re.compile(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
+_MIDDLE = re.compile(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
+
+
+def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
+    """Cut a fresh text as a front end cut the saved one, which says so in its first line."""
+    begin = _LAST.match(saved) or _MIDDLE.match(saved)
+    if begin is None or _LAST.match(fresh):
+        return saved, fresh
+    kept = saved[begin.end() :]
+    lines = fresh.rstrip("\n").split("\n")
+    head, gap, tail = kept.rstrip("\n").partition("\n...\n")
+    if begin.re is _LAST or not gap:
+        return kept, "\n".join(lines[-len(kept.rstrip("\n").split("\n")) :])
+    counts = [part.count("\n") + 1 for part in (head, tail)]
+    return kept, "\n".join([*lines[: counts[0]], "...", *lines[-counts[1] :]])
+
+
+_OF_FRONT_ENDS = (
+    "application/vnd.google.",
+    "application/vnd.microsoft.",
+    "application/vnd.vscode.",
+)
+_RICH = ("application/", "image/", "video/", "audio/")
+_NAMED_ONLY = re.compile(r"\s*<[^<>]*>\s*")
+
+
+def _grade_bundles(
+    saved: Mapping[str, Any],
+    fresh: Mapping[str, Any],
+    rtol: float | None,
+    notes: list[str],
+    *,
+    timed: bool,
+) -> Iterator[Grade]:
+    """Grade a display by the MIME types that both have."""
+    what = str(fresh["output_type"]).removeprefix("execute_").removesuffix("_data")
+    before, after = (
+        {
+            kind: data
+            for kind, data in each["data"].items()
+            if not kind.startswith((WIDGET, *_OF_FRONT_ENDS))
+        }
+        for each in (saved, fresh)
+    )
+    kinds = before.keys() & after.keys()
+    lost = before.keys() - after.keys()
+    if _counts(before, lost) or (before and not kinds):
+        pair = " → ".join(", ".join(sorted(each)) or "nothing" for each in (before, after))
+        yield Grade(Found.DIFFERENT, what, pair)
+        return
+    grades = []
+    for kind in sorted(kinds, key="text/plain".__ne__):
+        try:
+            data = before[kind], after[kind]
+            grades.append(grade_data(what, kind, *data, rtol, timed=timed))
+        except ImportError:
+            notes.append("its image is not compared: that takes pillow")
+    yield from sorted(grades, key=lambda each: -each.rank)[:1]
+
+
+def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
+    """Tell whether kinds that are lost showed more than the plain text beside them does."""
+    plain = joined(bundle.get("text/plain", "<nothing>"))
+    return bool(lost) and (
+        any(kind.startswith(_RICH) for kind in lost) or _NAMED_ONLY.fullmatch(plain) is not None
+    )

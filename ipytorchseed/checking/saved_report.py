@@ -1,0 +1,157 @@
+"""What a fresh run says of saved outputs, as text for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.saved import SavedCell
+from ipytorchseed.checking.verdict import Found
+from ipytorchseed.reads.entropy import say_programs
+from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.why import cause_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.checking.saved import SavedVerdict
+    from ipytorchseed.checking.verdict import CellVerdict
+
+_LABEL = 68
+_MOST = 4
+"""Outputs of a cell that are told."""
+
+_WORDS = {
+    Found.SAME: "as saved",
+    Found.ROUNDING: "off by rounding",
+    Found.DIFFERENT: "different",
+    Found.UNKNOWN: "never run in the file",
+    Found.SKIPPED: "left out",
+}
+
+_GRADES = {Found.DIFFERENT: "differs"}
+"""Words of the JSON that are others than those of a check between kernels."""
+
+
+def headline(verdict: SavedVerdict) -> str:
+    """Say in a word or two what was found."""
+    if verdict.first is not None:
+        return "differs, not checked to its end" if verdict.unreached else "differs"
+    if verdict.fault is not None:
+        return "not checked"
+    if not verdict.cells:
+        return "nothing saved"
+    return "still true, but for rounding" if verdict.count(Found.ROUNDING) else "still true"
+
+
+def summary(verdict: SavedVerdict) -> str:
+    """Say in one line what was found."""
+    first = verdict.first
+    if isinstance(first, SavedCell):
+        return visible(f"{_name(first)} differs from what the file shows: {_what(first)}")
+    return visible(verdict.fault or verdict.note or headline(verdict))
+
+
+def _what(cell: SavedCell) -> str:
+    told = next(each for each in cell.grades if each.found is Found.DIFFERENT)
+    return f"{told.what}, {told.detail}"
+
+
+def _name(cell: SavedCell) -> str:
+    """Name a cell as it is after *Run All*, and as the file has it where that is another number."""
+    there = cell.saved_count
+    same = there is None or there == cell.cell.count
+    return cell.cell.name if same else f"{cell.cell.name} (In[{there}] in the file)"
+
+
+def explain(verdict: SavedVerdict) -> Iterator[str]:
+    """Yield the lines that a person has to know; none where all that is saved is still true."""
+    path = visible(str(verdict.path))
+    if verdict.note:
+        yield f"{path}: {visible(verdict.note)}"
+    if verdict.fault is not None:
+        yield f"✗ {path}: {visible(verdict.fault)}"
+    if verdict.unreached is not None:
+        why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
+        yield f"{path}: {verdict.unreached}{why}"
+    cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
+    told = [each for each in cells if each.grades or each.notes]
+    unsaved = verdict.count(Found.UNKNOWN)
+    if not told and not (verdict.cells and unsaved):
+        return
+    counts = ((found, verdict.count(found)) for found in _WORDS)
+    said = ", ".join(f"{_WORDS[found]} {count}" for found, count in counts if count)
+    yield f"{'✗ ' if verdict.first else ''}{path}: cells {said}"
+    for each in told:
+        yield from _cell(each)
+    if verdict.first is not None:
+        yield from (wrap(each, first="  ") for each in _next_steps(verdict))
+
+
+def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
+    """Yield why outputs may differ that repeat, and how to learn whether they do."""
+    if not verdict.in_order:
+        yield "When it was saved, its cells had not been run once each, from top to bottom."
+    places = [each.cell.name for each in verdict.cells if each.outputs is Found.UNKNOWN]
+    if places:
+        yield f"Never run in the file, but run here: {', '.join(places)}."
+    yield "Whether it repeats at all: ipytorchseed check without --saved."
+
+
+def _cell(cell: SavedCell) -> Iterator[str]:
+    """Say of a cell how far it is from what is saved: what the file shows, and what came."""
+    yield f"  {_name(cell)}  {label_of(cell.cell.source, _LABEL)}"
+    for each in cell.grades[:_MOST]:
+        differs = each.found is Found.DIFFERENT
+        yield wrap(f"{each.what}: {each.detail}", first="    ")
+        if differs and (each.saved or each.fresh):
+            yield f"      file  {visible(each.saved) or '(nothing)'}"
+            yield f"      now   {visible(each.fresh) or '(nothing)'}"
+    if len(cell.grades) > _MOST:
+        yield f"    and {len(cell.grades) - _MOST} more"
+    if cell.expected and cell.outputs is Found.DIFFERENT:
+        yield f"    it may differ: it has the tag {VARIES}"
+    for note in cell.notes:
+        yield wrap(note, first="    ")
+    for cause in cell.causes:
+        yield wrap(cause.message, first="  ▲ ")
+        yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+    if cell.programs:
+        yield wrap(f"the cell {say_programs(cell.programs)}", first="  ▲ ")
+
+
+def notebook_json(verdict: SavedVerdict) -> dict[str, object]:
+    """Return what was found as JSON values, in the shape of every check."""
+    first = verdict.first
+    return {
+        "path": str(verdict.path),
+        "reproducible": verdict.reproducible,
+        "first_divergence": first and {**_identity(first), "message": summary(verdict)},
+        "origin": None,
+        "cells": [_cell_json(each) for each in verdict.cells if isinstance(each, SavedCell)],
+    }
+
+
+def _identity(cell: CellVerdict) -> dict[str, object]:
+    causes = [cause_json(cause) for cause in cell.causes]
+    return {"index": cell.cell.index, "id": cell.cell.id, "causes": causes}
+
+
+def _cell_json(cell: SavedCell) -> dict[str, object]:
+    return {
+        **_identity(cell),
+        "outputs": _GRADES.get(cell.outputs, cell.outputs.value),
+        "state": cell.state.value,
+        "changes": [
+            {
+                "what": each.what,
+                "outputs": _GRADES.get(each.found, each.found.value),
+                "detail": each.detail,
+                "saved": each.saved,
+                "now": each.fresh,
+            }
+            for each in cell.grades
+        ],
+        "notes": list(cell.notes),
+    }

@@ -1,0 +1,73 @@
+"""The times of a model selection, in everything that shows one: taken out, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ipytorchseed.checking.model_times import without_model_times
+
+
+def table(seed, score=0.5):
+    """Return what a search keeps, with times of its own."""
+    rng = np.random.default_rng(seed)
+    took = rng.random((3, 3)) * 10.0 ** rng.integers(-3, 3)
+    return pd.DataFrame(
+        {
+            "mean_fit_time": took[0],
+            "std_fit_time": took[1],
+            "param_C": [0.1, 1.0, 10.0],
+            "params": [{"C": 0.1}] * 3,
+            "mean_score_time": took[2],
+            "split0_test_score": [0.25, score, 0.75],
+        }
+    )
+
+
+SHOWN = {
+    "a table": repr,
+    "its HTML": lambda table: table._repr_html_(),
+    "turned": lambda table: repr(table.T),
+    "turned, in HTML": lambda table: table.T._repr_html_(),
+    "without an index": lambda table: table.to_string(index=False),
+    "all of it": lambda table: table.to_string(),
+    "means": lambda table: repr(table.mean(numeric_only=True)),
+    "summed up": lambda table: table.describe().to_string(),
+    "arrays": lambda table: repr({name: column.to_numpy() for name, column in table.items()}),
+    "lists": lambda table: repr(table.to_dict("list")),
+    "numbers": lambda table: repr(dict(table.iloc[1])),
+}
+
+
+@pytest.mark.parametrize("show", SHOWN.values(), ids=SHOWN)
+def test_times_are_taken_out_and_nothing_else(show):
+    """However the numbers beside them are laid out; a score is no time."""
+    one, two, other = (
+        without_model_times(show(each)) for each in (table(1), table(2), table(1, 0.625))
+    )
+    assert one == two
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fit_times 0.5",
+        "a_fit_time 0.5",
+        "time 0.5",
+        "<table><tr><td>fit_time</td></tr>",
+        "profit_time\n0.5",
+    ],
+)
+def test_other_words_stay(text):
+    """Only what scikit-learn calls so is taken for it."""
+    assert without_model_times(text) == text
+
+
+@pytest.mark.parametrize(
+    "part", ["fit_time ", "<table> fit_time ", "'fit_time': [", "<tr> fit_time"]
+)
+def test_long_texts_are_quick(part):
+    """Time grows with the text, and not with its square: this would take hours."""
+    without_model_times(part * (400_000 // len(part)))

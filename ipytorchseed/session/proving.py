@@ -15,6 +15,7 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
@@ -27,6 +28,7 @@ from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.session.present import LiveKernel
     from ipytorchseed.session.replay import Scene
@@ -87,7 +89,14 @@ class Experiments:
 
     def _plan(self, run: Run) -> Plan:
         """Find the way to what a run found, whatever became of it."""
-        return make_plan(replace(run, status="ok", files=()), self._present)
+        reads = {name: self._without_states(name, value, run) for name, value in run.reads.items()}
+        return make_plan(replace(run, status="ok", files=(), reads=reads), self._present)
+
+    def _without_states(self, name: str, wanted: Fingerprint, run: Run) -> Fingerprint:
+        """Leave the states of generators inside a value out that go back with the sources."""
+        now = self._present.last(name)
+        inner = any(each.startswith((f"{name}.", f"{name}[")) for each in run.generators_before)
+        return now if now is not None and inner and same(now, wanted) else wanted
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as can be had."""
@@ -193,7 +202,8 @@ class Experiments:
             begin()
         except OSError:  # a folder that is gone
             return False
-        flags = {name: plain(value) for name, value in read_flags().items()}
+        ready = hasattr(sys.modules.get("torch"), "default_generator")
+        flags = {name: plain(value) for name, value in read_flags().items()} if ready else {}
         return all(
             flags.get(name, record.settings[name]) == record.settings[name]
             for name in trial.settings

@@ -86,15 +86,15 @@ _STAYS = {"entropy": "it answers differently each time", "operation": "it does n
 
 def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
     """Return what goes back for a cause, or say why that cannot be."""
-    finders = {
-        "code": lambda: Trial(text=True),
-        "rng": lambda: _trial_of_source(run, against, cause.name, kept),
-        "input": lambda: _trial_of_input(run, against, cause.name),
-        "file": lambda: _trial_of_file(run, against, cause.name),
-        "flag": lambda: _trial_of_setting(cause.name),
-        "environment": lambda: _trial_of_setting(cause.name),
-    }
-    return finders[cause.kind]() if cause.kind in finders else _STAYS[cause.kind]
+    if cause.kind == "code":
+        return Trial(text=True)
+    if cause.kind == "rng":
+        return _trial_of_source(run, against, cause.name, kept)
+    if cause.kind == "input":
+        return _trial_of_input(run, against, cause.name)
+    if cause.kind == "file":
+        return _trial_of_file(run, against, cause.name)
+    return _STAYS[cause.kind] if cause.kind in _STAYS else _trial_of_setting(cause.name)
 
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:

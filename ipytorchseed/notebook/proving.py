@@ -96,7 +96,8 @@ class Proofs:
             return said
         scene = Scene(self._shell.user_ns, session.ledger, self._generators)
         present = LiveKernel(session, said.run, scene.namespace)
-        experiments = Experiments(scene, said.run, against, said.causes, present)
+        hidden = self._shell.user_ns_hidden
+        experiments = Experiments(scene, said.run, against, said.causes, present, hidden)
         if experiments.blocked:
             stays = {place: Finding(how=experiments.blocked) for place in range(len(said.causes))}
             return _with_findings(said, stays | _likely(experiments))
@@ -156,7 +157,7 @@ class Proofs:
                 return compare(said.run, against, run, said.changed)
 
             names = Names(run_name(against, kernel), run_name(said.run, kernel))
-            found = judge([*trials], experiment, names) if trials else {}
+            found = judge([*trials], experiment, names, lambda: experiments.lost) if trials else {}
             progress.clear()
         return {
             **_likely(experiments),

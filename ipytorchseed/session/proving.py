@@ -26,7 +26,7 @@ from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -53,6 +53,7 @@ class Experiments:
         against: The earlier run.
         causes: What was found in them.
         present: The kernel as it stands.
+        hidden: Names of the shell's own.
 
     Attributes:
         trials: What can be put back.
@@ -60,11 +61,18 @@ class Experiments:
         blocked: Why no experiment can be made, in a clause; empty where one can.
     """
 
-    def __init__(
-        self, scene: Scene, run: Run, against: Run, causes: Sequence[Cause], present: LiveKernel
+    def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
+        self,
+        scene: Scene,
+        run: Run,
+        against: Run,
+        causes: Sequence[Cause],
+        present: LiveKernel,
+        hidden: Collection[str],
     ) -> None:
         self._scene = scene
         self._present = present
+        self._hidden = hidden
         self._run = replace(run, settings=present.settings_of(run))
         self._against = replace(against, settings=present.settings_of(against))
         digests = {
@@ -176,6 +184,12 @@ class Experiments:
         record = as_if(self._run, self._against, trial)
         return record, partial(self._begin, Step(record, record.settings))
 
+    @property
+    def lost(self) -> str:
+        """Why the cell may give something else in copies; empty where nothing is known."""
+        cut = [] if self._world is None else [n for n in self._world.cut if n in self._run.reads]
+        return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
+
     def leave(self) -> None:
         """Put everything back as it was before ``build``."""
         if self._world is not None:
@@ -214,19 +228,21 @@ class Experiments:
         names: set[str] = set()
         for step in self.plan.steps:
             run, effects = step.run, self._present.effects(step.run)
-            found = find_dependencies(effects, self._scene.namespace, seconds=_IN_DEPENDENCIES)
+            found = find_dependencies(
+                effects, self._scene.namespace, self._hidden, seconds=_IN_DEPENDENCIES
+            )
             if not found.complete:
                 names |= named(self._scene.namespace).keys()
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
-        own = [name for name in sorted(names) if not shell_name(name) and name[:2] != "__"]
+        own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
         places = [(module, name) for module, dot, name in (n.rpartition(".") for n in own) if dot]
         return own, places
 
     def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
         assert self._world is not None  # noqa: S101 -- as above
         for path in {**self._world.shared, **(shared or {})}:
-            msg = f"{path} cannot be copied, and an experiment would change it: nothing was proved"
+            msg = f"{path} cannot be copied, and an experiment would change it"
             raise ReplayError(msg)
 
     def _part_of_earlier(self, trial: Trial) -> Holdings:

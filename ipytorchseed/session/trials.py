@@ -111,11 +111,10 @@ def _trial_of_file(run: Run, against: Run, path: str) -> Trial | str:
 
 
 def _trial_of_setting(name: str) -> Trial | str:
-    if name in BY_NAME:
-        settable = bool(BY_NAME[name].restore)
-    else:
-        read_at_start = name in {flag.name for flag in FLAGS}
-        settable = name.startswith("torch.") or (name.isupper() and not read_at_start)
+    if name in BY_NAME and not BY_NAME[name].restore:
+        return "there is no call that puts it back"
+    read_at_start = name in {flag.name for flag in FLAGS}
+    settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
     followers = {each for each, leader in FOLLOWS.items() if leader == name}
     whole = frozenset({name, *followers})
     return Trial(settings=whole) if settable else "a running kernel cannot change it"

@@ -155,7 +155,7 @@ class World:
 
     Attributes:
         shared: What could not be copied, by how one reaches it, and why.
-        cut: Tensors that were copied without the autograd graph behind them.
+        cut: Tensors that were last copied without the autograd graph behind them.
         original: What names were bound to at first, by name.
         brought: Sources that are there only since the cell's own run, known once it has ended.
     """
@@ -213,6 +213,7 @@ class World:
         """Put everything back as the cell found it, with a fresh copy of what it may reach."""
         copies, copier = self._held.copy()
         self.shared |= copier.shared
+        self.cut = copier.cut
         _rebind(self._namespace, self.original | copies.names)
         copies.hold()
         self._process.put_back()

@@ -46,7 +46,10 @@ def count_most(suspects: int) -> int:
 
 
 def judge(
-    suspects: Sequence[str], run: Callable[[frozenset[str]], Result], names: Names
+    suspects: Sequence[str],
+    run: Callable[[frozenset[str]], Result],
+    names: Names,
+    obstacle: Callable[[], str] = str,
 ) -> dict[str, Finding]:
     """Find out by experiment which suspects are causes.
 
@@ -59,12 +62,13 @@ def judge(
         run: Runs the cell as the later run found everything, but for the named suspects, put back
             to what they were for the earlier one.
         names: How the runs are called.
+        obstacle: Says why a cell that is run again may give something else, if that is known.
     """
     trials = _Trials(run)
     every = frozenset(suspects)
     if trials(frozenset()) is not Result.LATER:
         how = f"run again from where {names.later} began, the cell gave another result"
-        return dict.fromkeys(suspects, Finding(how=how))
+        return dict.fromkeys(suspects, Finding(how=obstacle() or how))
     if trials(every) is not Result.EARLIER:
         stays = trials(every) is Result.LATER
         what = f"stays {names.later}'s" if stays else f"is not {names.earlier}'s"

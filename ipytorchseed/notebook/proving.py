@@ -145,7 +145,9 @@ class Proofs:
             progress.step("making again what the cell found …")
             experiments.build(self._make)
             trials = _labelled(said.causes, experiments.trials)
-            most, made = count_most(len(trials)), 0
+            beside = ", ".join(sorted(experiments.beside.values))
+            parts = {**trials, beside: experiments.beside}
+            most, made = count_most(len(trials) + bool(beside)), 0
 
             def experiment(chosen: frozenset[str]) -> Result:
                 nonlocal made
@@ -153,11 +155,15 @@ class Proofs:
                 bar = "█" * round(_BAR * made / most)
                 what = f"with {', '.join(sorted(chosen))} put back" if chosen else "as it was"
                 progress.step(f"{bar:░<{_BAR}} {made} of {most} at most · {what} …")
-                run = self._try(experiments, merged(trials[label] for label in chosen), said)
+                run = self._try(experiments, merged(parts[label] for label in chosen), said)
                 return compare(said.run, against, run, said.changed)
 
             names = Names(run_name(against, kernel), run_name(said.run, kernel))
-            found = judge([*trials], experiment, names, lambda: experiments.lost) if trials else {}
+            found = (
+                judge([*trials], experiment, names, lambda: experiments.lost, beside)
+                if trials
+                else {}
+            )
             progress.clear()
         return {
             **_likely(experiments),

@@ -57,6 +57,7 @@ class Experiments:
 
     Attributes:
         trials: What can be put back.
+        beside: Other variables that differ, which go back only to see the earlier result whole.
         stays: Why a cause cannot be, by its place.
         blocked: Why no experiment can be made, in a clause; empty where one can.
     """
@@ -80,6 +81,7 @@ class Experiments:
         }
         kept = digests - present.pruned(digests)
         self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
+        self.beside = Trial()
         self._later = self._plan(run)
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self.blocked = self._find_obstacle()
@@ -96,15 +98,21 @@ class Experiments:
         return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
     def _plan(self, run: Run) -> Plan:
-        """Find the way to what a run found, whatever became of it."""
-        reads = {name: self._without_states(name, value, run) for name, value in run.reads.items()}
-        return make_plan(replace(run, status="ok", files=(), reads=reads), self._present)
+        """Find the way to what a run found, whatever became of it.
 
-    def _without_states(self, name: str, wanted: Fingerprint, run: Run) -> Fingerprint:
-        """Leave the states of generators inside a value out that go back with the sources."""
+        Where there is none, the states of generators inside of values do not count: they go back
+        with the sources, as far as they are on record.
+        """
+        run = replace(run, status="ok", files=())
+        plan = make_plan(run, self._present)
+        if not plan.blocked or not run.generators_before:
+            return plan
+        reads = {name: self._without_states(name, value) for name, value in run.reads.items()}
+        return make_plan(replace(run, reads=reads), self._present)
+
+    def _without_states(self, name: str, wanted: Fingerprint) -> Fingerprint:
         now = self._present.last(name)
-        inner = any(each.startswith((f"{name}.", f"{name}[")) for each in run.generators_before)
-        return now if now is not None and inner and same(now, wanted) else wanted
+        return now if now is not None and same(now, wanted) else wanted
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as can be had."""
@@ -264,6 +272,11 @@ class Experiments:
                 if value is not world.original.get(name, links):
                     copier.named(name, value)
         groups = [names for names in links.values() if len(names) > 1]
+        differ = {
+            name
+            for name, value in self._against.reads.items()
+            if name in self._run.reads and same(value, self._run.reads[name]) is False
+        }
         joined: list[Trial] = []
         for trial in self.trials:
             values = set(trial.values)
@@ -273,6 +286,7 @@ class Experiments:
             alike = [each for each in joined if not each.values.isdisjoint(values)]
             joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
         self.trials = joined
+        self.beside = Trial(values=frozenset(differ) - merged(joined).values)
 
 
 class _Linking(Copier):

@@ -41,8 +41,8 @@ class Names(Struct, frozen=True):
 
 
 def count_most(suspects: int) -> int:
-    """Return how many experiments ``judge`` makes at most."""
-    return suspects + 1 if suspects < 2 else suspects + 2 if suspects == 2 else 2 * suspects + 4  # noqa: PLR2004 -- with two, leaving one out is trying the other
+    """Return how many experiments ``judge`` makes at most, ``beside`` counted as a suspect."""
+    return {0: 1, 1: 2, 2: 5}.get(suspects, 2 * suspects + 5)
 
 
 def judge(
@@ -50,6 +50,7 @@ def judge(
     run: Callable[[frozenset[str]], Result],
     names: Names,
     obstacle: Callable[[], str] = str,
+    beside: str = "",
 ) -> dict[str, Finding]:
     """Find out by experiment which suspects are causes.
 
@@ -63,17 +64,30 @@ def judge(
             to what they were for the earlier one.
         names: How the runs are called.
         obstacle: Says why a cell that is run again may give something else, if that is known.
+        beside: Names what else can go back, where the earlier result does not come without it.
     """
     trials = _Trials(run)
-    every = frozenset(suspects)
     if trials(frozenset()) is not Result.LATER:
         how = f"run again from where {names.later} began, the cell gave another result"
         return dict.fromkeys(suspects, Finding(how=obstacle() or how))
-    if trials(every) is not Result.EARLIER:
-        stays = trials(every) is Result.LATER
+    whole = trials(frozenset(suspects))
+    every = [*suspects, beside] if beside and whole is not Result.EARLIER else [*suspects]
+    if trials(frozenset(every)) is not Result.EARLIER:
+        stays = whole is Result.LATER
         what = f"stays {names.later}'s" if stays else f"is not {names.earlier}'s"
-        together = " with all others" if len(every) > 1 else ""
+        together = " with all others" if len(suspects) > 1 else ""
         return dict.fromkeys(suspects, Finding(how=f"put back{together}, the result {what}"))
+    found = _tell_apart(every, trials, names)
+    if beside in found and trials(frozenset({beside})) is Result.EARLIER:
+        how = f"put back, the result stays {names.later}'s: {beside} brings {names.earlier}'s back"
+        cleared = [each for each in suspects if found[each].level == CLEARED]
+        found |= dict.fromkeys(cleared, Finding(CLEARED, how))
+    return {each: found[each] for each in suspects}
+
+
+def _tell_apart(suspects: Sequence[str], trials: _Trials, names: Names) -> dict[str, Finding]:
+    """Judge suspects that bring the earlier result back together."""
+    every = frozenset(suspects)
     alone = {each: trials(frozenset({each})) for each in suspects}
     enough = [each for each in suspects if alone[each] is Result.EARLIER]
     if enough:

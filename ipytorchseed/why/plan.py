@@ -139,7 +139,7 @@ class _Planner:
     def _wanting(self, reader: Run) -> Iterator[str]:
         """Yield the names that are not as a run found them."""
         for name in self._present.effects(reader).reads:
-            if name not in reader.reads and not self._is_bound(name):
+            if name not in {*reader.reads, *reader.missing} and not self._is_bound(name):
                 yield name
         for name, wanted in reader.reads.items():
             if not self._is_there(name, wanted, reader):

@@ -93,6 +93,17 @@ def test_one_of_several_that_do_the_same():
     assert [found[name].level for name in "abc"] == [PROVED, LIKELY, LIKELY]
 
 
+def test_what_else_the_result_shows():
+    """Another variable goes back where the earlier result does not come whole without it."""
+    found = judge(["a", "b"], needs("ax"), NAMES, beside="x")
+    assert [each.level for each in found.values()] == [PROVED, CLEARED]
+    assert found["a"].how.startswith("acts only together with x: put back together, they bring")
+    assert {**judge(["a"], needs("a"), NAMES, beside="x")}.keys() == {"a"}
+    found = judge(["a"], needs("x"), NAMES, beside="x")
+    assert found["a"].level == CLEARED
+    assert found["a"].how == "put back, the result stays In[9]'s: x brings In[5]'s back"
+
+
 @pytest.mark.parametrize("results", [*product(Result, repeat=4)])
 def test_whatever_two_suspects_do(results):
     """What is cleared has no effect at all, and what is proved has one."""

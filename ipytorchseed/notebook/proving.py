@@ -167,7 +167,11 @@ class Proofs:
             progress.clear()
         return {
             **_likely(experiments),
-            **{place: found[label] for label, each in trials.items() for place in each.causes},
+            **{
+                place: _of_one(said.causes, place, trials[label], finding)
+                for label, finding in found.items()
+                for place in trials[label].causes
+            },
         }
 
     def _make(self, again: Run, begin: Callable[[], None]) -> None:
@@ -206,6 +210,16 @@ class Proofs:
 
 def _likely(experiments: Experiments) -> dict[int, Finding]:
     return {place: Finding(how=how) for place, how in experiments.stays.items()}
+
+
+def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
+    """Return what was found of a trial as it is told of one cause: with what it went back."""
+    others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
+    if not others:
+        return finding
+    if "together with" in finding.how:
+        return replace(finding, how=finding.how.replace("with", f"with {others} and", 1))
+    return replace(finding, how=finding.how.replace("put back", f"put back with {others}", 1))
 
 
 def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:

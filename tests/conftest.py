@@ -51,7 +51,10 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 TOGETHER = "tests/browser/"
 """The folder whose tests share one process: two browsers at a time would starve each other."""
 
-SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
+SPREAD = (
+    "tests/scenarios/test_scenarios.py::test_names_the_true_cause[",
+    "tests/scenarios/test_scenarios.py::test_experiments_clear_no_cause_and_prove_nothing_else[",
+)
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
 
 

@@ -182,7 +182,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
             told = diff(f"{verdict.path} {cell.name}", cell.source, [each.edit for each in made])
-            yield from ("", *visible(told, lines=True).split("\n"))
+            yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:

@@ -82,7 +82,8 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
         return
     counts = ((found, verdict.count(found)) for found in _WORDS)
     said = ", ".join(f"{_WORDS[found]} {count}" for found, count in counts if count)
-    yield f"{'✗ ' if verdict.first else ''}{path}: cells {said}"
+    yield f"{'✗ ' if verdict.first else ''}{path}"
+    yield wrap(f"cells {said}", first="  ")
     for each in told:
         yield from _cell(each)
     if verdict.first is not None:

@@ -35,6 +35,15 @@ class Setting(Struct, frozen=True):
     read: Callable[[Any], Any]
     restore: str = ""
 
+    def statement(self, before: Any, after: Any = None) -> str:  # noqa: ANN401 -- JSON values
+        """Write the statement that puts it back; of several values, those that changed."""
+        given = repr(before)
+        if isinstance(before, dict):
+            moved = {n: each for n, each in before.items() if not after or after.get(n) != each}
+            given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
+        package = self.restore.partition(".")[0]
+        return f"import {package}; {self.restore.format(given)}"
+
 
 def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as JSON values: what is none is told by its text."""
@@ -79,7 +88,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("numpy.set_printoptions", "numpy", TEXT,
             lambda numpy: _plain(numpy.get_printoptions()), "numpy.set_printoptions({})"),
     Setting("torch.set_printoptions", "torch", TEXT,
-            lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS))),  # noqa: SLF001
+            lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
+            "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options),
     Setting("matplotlib.rcParams", "matplotlib", TEXT, _rc),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
@@ -113,3 +123,17 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         with suppress(Exception):  # another version of the library keeps it elsewhere
             found[setting.name] = setting.read(module)
     return found
+
+
+def restore_libraries(saved: Mapping[str, Any]) -> None:
+    """Put the settings back that a call puts back; one that a library refuses stays.
+
+    Args:
+        saved: What ``read_libraries`` returned, and anything else.
+    """
+    for setting in SETTINGS:
+        module = sys.modules.get(setting.package)
+        if setting.restore and setting.name in saved and (module or not setting.package):
+            with suppress(Exception):
+                if setting.read(module) != saved[setting.name]:
+                    exec(setting.statement(saved[setting.name]), {})  # noqa: S102 -- our own text

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import run_coroutine
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
@@ -18,19 +16,17 @@ from ipytorchseed.why.case import run_name
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from IPython.core.interactiveshell import InteractiveShell
 
     from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.playing import Player
     from ipytorchseed.notebook.tracking import Tracking
     from ipytorchseed.rng.generators import Found
     from ipytorchseed.why.plan import Plan
 
 _AS_BEFORE = "names, sources and flags are as before"
-
-_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
-"""Methods of a shell."""
 
 _LONG = 1.5
 """Seconds that cells took together, from which on it is told which of them runs."""
@@ -45,29 +41,30 @@ class Replays:
     Args:
         shell: The running shell.
         tracking: The recording of its runs.
+        player: Runs cells again in it.
         generators: Finds the generators of its namespace.
         ran: Told of each new run.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
-        busy: Whether one is under way.
     """
 
     def __init__(
         self,
         shell: InteractiveShell,
         tracking: Tracking,
+        player: Player,
         generators: Callable[[], list[Found]],
         ran: Callable[[Run], object],
     ) -> None:
         self.asked: Run | None = None
         self._shell = shell
         self._tracking = tracking
+        self._player = player
         self._generators = generators
         self._ran = ran
         self._before: Before | None = None
         self._what = ""
-        self.busy = False
 
     def plan(self, target: Run) -> Plan:
         """Find the way to a run's result from where the kernel stands.
@@ -90,16 +87,16 @@ class Replays:
         Raises:
             ReplayError: A cell failed, or it was interrupted: all is as it was before.
         """
-        if self.busy:
-            msg = "a replay is under way, and this cell is part of it: take %replay out of the cell"
-            raise ReplayError(msg)
+        with self._player.at_work("%replay"):
+            return self._replay(plan)
+
+    def _replay(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         tracking, session = self._tracking, self._tracking.session
         name = run_name(plan.target, session.kernel)
         scene = Scene(self._shell.user_ns, session.ledger, self._generators)
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
-        self.busy = True
         try:
             run = self._play(plan, scene, outer.execution_count if outer and alone else None)
             before.done()
@@ -111,8 +108,6 @@ class Replays:
                 msg = f"interrupted; {_AS_BEFORE}"
                 raise ReplayError(msg) from None
             raise
-        finally:
-            self.busy = False
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
         self._before, self._what = before, name
@@ -152,10 +147,12 @@ class Replays:
     def _run(
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
     ) -> Run:
-        """Run a cell again; return its new run."""
-        execute = partial(self._shell.run_cell, again.source, store_history=False)
-        with self._no_traceback(), self._awaiting(), self._quiet_as(again.source):
-            run = self._tracking.record(again, number, begin, execute, quiet=quiet)
+        """Run a cell again; return its new run.
+
+        Raises:
+            ReplayError: It failed.
+        """
+        run = self._player.run(again, number, begin, quiet=quiet)
         if run is not None:
             self._ran(run)
         if run is not None and run.status == "interrupted":
@@ -166,40 +163,3 @@ class Replays:
             msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
             raise ReplayError(msg)
         return run
-
-    @contextmanager
-    def _no_traceback(self) -> Iterator[None]:
-        """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        own = vars(self._shell)
-        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
-        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
-        try:
-            yield
-        finally:
-            for name in _SHOW_ERRORS:
-                del own[name]
-            own.update(kept)
-
-    @contextmanager
-    def _quiet_as(self, source: str) -> Iterator[None]:
-        """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
-        typed: list[str] = getattr(self._shell.history_manager, "input_hist_parsed", [])
-        own, typed[-1:] = typed[-1:], [source]  # the last one is what IPython looks at
-        try:
-            yield
-        finally:
-            typed[-1:] = own
-
-    @contextmanager
-    def _awaiting(self) -> Iterator[None]:
-        """Have cells that await run to their end, though the kernel's loop runs this one."""
-        shell = self._shell
-        runner, shell.loop_runner = shell.loop_runner, run_coroutine
-        try:
-            yield
-        finally:
-            shell.loop_runner = runner
-
-
-def _show_nothing(*_: object, **__: object) -> None:
-    """Stand in for what shows an error."""

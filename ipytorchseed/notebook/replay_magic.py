@@ -16,6 +16,8 @@ from ipytorchseed.session.asking import why
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.state import State
+    from ipytorchseed.session.session import Session
+    from ipytorchseed.why.explanation import Cause
 
     Target = tuple[State, str | None]
 
@@ -70,9 +72,20 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
         message = f"{outside}. Nothing was run; to run that again, add --yes"
         raise ReplayError(message)
     else:
+        causes = _causes(session, wanted)
         new, shared = extension.replays.play(plan)
         explanation = why(session, new, wanted)
-        display(ReplayView(explanation, plan, session.kernel, shared))
+        display(ReplayView(explanation, plan, session.kernel, shared, causes))
+
+
+def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
+    """Return what made the latest run of a cell differ, if a replay puts all of that back."""
+    latest = session.ledger.last_runs_of_cell(wanted.notebook, wanted.cell, 1, rank=wanted.rank)
+    if not latest or latest[0].id == wanted.id:
+        return ()
+    said = why(session, latest[0], wanted)
+    whole = not said.unknown and all(cause.goes_back for cause in said.causes)
+    return said.causes if whole else ()
 
 
 def _last_asked(extension: State) -> Run:

@@ -146,6 +146,9 @@ class _Stream(io.TextIOBase):
         self._written = written
 
     def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            msg = f"write() argument must be str, not {type(text).__name__}"  # type: ignore[unreachable]
+            raise TypeError(msg)  # as any stream of text does: click asks by trying
         self._written(text)
         return len(text)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
+    from ipytorchseed.notebook.playing import Player
+    from ipytorchseed.notebook.proving import Proofs
     from ipytorchseed.notebook.replay import Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
@@ -89,7 +91,21 @@ class State:
         """The replays of this shell; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
-        return Replays(self.shell, self.tracking, self.generators, self._show)
+        return Replays(self.shell, self.tracking, self.player, self.generators, self._show)
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """The experiments of this shell; made on first use."""
+        from ipytorchseed.notebook.proving import Proofs
+
+        return Proofs(self.shell, self.tracking, self.player, self.generators, self.seeding)
+
+    @cached_property
+    def player(self) -> Player:
+        """What runs cells again; made on first use."""
+        from ipytorchseed.notebook.playing import Player
+
+        return Player(self.shell, self.tracking)
 
     @property
     def used_scopes(self) -> Scopes | None:
@@ -103,8 +119,8 @@ class State:
 
     @property
     def replaying(self) -> bool:
-        """Whether ``%replay`` runs cells again just now."""
-        return "replays" in vars(self) and self.replays.busy
+        """Whether ``%replay`` or ``%why --prove`` runs cells again just now."""
+        return "player" in vars(self) and self.player.busy
 
     @property
     def rerunning(self) -> bool:

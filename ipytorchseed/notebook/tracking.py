@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.cells import SavedIds, rank_of
 from ipytorchseed.notebook.errors import error_line, shown_traceback
@@ -17,7 +18,7 @@ from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
+
+_UNLIMITED = 1e9
+"""Seconds to look at values, where nobody waits for the cell."""
 
 _QUIET = 0.25
 """Seconds without a cell after which the ledger is kept in order."""
@@ -211,6 +215,29 @@ class Tracking:
         self.session.take_up(pending)
         if pending is not None:
             self._overhearing.start()
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Record what runs in the block apart from all else, looked at whole; nothing is kept."""
+        from ipytorchseed.ledger.store import Ledger
+        from ipytorchseed.session.session import Session
+
+        own, outer = self.session, self.set_aside()
+        self._session = apart = Session(
+            own.notebook,
+            Ledger.in_memory(),
+            self._transform,
+            hidden=self._shell.user_ns_hidden,
+            config=own.config._replace(budget=_UNLIMITED),
+        )
+        apart.kernel = own.kernel
+        try:
+            yield
+        finally:
+            with held_interrupts():
+                self._session = own
+                apart.close()
+                self.take_up(outer)
 
     def record(
         self,

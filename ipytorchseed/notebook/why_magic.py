@@ -38,6 +38,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
             "%why 9": "why In[9] did",
             "%why acc": "why the run that last set acc did",
             "%why 9 --against 5": "what In[9] and In[5] began with",
+            "%why 9 --prove": "which causes bring the earlier result back",
             "%why on": "a line under each cell whose result changed",
         }
     )
@@ -54,9 +55,26 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
     help="Compare with In[N] instead of the run before.",
     shell_complete=recent_runs,
 )
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Run the cell again on copies, each time with another cause put back to what it was, and"
+    " say which of them bring the earlier result back.",
+)
+@click.option(
+    "--yes", is_flag=True, help="With --prove: also run cells that write files or start programs."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.pass_obj
-def _why(target: Target, what: str | None, *, against: str | None, as_json: bool) -> None:
+def _why(  # noqa: PLR0913 -- click passes each option by its name
+    target: Target,
+    what: str | None,
+    *,
+    against: str | None,
+    prove: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Say why a cell gave another result than the time before.
 
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
@@ -64,6 +82,9 @@ def _why(target: Target, what: str | None, *, against: str | None, as_json: bool
     result changed, until `off`.
     """
     extension = target[0]
+    if yes and not prove:
+        message = "--yes goes with --prove"
+        raise click.UsageError(message)
     if not extension.choices.tracking:
         message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
         raise LookupFailure(message)
@@ -73,8 +94,11 @@ def _why(target: Target, what: str | None, *, against: str | None, as_json: bool
     session = extension.tracking.session
     run = last_repeated(session) if what is None else _run_of(session, what)
     other = None if against is None else find_run(session, against)
-    view = WhyView(why(session, run, other), session.kernel)
-    extension.replays.asked = view.explanation.against
+    said = why(session, run, other)
+    if prove:
+        said = extension.proofs.prove(said, yes=yes, silent=as_json)
+    view = WhyView(said, session.kernel)
+    extension.replays.asked = said.against
     if as_json:
         click.echo(view.to_json())
     else:

@@ -10,14 +10,14 @@ from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
-from ipytorchseed.render.why import WhyView
+from ipytorchseed.render.why import WhyView, suspect
 from ipytorchseed.why.case import run_name
 from ipytorchseed.why.explanation import Mend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.why.explanation import Explanation
+    from ipytorchseed.why.explanation import Cause, Explanation
     from ipytorchseed.why.plan import Plan
 
 _UNDO = "%replay --undo"
@@ -88,6 +88,7 @@ class ReplayView(View):
         plan: What was played.
         kernel: The kernel that asks.
         shared: What could not be copied, and an undo does not put back.
+        causes: Why the cell gave another result before; all of that was put back.
     """
 
     def __init__(
@@ -96,10 +97,12 @@ class ReplayView(View):
         plan: Plan,
         kernel: str,
         shared: Sequence[str] = (),
+        causes: Sequence[Cause] = (),
     ) -> None:
         self.explanation = replace(explanation, mend=Mend())
         self._plan = plan
         self._shared = shared
+        self._causes = causes
         self._kernel = kernel
 
     @property
@@ -125,6 +128,10 @@ class ReplayView(View):
         said = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
             said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
+        elif self._causes:
+            names = ", ".join(map(suspect, self._causes))
+            several = "s, together" if len(self._causes) > 1 else ""
+            said.append(f"This proves the cause{several}: {names}.")
         stays = f" But for what became of {', '.join(self._shared)}." if self._shared else ""
         return [*said, f"To undo it: {_UNDO}.{stays}"]
 

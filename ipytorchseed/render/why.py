@@ -14,6 +14,7 @@ from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
+from ipytorchseed.why.experiments import CLEARED, LIKELY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +151,23 @@ class WhyView(View):
         return " ".join(filter(None, map(_sentence, (notes, _CHECK))))
 
     @property
+    def one_reason(self) -> str:
+        """Why nothing is proved, where that has one reason; empty otherwise."""
+        findings = {cause.finding for cause in self.explanation.causes}
+        how = findings.pop().how if len(findings) == 1 else ""
+        alone = len(self.explanation.causes) > 1 and how and not findings
+        return f"Nothing is proved: {how}." if alone and self._only_likely else ""
+
+    @property
+    def _only_likely(self) -> bool:
+        return all(cause.finding.level == LIKELY for cause in self.explanation.causes)
+
+    def finding(self, cause: Cause) -> str:
+        """Return what experiments say of a cause; empty where nothing, or it is told once."""
+        told = cause.finding.how and not self.one_reason
+        return f"{cause.finding.level}: {cause.finding.how}" if told else ""
+
+    @property
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
         mend = self.explanation.mend
@@ -179,6 +197,12 @@ class WhyView(View):
         """How many changes are not listed."""
         return len(self.explanation.changed) - len(self.shown)
 
+    @property
+    def cleared(self) -> Sequence[Cleared]:
+        """What is no cause, but for what an experiment cleared: that is told with the causes."""
+        told = {(cause.kind, cause.name) for cause in self.explanation.causes}
+        return [each for each in self.explanation.cleared if (each.kind, each.name) not in told]
+
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the states in which a source or generator was when each run began.
 
@@ -197,9 +221,13 @@ class WhyView(View):
         said = self.explanation
         parts = [wrap(self.title, first="")]
         for cause in said.causes:
-            parts.append(wrap(cause.message, first="  ▲ "))
+            parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
+            if self.finding(cause):
+                parts.append(wrap(self.finding(cause), first="      "))
+        if self.one_reason:
+            parts.append(wrap(self.one_reason, first="  "))
         if self.way_back:
             parts += ["", wrap(self.way_back, first="")]
             parts += [f"    {visible(command)}" for command in said.mend.commands]
@@ -213,14 +241,14 @@ class WhyView(View):
             for name, pair in self.series:
                 parts.append(wrap(name, first="  "))
                 parts += map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
-        if said.cleared:
-            names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
+        if self.cleared:
+            names = [f"{suspect(each)} ({each.message})" for each in self.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
         return "\n".join(parts)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_mend": own_mend, "suspect": suspect}
+        words = {"name": _name, "own_mend": own_mend, "suspect": suspect, "mark": mark}
         return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self) -> str:
@@ -253,6 +281,11 @@ class WhyView(View):
         )
 
 
+def mark(cause: Cause) -> str:
+    """Return the sign before a cause: that of a warning, unless it was cleared."""
+    return "·" if cause.finding.level == CLEARED else "▲"
+
+
 def own_mend(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
     return "" if cause.goes_back else cause.fix
@@ -274,6 +307,8 @@ def cause_json(cause: Cause) -> dict[str, object]:
         ],
         "message": cause.message,
         "fix": cause.fix,
+        "proof": cause.finding.level,
+        "experiment": cause.finding.how,
     }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.determinism.libraries import read_libraries, restore_libraries
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.introspection.anatomy import mro, own
 from ipytorchseed.introspection.ownership import is_local_module
@@ -41,6 +42,7 @@ class Process(Struct):
         variables: The environment.
         folder: The working folder; empty where it was removed.
         filters: The filters of warnings.
+        libraries: Settings of libraries.
     """
 
     sources: Snapshot
@@ -48,6 +50,7 @@ class Process(Struct):
     variables: dict[str, str]
     folder: str
     filters: list[Any]
+    libraries: Mapping[str, Any]
 
     @classmethod
     def now(cls) -> Process:
@@ -60,6 +63,7 @@ class Process(Struct):
             dict(os.environ),
             working_folder(),
             [*warnings.filters],
+            read_libraries(sys.modules.keys()),
         )
 
     def put_back(self) -> None:
@@ -68,6 +72,7 @@ class Process(Struct):
             parts.callback(self._set_filters)
             parts.callback(self._enter_folder)
             parts.callback(self._set_environment)
+            parts.callback(restore_libraries, self.libraries)
             if self.flags is not None:
                 parts.callback(restore_flags, self.flags)
             restore(self.sources)
@@ -150,7 +155,8 @@ class World:
 
     Attributes:
         shared: What could not be copied, by how one reaches it, and why.
-        cut: Tensors that were copied without the autograd graph behind them.
+        cut: Tensors that were last copied without the autograd graph behind them.
+        original: What names were bound to at first, by name.
         brought: Sources that are there only since the cell's own run, known once it has ended.
     """
 
@@ -161,7 +167,7 @@ class World:
         places: Iterable[tuple[str, str]] = (),
     ) -> None:
         self._namespace = namespace
-        self._bindings = named(namespace)
+        self.original = named(namespace)
         self._process = Process.now()
         self._held, copier = Holdings.find(namespace, names, places).copy()
         self._held.names |= aliases(namespace, self._held.names, copier)
@@ -173,7 +179,7 @@ class World:
 
     def is_new(self, name: str) -> bool:
         """Tell whether a name was made, bound anew, or may have been changed by a run."""
-        bound = self._bindings.get(name, self)
+        bound = self.original.get(name, self)
         return name in self.names or bound is self or self._namespace[name] is not bound
 
     def leave(self) -> None:
@@ -193,10 +199,22 @@ class World:
         self.brought = tuple(name for name in left.states if name not in found.states)
         self._process.sources = replace(found, states={**left.states, **found.states})
 
+    def found(self) -> Holdings:
+        """Return what stands now in the place of the originals, and what was made since."""
+        names = named(self._namespace).items()
+        ours = [name for name, value in names if value is not self.original.get(name, self)]
+        return Holdings.find(self._namespace, ours, self._held.modules)
+
+    def begin_with(self, held: Holdings) -> None:
+        """Have further runs find copies of what ``found`` returned."""
+        self._held = held
+
     def enter(self) -> None:
         """Put everything back as the cell found it, with a fresh copy of what it may reach."""
-        copies, _ = self._held.copy()
-        _rebind(self._namespace, self._bindings | copies.names)
+        copies, copier = self._held.copy()
+        self.shared |= copier.shared
+        self.cut = copier.cut
+        _rebind(self._namespace, self.original | copies.names)
         copies.hold()
         self._process.put_back()
 
@@ -206,6 +224,9 @@ class World:
             return
         names, held, process = self._after
         _rebind(self._namespace, names)
+        if [*named(self._namespace)] != [*names]:  # whoever goes by their order finds it
+            for name in names:
+                self._namespace[name] = self._namespace.pop(name)
         held.hold()
         process.put_back()
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.why.experiments import Finding
+
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
 
@@ -53,6 +55,7 @@ class Cause(Struct, frozen=True):
         blame: The runs that brought it about, oldest first, as far as they are known.
         prevents: The fix does not bring the earlier result back: it makes the cell repeat from
             then on.
+        finding: What experiments say of it.
     """
 
     kind: str
@@ -62,6 +65,7 @@ class Cause(Struct, frozen=True):
     fix: str = ""
     blame: tuple[Blame, ...] = ()
     prevents: bool = False
+    finding: Finding = Finding()
 
     @property
     def goes_back(self) -> bool:

@@ -74,6 +74,20 @@ def make_plan(target: Run, present: Present) -> Plan:
     return _Planner(target, present).plan()
 
 
+def outside_of(run: Run, present: Present) -> tuple[str, ...]:
+    """Name what a cell does outside the kernel.
+
+    Args:
+        run: The run whose cell it is.
+        present: What is known of the kernel.
+    """
+    programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
+    files = [f"writes {PurePath(path).name}" for path in run.wrote]
+    calls = writing_calls(present.effects(run))
+    files = files or [f"writes files: {name}" for name in calls]
+    return (*programs, *files[:_TOLD])
+
+
 class _Planner:
     def __init__(self, target: Run, present: Present) -> None:
         self._target = target
@@ -125,7 +139,7 @@ class _Planner:
     def _wanting(self, reader: Run) -> Iterator[str]:
         """Yield the names that are not as a run found them."""
         for name in self._present.effects(reader).reads:
-            if name not in reader.reads and not self._is_bound(name):
+            if name not in {*reader.reads, *reader.missing} and not self._is_bound(name):
                 yield name
         for name, wanted in reader.reads.items():
             if not self._is_there(name, wanted, reader):
@@ -177,7 +191,7 @@ class _Planner:
         return False
 
     def _step(self, run: Run, *makes: str) -> Step:
-        return Step(run, self._present.settings_of(run), makes, self._outside(run))
+        return Step(run, self._present.settings_of(run), makes, outside_of(run, self._present))
 
     def _can_repeat(self, maker: Run) -> bool:
         """Tell whether a cell that is run again for what it makes makes the same."""
@@ -224,14 +238,6 @@ class _Planner:
                 " pruned before runs"
             )
         return ""
-
-    def _outside(self, run: Run) -> tuple[str, ...]:
-        """Name what a cell does outside the kernel."""
-        programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
-        files = [f"writes {PurePath(path).name}" for path in run.wrote]
-        calls = writing_calls(self._present.effects(run))
-        files = files or [f"writes files: {name}" for name in calls]
-        return (*programs, *files[:_TOLD])
 
     def _word(self, run: Run) -> str:
         return run_word(run, self._present.kernel)

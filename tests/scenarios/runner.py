@@ -200,12 +200,13 @@ def _wanted(line: str) -> Wanted:
 # Playing
 
 
-def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
+def play(scenario: Scenario, *, dry: bool = False, prove: bool = False) -> Outcome:
     """Play a scenario in kernels of its own, and hold what is said against what is true.
 
     Args:
         scenario: What to play.
         dry: Without tracking; only the result is looked at.
+        prove: Have the causes proved by experiment, instead of playing the way back.
     """
     counts: dict[int, int | None] = {}
     results: list[str] = []
@@ -235,6 +236,9 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
             problems = [] if changed is scenario.changed else [_truth(changed, results)]
             if dry:
                 return Outcome(changed, None, counts, tuple(problems))
+            if prove:
+                answer, found = _proved(kernel, scenario, f"%why {asked} --json --prove --yes")
+                return Outcome(changed, answer, counts, (*problems, *found))
             reply = kernel.run(f"%why {asked} --json", "ask-why")
             answer = next(map(json.loads, _objects(reply.stdout)), None)
             if answer is not None:
@@ -246,6 +250,41 @@ def play(scenario: Scenario, *, dry: bool = False) -> Outcome:
         said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
         return Outcome(changed, None, counts, (*problems, f"%why gave no answer: {said}"))
     return Outcome(changed, answer, counts, (*problems, *_judge(scenario, answer, counts)))
+
+
+def _proved(
+    kernel: Kernel, scenario: Scenario, command: str
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Have causes proved; say what is wrong with that.
+
+    No true cause is cleared, nothing else is proved, and everything is as before.
+    """
+    look = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
+    before = kernel.value(look)
+    reply, runs = kernel.record(command, "ask-why")
+    after = kernel.value(look)
+    answer = next(map(json.loads, _objects(reply.stdout)), None)
+    if answer is None:
+        said = f"{reply.error.ename}: {reply.error.evalue}" if reply.error else reply.stdout
+        return None, [f"no answer: {said}"]
+    problems = [
+        f"not as before: {name}: {before.get(name)} → {after.get(name)}"
+        for name in {*before, *(name for name in after if name.startswith(("name", "variable")))}
+        if before.get(name) != after.get(name)  # a library may be loaded, which we ask of states
+    ]
+    problems += [f"recorded: {run.source}" for run in runs if run.source != command]
+    problems += [
+        f"shown: {shown}" for shown in [*reply.displays, *reply.results, reply.stderr] if shown
+    ]
+    names = [name for wanted in scenario.wanted for name in wanted.names]
+    for cause in answer["causes"]:
+        named = any(_is(cause, *name) for name in names)
+        allowed = named or any(_is(cause, *name) for name in scenario.allowed)
+        if (named and cause["proof"].startswith("cleared")) or (
+            not allowed and cause["proof"] == "proved"
+        ):
+            problems.append(f"{cause['kind']} {cause['name']} is {cause['proof']}")
+    return answer, problems
 
 
 def _objects(printed: str) -> list[str]:
@@ -343,12 +382,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="all where none is named")
     parser.add_argument("--dry", action="store_true", help="check the scenarios, not %%why")
+    parser.add_argument("--prove", action="store_true", help="have the causes proved")
     parser.add_argument("--say", action="store_true", help="print what %%why said")
     options = parser.parse_args()
     scenarios = [read(path) for path in options.files or sorted(CASES.glob("*.py"))]
     right = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        outcomes = pool.map(partial(play, dry=options.dry), scenarios)
+        outcomes = pool.map(partial(play, dry=options.dry, prove=options.prove), scenarios)
         for scenario, outcome in zip(scenarios, outcomes, strict=True):
             right += not outcome.problems
             told = [f"{'MISS' if outcome.problems else 'ok  '} {scenario.name}", *outcome.problems]

@@ -49,18 +49,8 @@ def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # n
     blame = _blame(case, setting.name)
     message = f"{setting.name}: {_step(before, after)}"
     message += "".join(f"; {case.name(each.run)} set it" for each in blame if each.run)
-    fix = _restore(setting, before, after) if setting.restore else ""
+    fix = setting.statement(before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
-
-
-def _restore(setting: Setting, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Write the statement that puts a setting back: of several, those that changed."""
-    given = repr(before)
-    if isinstance(before, dict):
-        moved = {name: each for name, each in before.items() if after.get(name) != each}
-        given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
-    package = setting.restore.partition(".")[0]
-    return f"import {package}; {setting.restore.format(given)}"
 
 
 def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values

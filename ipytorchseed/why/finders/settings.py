@@ -25,7 +25,7 @@ _FACTS = frozenset({"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"})
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-_FOLLOWS = {  # set along with another flag, which is the one to name
+FOLLOWS = {  # set along with another flag, which is the one to name
     "torch.backends.cuda.matmul.allow_tf32": "torch.float32_matmul_precision",
     "torch.backends.cuda.matmul.fp32_precision": "torch.float32_matmul_precision",
     "torch.backends.mkldnn.matmul.fp32_precision": "torch.float32_matmul_precision",
@@ -92,7 +92,7 @@ def _only_learned(name: str, before: object) -> bool:
 
 def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
-    leader = _FOLLOWS.get(name)
+    leader = FOLLOWS.get(name)
     if name.isupper() and (name not in _WATCHED or name in case.run.source):
         return ""  # the cell's code names it
     if leader in moved:

@@ -1,0 +1,112 @@
+"""Running the cell of a recorded run again in the shell, as a run of that cell."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import ReplayError
+from ipytorchseed.notebook.rerun import run_coroutine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.notebook.tracking import Tracking
+
+_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
+"""Methods of a shell."""
+
+
+class Player:
+    """Runs cells of recorded runs again.
+
+    Args:
+        shell: The running shell.
+        tracking: The recording of its runs.
+
+    Attributes:
+        busy: Whether it is at work.
+    """
+
+    def __init__(self, shell: InteractiveShell, tracking: Tracking) -> None:
+        self._shell = shell
+        self._tracking = tracking
+        self.busy = False
+
+    @contextmanager
+    def at_work(self, command: str) -> Iterator[None]:
+        """Keep cells that run again from running others again.
+
+        Args:
+            command: What the user typed, for the error.
+
+        Raises:
+            ReplayError: It is at work.
+        """
+        if self.busy:
+            msg = f"this cell is being run again: take {command} out of the cell"
+            raise ReplayError(msg)
+        self.busy = True
+        try:
+            yield
+        finally:
+            self.busy = False
+
+    def run(
+        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+    ) -> Run | None:
+        """Run a cell again, whatever becomes of it.
+
+        Args:
+            again: The run whose cell it is.
+            number: The number in ``In[...]`` that the new run has, if it has one.
+            begin: What we do before the cell.
+            quiet: Show nothing of what it shows.
+
+        Returns:
+            The new run; None where it was not recorded.
+        """
+        execute = partial(self._shell.run_cell, again.source, store_history=False)
+        with self._no_traceback(), self._awaiting(), self._quiet_as(again.source):
+            return self._tracking.record(again, number, begin, execute, quiet=quiet)
+
+    @contextmanager
+    def _no_traceback(self) -> Iterator[None]:
+        """Show no traceback of a cell that fails: it is told in a line, and undone."""
+        own = vars(self._shell)
+        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
+        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
+        try:
+            yield
+        finally:
+            for name in _SHOW_ERRORS:
+                del own[name]
+            own.update(kept)
+
+    @contextmanager
+    def _quiet_as(self, source: str) -> Iterator[None]:
+        """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
+        typed: list[str] = getattr(self._shell.history_manager, "input_hist_parsed", [])
+        own, typed[-1:] = typed[-1:], [source]  # the last one is what IPython looks at
+        try:
+            yield
+        finally:
+            typed[-1:] = own
+
+    @contextmanager
+    def _awaiting(self) -> Iterator[None]:
+        """Have cells that await run to their end, though the kernel's loop runs this one."""
+        shell = self._shell
+        runner, shell.loop_runner = shell.loop_runner, run_coroutine
+        try:
+            yield
+        finally:
+            shell.loop_runner = runner
+
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stand in for what shows an error."""

@@ -1,0 +1,319 @@
+"""What two runs of a cell found, made again in copies, so that experiments can begin from it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import restore_libraries
+from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.errors import ReplayError
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.session.copies import Copier
+from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
+from ipytorchseed.session.watch import shell_name
+from ipytorchseed.session.world import Holdings, World, named
+from ipytorchseed.why.case import run_name
+from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.session.present import LiveKernel
+    from ipytorchseed.session.replay import Scene
+    from ipytorchseed.why.explanation import Cause
+
+_IN_DEPENDENCIES = 1.0
+"""Seconds to find what a cell reads now."""
+
+_COMMANDS = re.compile(r"^\s*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE)
+"""Commands that act on more than a cell."""
+
+
+class Experiments:
+    """What two runs of a cell found, and the mixtures of it in which the cell is run again.
+
+    Made where the kernel stands; nothing is touched until ``build``, and nothing of the user's
+    ever: ``leave`` puts all in its place again.
+
+    Args:
+        scene: What the cells find.
+        run: The later run.
+        against: The earlier run.
+        causes: What was found in them.
+        present: The kernel as it stands.
+        hidden: Names of the shell's own.
+
+    Attributes:
+        trials: What can be put back.
+        beside: Other variables that differ, which go back only to see the earlier result whole.
+        stays: Why a cause cannot be, by its place.
+        blocked: Why no experiment can be made, in a clause; empty where one can.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
+        self,
+        scene: Scene,
+        run: Run,
+        against: Run,
+        causes: Sequence[Cause],
+        present: LiveKernel,
+        hidden: Collection[str],
+    ) -> None:
+        self._scene = scene
+        self._present = present
+        self._hidden = hidden
+        self._run = replace(run, settings=present.settings_of(run))
+        self._against = replace(against, settings=present.settings_of(against))
+        digests = {
+            digest for digest in (against.begun.get(cause.name) for cause in causes) if digest
+        }
+        kept = digests - present.pruned(digests)
+        self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
+        self.beside = Trial()
+        self._later = self._plan(run)
+        self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
+        self.blocked = self._find_obstacle()
+        self._found_earlier = Holdings()
+        self._world: World | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """All cells that are run again, the experiments' own last."""
+        own = [Step(self._run, outside=outside_of(self._run, self._present))]
+        if merged(self.trials).text:
+            own.append(Step(self._against, outside=outside_of(self._against, self._present)))
+        makers = [*self._earlier.steps[:-1], *self._later.steps[:-1]]
+        return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
+
+    def _plan(self, run: Run) -> Plan:
+        """Find the way to what a run found, whatever became of it.
+
+        Where there is none, the states of generators inside of values do not count: they go back
+        with the sources, as far as they are on record.
+        """
+        run = replace(run, status="ok", files=())
+        plan = make_plan(run, self._present)
+        if not plan.blocked or not run.generators_before:
+            return plan
+        reads = {name: self._without_states(name, value) for name, value in run.reads.items()}
+        return make_plan(replace(run, reads=reads), self._present)
+
+    def _without_states(self, name: str, wanted: Fingerprint) -> Fingerprint:
+        now = self._present.last(name)
+        return now if now is not None and same(now, wanted) else wanted
+
+    def _plan_earlier(self) -> Plan:
+        """Find the way to what the earlier run found, or to as much of it as can be had."""
+        whole = self._plan(self._against)
+        if not whole.blocked:
+            return whole
+        reads = self._against.reads
+        wanted = merged(self.trials).values
+        open_ = {
+            name: reads[name]
+            for name in wanted
+            if not self._plan(replace(self._against, reads={name: reads[name]})).blocked
+        }
+        for trial in [each for each in self.trials if not each.values <= open_.keys()]:
+            self.trials.remove(trial)
+            self.stays |= dict.fromkeys(trial.causes, "no recorded cell makes it what it was")
+        return self._plan(replace(self._against, reads=open_))
+
+    def _find_obstacle(self) -> str:
+        name = run_name(self._run, self._present.kernel)
+        if not self.trials:
+            return "nothing of it can be put back"
+        if self._later.blocked or self._earlier.blocked:
+            return f"what {name} found cannot be made again"
+        commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
+        if commands:
+            return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
+        return ""
+
+    def build(self, play: Callable[[Run, Callable[[], None]], None]) -> None:
+        """Make what both runs found, in copies.
+
+        Args:
+            play: Runs the cell of a run again, after what it is told to call before it.
+
+        Raises:
+            ReplayError: A value cannot be copied.
+        """
+        names, places = self._reachable()
+        self._world = world = World(self._scene.namespace, names, places)
+        world.leave()
+        self._refuse_shared()
+        if self._earlier.steps:
+            self._make(self._earlier, play)
+            self._found_earlier = replace(world.found(), names=named(self._scene.namespace))
+        self._make(self._later, play)
+        world.begin_with(world.found())
+        if self._earlier.steps:
+            self._join(world)
+        for trial in [each for each in self.trials if not self._is_set(each)]:
+            self.trials.remove(trial)
+            self.stays |= dict.fromkeys(trial.causes, "a running kernel cannot change it any more")
+
+    def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
+        """Run the cells that make what a run found."""
+        self._enter()
+        for step in plan.steps[:-1]:
+            play(step.run, partial(self._begin, step))
+
+    def prepare(self, trial: Trial) -> tuple[Run, Callable[[], None]]:
+        """Put copies in place, mixed as a trial wants it.
+
+        Returns:
+            The run that would be, and what to call before its cell.
+
+        Raises:
+            ReplayError: A value cannot be copied.
+        """
+        self._enter()
+        copies, copier = self._part_of_earlier(trial).copy()
+        self._refuse_shared(copier.shared)
+        names = self._scene.namespace
+        names.update(copies.names)
+        copies.hold()
+        for name in {*self._run.missing, *trial.unbound} - trial.values:
+            names.pop(name, None)
+        record = as_if(self._run, self._against, trial)
+        return record, partial(self._begin, Step(record, record.settings))
+
+    @property
+    def lost(self) -> str:
+        """Why the cell may give something else in copies; empty where nothing is known."""
+        cut = [] if self._world is None else [n for n in self._world.cut if n in self._run.reads]
+        return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
+
+    def leave(self) -> None:
+        """Put everything back as it was before ``build``."""
+        if self._world is not None:
+            self._world.put_back()
+
+    def _enter(self) -> None:
+        assert self._world is not None  # noqa: S101 -- `build` made it
+        self._world.enter()
+        self._refuse_shared()
+
+    def _begin(self, step: Step) -> None:
+        """Put the process to where a run began."""
+        if step.settings.get(FOLDER):
+            os.chdir(step.settings[FOLDER])
+        restore_libraries(step.settings)
+        self._scene.put_back(step, run_name(step.run, self._present.kernel))
+
+    def _is_set(self, trial: Trial) -> bool:
+        """Tell whether the settings of a trial are as wanted once they are put back."""
+        if not trial.settings:
+            return True
+        try:
+            record, begin = self.prepare(trial)
+            begin()
+        except OSError:  # a folder that is gone
+            return False
+        ready = hasattr(sys.modules.get("torch"), "default_generator")
+        flags = {name: plain(value) for name, value in read_flags().items()} if ready else {}
+        return all(
+            flags.get(name, record.settings[name]) == record.settings[name]
+            for name in trial.settings
+        )
+
+    def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """List the names, and the attributes of modules, that the cells may reach."""
+        names: set[str] = set()
+        for step in self.plan.steps:
+            run, effects = step.run, self._present.effects(step.run)
+            found = find_dependencies(
+                effects, self._scene.namespace, self._hidden, seconds=_IN_DEPENDENCIES
+            )
+            if not found.complete:
+                names |= named(self._scene.namespace).keys()
+            names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
+            names |= {".".join(filter(None, place)) for place in found.names.values()}
+        own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
+        places = [(module, name) for module, dot, name in (n.rpartition(".") for n in own) if dot]
+        return own, places
+
+    def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
+        assert self._world is not None  # noqa: S101 -- as above
+        for path in {**self._world.shared, **(shared or {})}:
+            msg = f"{path} cannot be copied, and an experiment would change it"
+            raise ReplayError(msg)
+
+    def _part_of_earlier(self, trial: Trial) -> Holdings:
+        """Return what the earlier run found of the variables of a trial."""
+        found = self._found_earlier
+        names = {name: found.names[name] for name in trial.values if name in found.names}
+        return Holdings(
+            names,
+            {place: v for place, v in found.modules.items() if ".".join(place) in trial.values},
+            [each for each in found.classes if any(each[0] is value for value in names.values())],
+        )
+
+    def _join(self, world: World) -> None:
+        """Have variables go back together that hold parts of one another, and their causes."""
+        links: dict[int, set[str]] = {}
+        for held in (world.found().names, self._found_earlier.names):
+            copier = _Linking(links)
+            for name, value in held.items():
+                if value is not world.original.get(name, links):
+                    copier.named(name, value)
+        groups = [names for names in links.values() if len(names) > 1]
+        differ = {
+            name
+            for name, value in self._against.reads.items()
+            if name in self._run.reads and same(value, self._run.reads[name]) is False
+        }
+        joined: list[Trial] = []
+        for trial in self.trials:
+            values = set(trial.values)
+            while values and any(not values.isdisjoint(g) and not g <= values for g in groups):
+                values.update(*(group for group in groups if not values.isdisjoint(group)))
+            whole = replace(trial, values=frozenset(values))
+            alike = [each for each in joined if not each.values.isdisjoint(values)]
+            joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
+        self.trials = joined
+        self.beside = Trial(values=frozenset(differ) - merged(joined).values)
+
+
+class _Linking(Copier):
+    """Notes which objects, and which memory, are reached from which names.
+
+    Args:
+        links: Filled in: names by what is reached.
+    """
+
+    def __init__(self, links: dict[int, set[str]]) -> None:
+        super().__init__()
+        self._links = links
+
+    def copy(self, value: Any) -> Any:  # noqa: ANN401
+        made = super().copy(value)
+        if made is not value:
+            for key in (id(value), _memory(value)):
+                self._links.setdefault(key, set()).add(self._path[0])
+        return made
+
+
+def _memory(value: Any) -> int:  # noqa: ANN401
+    """Return what tells the memory behind a tensor or array; its own number for all else."""
+    numpy: Any = sys.modules.get("numpy")
+    with suppress(Exception):  # it has none: sparse, of another device
+        if hasattr(type(value), "untyped_storage"):
+            return int(value.untyped_storage().data_ptr()) or id(value)
+        while numpy is not None and type(value) is numpy.ndarray and value.base is not None:
+            value = value.base
+    return id(value)

@@ -1,0 +1,177 @@
+"""What goes back for each cause, the run that would be, and whose result it gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.determinism.table import FLAGS
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.why.changes import find_changes, not_compared
+from ipytorchseed.why.experiments import Result
+from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.finders.settings import FOLLOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.explanation import Cause, Change
+
+
+class Trial(Struct, frozen=True):
+    """What goes back together.
+
+    Attributes:
+        causes: Which causes that are, by their places.
+        text: Whether the cell's text does.
+        states: Sources and generators.
+        settings: Flags, environment variables, the working folder and what libraries keep.
+        values: Variables that the earlier run found.
+        unbound: Variables that it did not find.
+    """
+
+    causes: frozenset[int] = frozenset()
+    text: bool = False
+    states: frozenset[str] = frozenset()
+    settings: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    unbound: frozenset[str] = frozenset()
+
+    def __or__(self, other: Trial) -> Trial:
+        """Return the trial in which both go back."""
+        fields = self.__struct_fields__
+        return Trial(*(getattr(self, name) | getattr(other, name) for name in fields))
+
+
+def merged(trials: Iterable[Trial]) -> Trial:
+    """Return the trial in which all of some go back; of none, that in which nothing does."""
+    whole = Trial()
+    for trial in trials:
+        whole |= trial
+    return whole
+
+
+def find_trials(
+    run: Run, against: Run, causes: Sequence[Cause], kept: Collection[str]
+) -> tuple[list[Trial], dict[int, str]]:
+    """Find what goes back for each cause.
+
+    Args:
+        run: The later run.
+        against: The earlier run.
+        causes: What was found in them.
+        kept: The digests of the states that the ledger keeps.
+
+    Returns:
+        The trials; and why a cause cannot be put back, by its place.
+    """
+    trials: dict[Trial, Trial] = {}
+    stays: dict[int, str] = {}
+    for place, cause in enumerate(causes):
+        found = _trial(run, against, cause, kept)
+        if isinstance(found, str):
+            stays[place] = found
+        else:
+            trials[found] = trials.get(found, found) | Trial(causes=frozenset({place}))
+    return [*trials.values()], stays
+
+
+_STAYS = {"entropy": "it answers differently each time", "operation": "it does not repeat"}
+"""Kinds of causes that nothing puts back."""
+
+
+def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
+    """Return what goes back for a cause, or say why that cannot be."""
+    if cause.kind == "code":
+        return Trial(text=True)
+    if cause.kind == "rng":
+        return _trial_of_source(run, against, cause.name, kept)
+    if cause.kind == "input":
+        return _trial_of_input(run, against, cause.name)
+    if cause.kind == "file":
+        return _trial_of_file(run, against, cause.name)
+    return _STAYS[cause.kind] if cause.kind in _STAYS else _trial_of_setting(cause.name)
+
+
+def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
+    if name not in against.begun or name not in run.begun:
+        return "where it began is not on record"
+    known = against.begun[name] in kept
+    return Trial(states=frozenset({name})) if known else "its earlier state is no longer kept"
+
+
+def _trial_of_file(run: Run, against: Run, path: str) -> Trial | str:
+    moved = run.settings.get(FOLDER) != against.settings.get(FOLDER)
+    elsewhere = moved and path not in {file.path for file in against.files}
+    return Trial(settings=frozenset({FOLDER})) if elsewhere else "what was in it is not kept"
+
+
+def _trial_of_setting(name: str) -> Trial | str:
+    if name in BY_NAME and not BY_NAME[name].restore:
+        return "there is no call that puts it back"
+    read_at_start = name in {flag.name for flag in FLAGS}
+    settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
+    followers = {each for each, leader in FOLLOWS.items() if leader == name}
+    whole = frozenset({name, *followers})
+    return Trial(settings=whole) if settable else "a running kernel cannot change it"
+
+
+def _trial_of_input(run: Run, against: Run, name: str) -> Trial | str:
+    values = against.reads.get(name), run.reads.get(name)
+    if values[0] is None:
+        known = name in against.missing and "." not in name
+        return Trial(unbound=frozenset({name})) if known else "what it was is not on record"
+    if any(value is not None and value.opaque for value in values):
+        return "it cannot be seen into"
+    return Trial(values=frozenset({name}))
+
+
+def as_if(run: Run, against: Run, trial: Trial) -> Run:
+    """Return the record of a run that began as another, but for what goes back in a trial.
+
+    Args:
+        run: The other.
+        against: The run as which the rest begins.
+        trial: What goes back.
+    """
+    unset = dict.fromkeys(name for name in against.settings if name.isupper())
+    then = {name: against.settings.get(name) for name in trial.settings}
+    states = {n: digest for n, digest in against.before.items() if n in trial.states}
+    generators = {n: each for n, each in against.generators_before.items() if n in trial.states}
+    return replace(
+        run,
+        source=against.source if trial.text else run.source,
+        before={**run.before, **states},
+        generators_before={**run.generators_before, **generators},
+        settings={**unset, **run.settings, **then},
+    )
+
+
+def compare(run: Run, against: Run, made: Run, changed: Sequence[Change]) -> Result:
+    """Tell which of two runs' results a run gave.
+
+    Args:
+        run: The later run.
+        against: The earlier run.
+        made: The run.
+        changed: In what the two differ: all of that has to be known to be alike.
+    """
+    for known, result in ((against, Result.EARLIER), (run, Result.LATER)):
+        if not find_changes(known, made) and all(_is_alike(each, known, made) for each in changed):
+            return result
+    return Result.OTHER
+
+
+def _is_alike(change: Change, known: Run, made: Run) -> bool:
+    """Tell whether two runs that show no difference are known to be alike in something."""
+    if change.what == "variable":
+        one, other = (
+            run.writes.get(change.name) or run.reads.get(change.name) for run in (known, made)
+        )
+        return one is not None and other is not None and same(one, other) is True
+    word = {"result": "result", "stdout": "printed", "display": "displayed"}.get(change.what)
+    return word is None or word not in " ".join(not_compared(known, made))

@@ -1,0 +1,371 @@
+"""``%why --prove``: causes are put back one at a time, in copies; nothing of it remains."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+LOOK = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
+"""Everything that stands in a kernel."""
+
+
+@pytest.fixture
+def play(new_kernel):
+    """Run cells, each known by its first line unless a name is given; return the kernel."""
+
+    def played(*cells):
+        for cell in cells:
+            text, name = cell if isinstance(cell, tuple) else (cell, cell.partition("\n")[0])
+            new_kernel.run(text, name)
+        return new_kernel
+
+    return played
+
+
+def prove(kernel, command="%why --json --prove"):
+    """Have the causes proved, and see that all is as before; return what is said of each."""
+    before = kernel.value(LOOK)
+    reply, runs = kernel.record(command, "ask")
+    after = kernel.value(LOOK)
+    assert reply.error is None, reply.error
+    assert {name: each for name, each in after.items() if before.get(name, each) != each} == {}
+    assert {name for name in before.keys() ^ after.keys() if name.startswith("name")} == set()
+    assert ([run.source for run in runs], reply.stderr) == ([command], "")
+    answer = json.loads(reply.stdout)
+    assert not [shown for shown in reply.displays if shown["text/plain"]]
+    return {cause["name"]: (cause["proof"], cause["experiment"]) for cause in answer["causes"]}
+
+
+def back(number, alone=""):
+    """Return what is said of a cause that brings the result of a run back."""
+    return "proved", f"put back{alone}, it brings In[{number}]'s result back, bit for bit"
+
+
+def test_a_source_that_moved(play):
+    """It is put back to where it stood."""
+    draw = "out = [random.random(), 1]\nout"
+    kernel = play("import random\nrandom.seed(3)", draw, draw)
+    assert prove(kernel) == {"python": back(3)}
+
+
+def test_a_generator_object(play):
+    """Also one that is held by another object."""
+    setup = (
+        "import numpy as np\nclass Data:\n    pass\nds = Data()\nds.rng = np.random.default_rng(1)"
+    )
+    draw = "out = ds.rng.random(2).tolist()"
+    assert prove(play(setup, draw, draw)) == {"ds.rng": back(3)}
+
+
+def test_a_flag(play):
+    """It is as before afterwards."""
+    use = "third = (torch.ones(1) / 3).item()"
+    kernel = play("import torch", use, "torch.set_default_dtype(torch.float64)", use)
+    assert prove(kernel) == {"torch.default_dtype": back(3)}
+
+
+def test_a_setting_of_a_library(play):
+    """By the call that sets it."""
+    show = "print(values)"
+    setup = "import numpy as np\nvalues = np.array([1 / 3])"
+    kernel = play(setup, show, "np.set_printoptions(precision=2)", show)
+    assert prove(kernel) == {"numpy.set_printoptions": back(3)}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    ["import os\nout = os.environ.get('SCALE', '1')", "out = scale()"],
+    ids=["cell", "helper"],
+)
+def test_a_variable_of_the_environment(play, asks):
+    """Whether it was set or not, and whoever asks for it."""
+    helper = "import os\ndef scale():\n    return os.environ.get('SCALE', '1')"
+    kernel = play(helper, (asks, "use"), "os.environ['SCALE'] = '5'", (asks, "use"))
+    assert prove(kernel) == {"SCALE": back(3)}
+    kernel = play("del os.environ['SCALE']", (asks, "use"))
+    assert prove(kernel) == {"SCALE": back(5)}
+
+
+def test_the_working_folder(play, tmp_path):
+    """The file of the folder of before is read."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "data.txt").write_text("1")
+    (tmp_path / "data.txt").write_text("2")
+    read = "text = open('data.txt').read()"
+    kernel = play("import os", read, "os.chdir('old')", read)
+    assert prove(kernel) == {str(tmp_path / "old" / "data.txt"): back(3)}
+    assert kernel.value("os.getcwd()") == str(tmp_path / "old")
+
+
+def test_an_edit_of_the_cell(play):
+    """The earlier text is run."""
+    (found,) = prove(play("x = 3", ("y = x + 1\ny", "c"), ("y = x + 2\ny", "c"))).values()
+    assert found == back(3)
+
+
+def test_an_input_that_an_earlier_cell_makes(play):
+    """Its cell of then runs again, in copies: the one of now is as it was."""
+    make = ("data = [1, 2]", "make"), ("data = [4]", "make")
+    kernel = play(make[0], "total = sum(data)", make[1], "total = sum(data)")
+    assert prove(kernel) == {"data": back(3)}
+    assert kernel.value("data") == [4]
+
+
+def test_an_input_that_later_cells_changed(play):
+    """For both runs it is made again as they found it."""
+    kernel = play("data = [1]", "total = sum(data)", "data.append(4)", "total = sum(data)",
+                  "data.clear()", "data.append(100)")  # fmt: skip
+    assert prove(kernel, "%why 5 --json --prove") == {"data": back(3)}
+    assert kernel.value("data") == [100]
+
+
+def test_a_model_goes_back_with_its_optimizer(play):
+    """What holds parts of one another does; here what was drawn is needed as well."""
+    train = (
+        "loss = model(torch.randn(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
+        "opt.step()\nloss.item()"
+    )
+    make = (
+        "torch.manual_seed(0)\nmodel = torch.nn.Linear(3, 1)\n"
+        "opt = torch.optim.Adam(model.parameters())"
+    )
+    found = prove(play("import torch", make, train, train))
+    assert {level for level, _ in found.values()} == {"proved"}
+    assert {"model", "torch.cpu"} <= found.keys()
+    assert found["torch.cpu"][1].startswith("put back together with model")
+
+
+def test_a_name_that_was_not_there(play):
+    """It is taken away, and stands where it stood afterwards."""
+    use = "out = rate if 'rate' in globals() else 0"
+    kernel = play("x = 1", use, "rate = 5", "y = 2", use)
+    assert prove(kernel) == {"rate": back(3)}
+
+
+def test_two_causes_that_act_only_together(play):
+    """Neither alone changes anything."""
+    use = "y = 1 if a and b else 0"
+    found = prove(play("a = 1; b = 1", use, "a = 0", "b = 0", use))
+    brings = "put back together, they bring In[3]'s result back, bit for bit"
+    assert found == {
+        name: ("proved", f"acts only together with {other}: {brings}")
+        for name, other in ("ab", "ba")
+    }
+
+
+def test_two_causes_of_which_each_does_it(play):
+    """Each alone brings it back."""
+    use = "y = 1 if a or b else 0"
+    found = prove(play("a = 1; b = 1", use, "a = 0; b = 0", use))
+    assert found == {name: back(3, " alone") for name in "ab"}
+
+
+def test_two_independent_causes(play):
+    """Each changes the result by itself, and only both bring it back."""
+    use = "y = a + 10 * b"
+    found = prove(play("a = 1; b = 1", use, "a = 2", "b = 2", use))
+    assert found == {
+        name: (
+            "proved",
+            f"put back together with {other}, it brings In[3]'s result back, bit for bit",
+        )
+        for name, other in ("ab", "ba")
+    }
+
+
+def test_a_decoy_is_cleared_by_experiment(play):
+    """It stays in the list, as the last, and is among what was cleared as well."""
+    use = "total = torch.tensor(data).sum().item()"
+    kernel = play("import torch\ndata = [1.0]", use,
+                  "data.append(2.0)\ntorch.set_num_threads(1 + (torch.get_num_threads() == 1))",
+                  use)  # fmt: skip
+    assert prove(kernel) == {
+        "data": back(3, " alone"),
+        "torch.num_threads": ("cleared by experiment", "put back, the result stays In[5]'s"),
+    }
+    answer = json.loads(kernel.run("%why 5 --json --prove").stdout)
+    assert [each["name"] for each in answer["cleared"]] == ["torch.num_threads"]
+    shown = kernel.run("%why 5 --prove").displays[-1]["text/plain"]
+    assert re.search(r"^  · torch.num_threads was", shown, re.MULTILINE)
+    assert "\n      cleared by experiment: put back, the result stays In[5]'s\n" in shown
+    assert "Not the cause" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_without_it_nothing_is_said_of_proof(play):
+    """But in JSON, where each cause is likely."""
+    kernel = play("x = 1", "y = x", "x = 2", "y = x")
+    shown = kernel.run("%why").displays[-1]["text/plain"]
+    assert "likely" not in shown
+    assert "proved" not in shown
+    (cause,) = json.loads(kernel.run("%why 5 --json").stdout)["causes"]
+    assert (cause["proof"], cause["experiment"]) == ("likely", "")
+
+
+def test_what_cannot_be_put_back_is_likely(play, tmp_path):
+    """With the reason in a clause."""
+    read = "text = open('data.txt').read(), random.random()"
+    (tmp_path / "data.txt").write_text("1")
+    kernel = play("import random", "random.seed(1)", read)
+    (tmp_path / "data.txt").write_text("2")
+    assert prove(play("random.seed(1)", read)) == {
+        str(tmp_path / "data.txt"): ("likely", "what was in it is not kept")
+    }
+    assert kernel.run("%why --prove").error is None
+
+
+def test_an_input_that_nothing_makes(play):
+    """No cell that is on record left it so."""
+    kernel = play("x = [1]", "y = x[0]")
+    kernel.run("x[0] = 7", silent=True)
+    kernel.run("y = x[0]", "y = x[0]")
+    found = prove(kernel)
+    assert found == {"x": back(3)}
+    kernel.run("x[0] = 8", silent=True)
+    kernel.run("y = x[0]", "y = x[0]")
+    kernel.run("x[0] = 9", silent=True)
+    assert prove(kernel, "%why 6 --json --prove") == {
+        "x": ("likely", "no recorded cell makes it what it was")
+    }
+
+
+def test_a_cell_that_does_not_repeat(play):
+    """Nothing is proved, whatever was put back."""
+    ask = "out = x, os.urandom(4).hex()"
+    found = prove(play("import os\nx = 1", ask, "x = 2", ask))
+    assert found["x"] == (
+        "likely", "run again from where In[5] began, the cell gave another result"
+    )  # fmt: skip
+    assert found["os.urandom"] == ("likely", "it answers differently each time")
+
+
+def test_a_cell_that_failed(play):
+    """What made it fail is proved: without that the earlier result comes."""
+    kernel = play("x = 2", "y = 1 / x", "x = 0", "y = 1 / x")
+    assert prove(kernel, "%why 5 --json --prove") == {"x": back(3)}
+    assert kernel.value("get_ipython().last_execution_succeeded") is True
+
+
+def test_a_maker_that_fails(play):
+    """Then nothing can be made again, and all is as before."""
+    make = "data = [1] if first else 1 / 0\nfirst = False"
+    kernel = play("first = True", make, "total = sum(data)")
+    kernel.run("data = [5]", "other")
+    kernel.run("total = sum(data)", "total = sum(data)")
+    kernel.run("def sum(x):\n    raise ValueError")
+    kernel.run("del sum")
+    assert {level for level, _ in prove(kernel, "%why 6 --json --prove").values()} <= {
+        "proved", "likely",
+    }  # fmt: skip
+
+
+def test_a_cell_that_writes_a_file_is_not_run(play, tmp_path):
+    """It is said what would happen; with --yes it happens."""
+    save = "open('out.txt', 'a').write(str(x))\ny = x"
+    kernel = play("x = 1", save, "x = 2", save)
+    reply = kernel.run("%why --prove")
+    assert reply.error.evalue == (
+        "%why: In[5] writes out.txt. Nothing was run; to run that again for a proof, add --yes"
+    )
+    assert (tmp_path / "out.txt").read_text() == "12"
+    assert prove(kernel, "%why 5 --json --prove --yes") == {"x": back(3)}
+    assert len((tmp_path / "out.txt").read_text()) > 2
+
+
+def test_yes_goes_with_prove(new_kernel):
+    """Alone it means nothing."""
+    assert "--yes goes with --prove" in new_kernel.run("%why --yes").error.evalue
+
+
+def test_what_cannot_be_copied_is_left_alone(play):
+    """A generator that the cell draws from would be used up."""
+    kernel = play("items = (i for i in range(9))\nx = 1", "y = next(items), x", "x = 2",
+                  "y = next(items), x")  # fmt: skip
+    found = prove(kernel, "%why 5 --json --prove")
+    assert {level for level, _ in found.values()} == {"likely"}
+    assert kernel.value("next(items)") == 2
+
+
+def test_a_deterministic_cell(play):
+    """Its seed and flags hold in each experiment, and no receipt is shown."""
+    cell = "%%deterministic 42\nout = torch.rand(2).sum().item() * scale"
+    kernel = play("import torch\nscale = 1", (cell, "d"), "scale = 2", (cell, "d"))
+    assert prove(kernel) == {"scale": back(3)}
+    assert kernel.value("torch.are_deterministic_algorithms_enabled()") is False
+
+
+def test_a_cell_that_gives_commands_is_not_run(play):
+    """What they do is not undone."""
+    cell = "%seed off\ny = x"
+    kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
+    assert prove(kernel) == {"x": ("likely", "In[5] gives commands of this extension")}
+
+
+def test_seeds_of_the_cells_are_not_logged(play):
+    """What was applied in an experiment is gone, and what %seed says as well."""
+    cell = "%seed 7 -q\ny = x"
+    kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"), "%seed 1 -q")
+    log = kernel.run("%seed log").stdout
+    assert prove(kernel, "%why 5 --json --prove") == {"x": back(3)}
+    assert kernel.run("%seed log").stdout == log
+
+
+def test_a_cell_that_awaits_shows_and_plots(play):
+    """Nothing of it is shown."""
+    cell = (
+        "import asyncio, sys\nfrom IPython.display import display\nawait asyncio.sleep(0)\n"
+        "display(x)\nprint(x)\nprint(x, file=sys.stderr)\nx"
+    )
+    kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
+    assert prove(kernel) == {"x": back(3)}
+    assert kernel.run("_").shown == "2"
+
+
+def test_an_interrupt_leaves_everything_as_before(play):
+    """In the middle of the second experiment."""
+    cell = (
+        "import signal, sys\nsys.calls = getattr(sys, 'calls', 0) + 1\nx.append(sys.calls)\n"
+        "if sys.calls == 4:\n    signal.raise_signal(signal.SIGINT)\ny = len(x)"
+    )
+    kernel = play("x = []", (cell, "c"), (cell, "c"))
+    before = kernel.value(LOOK)
+    reply, runs = kernel.record("%why --prove", "ask")
+    assert reply.error.evalue == "%why: interrupted; everything is as before"
+    assert kernel.value(LOOK) == before
+    assert [run.source for run in runs] == ["%why --prove"]
+    assert kernel.value("__import__('sys').calls") == 4
+
+
+def test_how_far_it_is(play):
+    """A line names what is put back, and goes."""
+    cell = "import time\ntime.sleep(0.6)\ny = x"
+    kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
+    reply = kernel.run("%why --prove")
+    assert len(reply.displays) == 2
+    assert reply.displays[0]["text/plain"] == ""
+
+
+def test_an_earlier_kernel(play):
+    """The record of its run is what the result is held against; its cells run again."""
+    kernel = play("import random\nrandom.seed(1)\nx = [1]", "x.append(random.random())\ny = x[-1]")
+    kernel.restart()
+    kernel.run("%load_ext ipytorchseed")
+    kernel = play("import random\nrandom.seed(2)\nx = [1]", "x.append(random.random())\ny = x[-1]")
+    assert prove(kernel) == {
+        "python": ("proved", "put back, it brings #2's result back, bit for bit")
+    }
+
+
+def test_tab_completes_it(new_kernel):
+    """As all options."""
+    assert "--prove" in new_kernel.complete("%why --p")
+
+
+def test_a_replay_proves_the_causes(play):
+    """All that it put back, together."""
+    kernel = play("x = [1]", "x.append(len(x))\nlen(x)", "x.append(len(x))\nlen(x)")
+    shown = " ".join(kernel.run("%replay 3").displays[-1]["text/plain"].split())
+    assert "✓ In[5] is In[3]'s result again" in shown
+    assert "This proves the cause: x." in shown

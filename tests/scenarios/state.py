@@ -1,0 +1,54 @@
+"""What stands in a kernel, as text that can be compared: names, states, flags and surroundings."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sys
+import warnings
+from typing import Any
+
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+
+_OF_THE_SHELL = re.compile(r"_i+\d*|_ih|In|__\w+__")
+"""Names under which the shell keeps what was typed, the question included."""
+
+_LONG = 1000
+"""Letters from which on a state is told by its digest."""
+
+
+def look(namespace: dict[str, Any]) -> dict[str, str]:
+    """Name everything, by where it is found; nothing is drawn or imported."""
+    memo = Memo()
+    found = {
+        f"name {name}": f"{id(value)} {_digest(value, memo)}"
+        for name, value in list(namespace.items())
+        if not _OF_THE_SHELL.fullmatch(name)
+    }
+    found["order"] = " ".join(name for name in namespace if not _OF_THE_SHELL.fullmatch(name))
+    found["python"] = str(random.getstate())
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None:
+        found["numpy"] = str(numpy.random.get_state(legacy=False))
+        found["printed"] = f"{numpy.get_printoptions()} {numpy.geterr()}"
+    if torch is not None:
+        found["torch"] = str(torch.get_rng_state().tolist())
+        found["torch printed"] = str(vars(torch._tensor_str.PRINT_OPTS))
+        found |= {f"flag {name}": str(value) for name, value in read_flags().items()}
+    found |= {f"variable {name}": value for name, value in os.environ.items()}
+    found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is compared
+    found["warnings"] = str(warnings.filters)
+    found["limit"] = str(sys.getrecursionlimit())
+    return {
+        name: each if len(each) < _LONG else xxh3_64_hexdigest(each.encode())
+        for name, each in found.items()
+    }
+
+
+def _digest(value: object, memo: Memo) -> str:
+    seen = fingerprint(value, memo=memo, budget=Budget(float("inf")))
+    return f"{seen.digest} {dict(seen.parts)}"

@@ -55,6 +55,11 @@ SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the tests of ``SPREAD`` to the end, where they fill what long files leave free."""
+    items.sort(key=lambda item: item.nodeid.startswith(SPREAD))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Under ``--dist loadfile``, keep the tests of a file together, but for those of ``SPREAD``."""

@@ -58,6 +58,11 @@ SPREAD = (
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the tests of ``SPREAD`` to the end, where they fill what long files leave free."""
+    items.sort(key=lambda item: item.nodeid.startswith(SPREAD))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Under ``--dist loadfile``, keep the tests of a file together, but for those of ``SPREAD``."""
@@ -111,7 +116,7 @@ def everything() -> dict[str, object]:
     """Return all that a test must leave as it was, by name."""
     return {
         "python": random.getstate(),
-        "numpy": json.dumps(np.random.get_state(legacy=False), default=np.ndarray.tolist),
+        "numpy": json.dumps(np.random.get_state(legacy=False), default=_bytes_of),
         "torch.cpu": torch.get_rng_state().numpy().tobytes(),
         "seeds waiting for cuda": _waiting(torch.cuda),
         "seeds waiting for xpu": _waiting(torch.xpu),
@@ -126,6 +131,11 @@ def everything() -> dict[str, object]:
         "handler of interrupts": signal.getsignal(signal.SIGINT),
         **flags_now(),
     }
+
+
+def _bytes_of(array: np.ndarray) -> str:
+    """Return what an array holds as text, many times sooner than a list of its numbers."""
+    return array.tobytes().hex()
 
 
 def _waiting(devices: Any) -> dict[str, object]:

@@ -38,17 +38,20 @@ if TYPE_CHECKING:
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
 
-LATE = ("IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_")
+LATE = ("GITHUB_ACTIONS", "HOME", "IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_", "PY_COLORS")
 """Beginnings of environment variables that nothing reads before the kernel starts."""
 
 EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
 """What a kernel imports as it starts."""
 
-USERS = ("numpy", "torch")
-"""What users import; the later bring the earlier."""
+USERS = ("numpy", "torch", "torch._dynamo")
+"""What users import, the last by the first step of an optimizer; the later bring the earlier."""
 
-HIDDEN = {"numpy", "torch", "torchgen", "functorch"}
+HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
 """The packages that are put out of sight."""
+
+OURS = ("click", "jinja2", "msgspec.json", "msgspec.msgpack", "xxhash")
+"""Libraries that the extension imports, and that no test looks for."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -186,43 +189,92 @@ class Forked:
 # In the fork server, and in the kernels
 
 
+class Brought:
+    """All that an import brings.
+
+    Attributes:
+        modules: The modules of packages that are put out of sight, by name.
+        inside: Those of them that lie in a package which was there before.
+        filters: Filters of warnings.
+        variables: Environment variables.
+    """
+
+    def __init__(self, name: str) -> None:
+        names, filters, variables = {*sys.modules}, [*warnings.filters], {**os.environ}
+        importlib.import_module(name)
+        self.modules = {
+            each: module
+            for each, module in sys.modules.items()
+            if each.partition(".")[0] in HIDDEN and each not in names
+        }
+        self.inside = [each for each in self.modules if each.rpartition(".")[0] in names]
+        self.filters = [each for each in warnings.filters if each not in filters]
+        self.variables = {name: os.environ[name] for name in {*os.environ} - {*variables}}
+
+    def hide(self) -> None:
+        """Put it out of sight."""
+        for name in self.inside:
+            package, _, own = name.rpartition(".")
+            vars(sys.modules[package]).pop(own, None)
+        for name in self.modules:
+            del sys.modules[name]
+        warnings.filters[:] = [each for each in warnings.filters if each not in self.filters]
+        _forget_warnings()
+        for name in self.variables:
+            del os.environ[name]
+
+    def show(self) -> None:
+        """Bring it back."""
+        for name, module in self.modules.items():
+            sys.modules.setdefault(name, module)
+        for name in self.inside:
+            package, _, own = name.rpartition(".")
+            setattr(sys.modules[package], own, self.modules[name])
+        warnings.filters[:0] = self.filters
+        _forget_warnings()
+        for name, value in self.variables.items():
+            os.environ.setdefault(name, value)
+
+
+def _forget_warnings() -> None:
+    """Have warnings forget what they remember of filters that were others."""
+    with warnings.catch_warnings():
+        pass
+
+
 class Shelf(MetaPathFinder, Loader):
     """Imported modules that are out of sight until somebody imports them."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, dict[str, Any]] = {}
-        for name in USERS:
-            before = {*sys.modules}
-            importlib.import_module(name)
-            brought = {each for each in sys.modules if each.partition(".")[0] in HIDDEN} - before
-            self._kept[name] = {each: sys.modules[each] for each in brought}
-        for modules in self._kept.values():
-            for each in modules:
-                del sys.modules[each]
+        self._kept = [Brought(name) for name in USERS]
+        for brought in reversed(self._kept):
+            brought.hide()
 
     def renew(self) -> None:
         """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
-        kept = {name: module for each in self._kept.values() for name, module in each.items()}
+        kept = {name: module for each in self._kept for name, module in each.modules.items()}
         if random := kept.get("numpy.random"):  # some versions import it on first use
             random.get_bit_generator().state = random.MT19937().state
         kept["torch"].default_generator.seed()
 
     def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
         """Find what is out of sight; leave all else to others."""
-        if fullname not in self._kept:
-            return None
-        spec = copy.copy(self._kept[fullname][fullname].__spec__)
-        spec.loader = self
-        return spec
+        for brought in self._kept:
+            if fullname in brought.modules:
+                spec = copy.copy(brought.modules[fullname].__spec__)
+                spec.loader = self
+                return spec
+        return None
 
     def create_module(self, spec: ModuleSpec) -> Any:
         """Bring a module back, and with it all that its import brought."""
-        found = self._kept[spec.name][spec.name]
-        self._spec = found.__spec__
-        for name in USERS[: USERS.index(spec.name) + 1]:
-            for each, module in self._kept.pop(name, {}).items():
-                sys.modules.setdefault(each, module)
-        return found
+        while True:
+            brought = self._kept.pop(0)
+            brought.show()
+            if spec.name in brought.modules:
+                found = brought.modules[spec.name]
+                self._spec = found.__spec__
+                return found
 
     def exec_module(self, module: Any) -> None:
         """Leave it as it was, but for the mark that an import has left on it."""
@@ -283,7 +335,7 @@ def main() -> None:
     del sys.path[0]  # this file's folder
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
-    for name in EVERY_KERNEL:
+    for name in (*EVERY_KERNEL, *OURS):
         importlib.import_module(name)
     shelf = Shelf()
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork

@@ -12,8 +12,10 @@ pytestmark = pytest.mark.skipif(not CAN_FORK, reason="kernels are not forked on 
 
 MODULES = (
     "' '.join(sorted(name for name in __import__('sys').modules"
-    " if name.split('.')[0] in {'numpy', 'torch', 'torchgen', 'functorch'}))"
+    " if name.split('.')[0] in {'numpy', 'torch', 'torchgen', 'functorch', 'sympy', 'mpmath'}))"
 )
+
+EFFECTS = "[*map(str, __import__('warnings').filters), *map(str, __import__('os').environ.items())]"
 
 LOADERS = "[type(module.__spec__.loader).__name__ for module in (numpy, torch, torch.nn)]"
 
@@ -34,15 +36,22 @@ def pair(tmp_path_factory):
 
 
 def test_what_a_cell_imports_is_imported_by_that_cell(pair):
-    """Before, it is nowhere; after it, all modules are there that a first import brings."""
+    """Before, it is nowhere; after it, all modules are there that a first import brings.
+
+    So are the filters of warnings and the environment variables that it adds.
+    """
     counts = []
-    for cell in ("1", "import numpy", "import torch"):
+    effects = [{*kernel.value(EFFECTS)} for kernel in pair]
+    for cell in ("1", "import numpy", "import torch", "import torch._inductor.config"):
         for kernel in pair:
             assert kernel.run(cell).status == "ok"
         cold, forked = (kernel.value(MODULES).split() for kernel in pair)
         assert forked == cold
         counts.append(len(forked))
-    assert counts[0] == 0 < counts[1] < counts[2]
+    cold, forked = ({*k.value(EFFECTS)} - before for k, before in zip(pair, effects, strict=True))
+    assert forked == cold
+    assert any("SymPy" in each for each in forked)
+    assert counts[0] == 0 < counts[1] < counts[2] < counts[3]
     cold, forked = (kernel.value(LOADERS) for kernel in pair)
     assert forked == cold
 

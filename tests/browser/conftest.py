@@ -1,4 +1,4 @@
-"""One browser and one server for the tests of a file; a notebook for each."""
+"""One browser and one server for the tests of this folder; a notebook for each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -15,8 +16,12 @@ from tests.browser.front_ends import Notebook, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import BrowserContext
+
+_T = TypeVar("_T")
+_HELD = pytest.StashKey[dict[str, Any]]()
 
 SHOTS = Path(__file__).parent / "screenshots"
 """Where pictures are left, to be looked at; git ignores them."""
@@ -36,12 +41,29 @@ WORDS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium: the system's, or Playwright's own. In CI a missing one is a failure.
+def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextManager[_T]]) -> _T:
+    """Enter a context for the first test that asks; leave it after the last test of this folder.
 
-    For one file: as long as Playwright is there, its event loop runs in this thread.
+    Not that of the session: as long as Playwright is there, its event loop runs in this thread.
     """
+    folder = request.node.parent
+    held = folder.stash.setdefault(_HELD, {})
+    if request.fixturename not in held:
+        context = start()
+        held[request.fixturename] = context.__enter__()
+        folder.addfinalizer(partial(context.__exit__, None, None, None))
+        folder.addfinalizer(partial(held.pop, request.fixturename))
+    return held[request.fixturename]
+
+
+@pytest.fixture(scope="module")
+def browser(request, tmp_path_factory) -> BrowserContext:
+    """Chromium: the system's, or Playwright's own. In CI a missing one is a failure."""
+    return _held(request, lambda: _chromium(tmp_path_factory.mktemp("chromium")))
+
+
+@contextmanager
+def _chromium(profile: Path) -> Iterator[BrowserContext]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -51,40 +73,57 @@ def browser() -> Iterator[Browser]:
             pytest.fail(HOW)
         if path is None:
             pytest.skip(HOW)
-        launched = playwright.chromium.launch(executable_path=path, args=WORDS)
-        yield launched
-        launched.close()
+        with playwright.chromium.launch_persistent_context(
+            profile,  # one with files: a script that was compiled once is not compiled again
+            executable_path=path,
+            args=WORDS,
+            permissions=["clipboard-read", "clipboard-write"],
+        ) as launched:
+            yield launched
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, browser) -> Iterator[Server]:
+def server(request, tmp_path_factory, browser) -> Server:
     """The server."""
-    with Server(tmp_path_factory.mktemp("jupyter")) as started:
-        yield started
+    return _held(request, lambda: Server(tmp_path_factory.mktemp("jupyter")))
 
 
 @contextmanager
-def opener(server: Server, browser: Browser, title: str) -> Iterator[Callable[..., Notebook]]:
-    """Give what opens notebooks of given cells; at the end no script has failed in a page."""
+def opener(
+    server: Server, browser: BrowserContext, title: str
+) -> Iterator[Callable[..., Notebook]]:
+    """Give what opens notebooks of given cells; at the end no script has failed in a page.
+
+    A notebook is opened in the JupyterLab that is already there; one that is to be ``alone``, or has
+    a name, in a page of its own.
+    """
     opened = []
 
     def open_one(
-        *cells: str, app: str = "lab", width: int = 1200, height: int = 900, name: str = ""
+        *cells: str,
+        app: str = "lab",
+        width: int = 1200,
+        height: int = 900,
+        name: str = "",
+        alone: bool = False,
     ) -> Notebook:
+        alone = alone or bool(name) or app != "lab"
         if not name:
             name = f"{re.sub(r'[^a-z0-9]+', '-', title).strip('-')}-{len(opened)}"
             server.write(name, cells)
-        page = browser.new_page(viewport={"width": width, "height": height})
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        notebook = Notebook(page, server, name, app)
+        page = None
+        if not alone:
+            page, server.lab = server.lab, None
+        page = page or browser.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        notebook = Notebook(page, server, name, app, alone=alone)
         opened.append(notebook)
         notebook.open()
         return notebook
 
     yield open_one
     for notebook in opened:
-        notebook.shut_down()
-        notebook.page.close()
+        notebook.close()
     assert [error for notebook in opened for error in notebook.errors] == []
 
 

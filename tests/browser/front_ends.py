@@ -32,16 +32,30 @@ PATIENCE = 60_000
 APPS = {"lab": "lab/tree", "notebook": "notebooks"}
 """Where each front end opens a notebook."""
 
+THEME = "JupyterLab Light"
+"""That of a user who has chosen none."""
+
+_SERVE = """
+from jupyterlab.labapp import main
+from tests.forking import forking
+with forking():
+    main()
+"""
+
 
 class Server:
-    """A Jupyter server with a folder, a data folder and settings of its own.
+    """A Jupyter server with a folder, a data folder and settings of its own; its kernels are forks.
 
     Args:
         folder: Where it works.
+
+    Attributes:
+        lab: A page in which JupyterLab is loaded and no notebook is open, if there is one.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.lab: Page | None = None
         self._token = secrets.token_hex(16)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -84,7 +98,7 @@ class Server:
         words = [f"--{name}={value}" for name, value in options.items()]
         self._log = (self.folder / "server.log").open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *words],
+            [sys.executable, "-c", _SERVE, *words],
             env=environment,
             stdout=self._log,
             stderr=subprocess.STDOUT,
@@ -135,17 +149,23 @@ class Notebook:
         server: The server.
         name: What the notebook is called.
         app: ``lab`` or ``notebook``.
+        alone: Whether the page is for this notebook alone.
 
     Attributes:
         errors: What the page reported that nobody caught, and refused requests to elsewhere.
     """
 
-    def __init__(self, page: Page, server: Server, name: str, app: str) -> None:
+    def __init__(self, page: Page, server: Server, name: str, app: str, *, alone: bool) -> None:
         self.page, self.server, self.name, self.app = page, server, name, app
+        self._alone = alone
         self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("dialog", self._asked)
+        self._listeners = {"pageerror": self._failed, "dialog": self._asked}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
         page.set_default_timeout(PATIENCE)
+
+    def _failed(self, error: object) -> None:
+        self.errors.append(str(error))
 
     def _asked(self, dialog: Dialog) -> None:
         if dialog.type != "beforeunload":
@@ -154,7 +174,11 @@ class Notebook:
 
     def open(self) -> None:
         """Open it, and wait until its kernel listens."""
-        self.page.goto(self.server.link(f"{APPS[self.app]}/{self.name}.ipynb") + "&reset")
+        path = f"{self.name}.ipynb"
+        if self.page.url.startswith(self.server.url):
+            self.command("docmanager:open", path=path)
+        else:
+            self.page.goto(self.server.link(f"{APPS[self.app]}/{path}") + "&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
         self.errors.clear()  # Notebook 7 has some of its own while it starts
@@ -205,7 +229,8 @@ class Notebook:
     def command(self, name: str, **args: object) -> None:
         """Run a command of the front end, as a menu does."""
         self.page.evaluate(
-            "([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, args]
+            "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }",
+            [name, args],
         )
 
     def restart(self) -> None:
@@ -221,6 +246,19 @@ class Notebook:
         self.page.evaluate(
             "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown(); }"
         )
+
+    def close(self) -> None:
+        """End the kernel and leave the page; JupyterLab stays loaded in it, for the next notebook."""
+        if self.page.evaluate("() => document.body.dataset.jpThemeName") != THEME:
+            self.theme(THEME)  # the server keeps it
+        self.shut_down()
+        if self._alone or self.server.lab is not None:
+            self.page.close()
+            return
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+        self.server.lab = self.page
 
     def theme(self, name: str) -> None:
         """Change the theme."""

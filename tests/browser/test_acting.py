@@ -168,7 +168,7 @@ def test_two_views_show_the_same(open_notebook):
 
 def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, shoot):
     """What was seen last stays to be read; nothing can be pressed; runs are remembered."""
-    notebook = open_notebook(START, DRAW, "%rng")
+    notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
     inspector = notebook.inspector.ready()
@@ -221,7 +221,7 @@ def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
 
 def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
     """The kernel is still there: the view reconnects by itself, and tells of the next cell."""
-    notebook = open_notebook(START, DRAW, "%rng")
+    notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
     notebook.inspector.ready()
@@ -283,7 +283,8 @@ def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
 @pytest.mark.parametrize("how", ["died", "restarted"])
 def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
     """Nobody has to press anything first."""
-    notebook = open_notebook(START, DRAW, "%rng", "import os; os._exit(1)", app=app)
+    cells = (START, DRAW, "%rng", "import os; os._exit(1)")
+    notebook = open_notebook(*cells, app=app, alone=True)  # the front end leaves a dialog
     for index in range(3):
         notebook.run(index)
     inspector = notebook.inspector.ready()

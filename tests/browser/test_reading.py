@@ -44,20 +44,26 @@ def saved(server, browser):
     return notebook
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_a_notebook_that_is_opened_can_be_read(server, browser, saved, app, width):
-    """Every static view, also the copy of the inspector, light and dark."""
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def opened(request, server, browser, saved):
+    """The saved notebook, opened anew."""
     with opener(server, browser, "reading-again") as open_notebook:
-        notebook = open_notebook(name=saved.name, app=app, width=width, height=8000)
+        notebook = open_notebook(name=saved.name, app=request.param)
         notebook.page.locator(".its-static").wait_for()
-        found = []
-        for theme in THEMES:
-            notebook.theme(theme)
-            found += faults(notebook.page)
-            shade = theme.rpartition(" ")[2].lower()
-            shoot(notebook.page, f"{app}-{width}-{shade}", ".jp-Notebook")
-        assert found == []
+        yield notebook
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_notebook_that_is_opened_can_be_read(opened, width):
+    """Every static view, also the copy of the inspector, light and dark."""
+    opened.page.set_viewport_size({"width": width, "height": 8000})
+    found = []
+    for theme in THEMES:
+        opened.theme(theme)
+        found += faults(opened.page)
+        shade = theme.rpartition(" ")[2].lower()
+        shoot(opened.page, f"{opened.app}-{width}-{shade}", ".jp-Notebook")
+    assert found == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -95,7 +101,8 @@ def open_html(browser, folder, html, width):
     """Open a page that is cut off from anything else."""
     file = folder / "page.html"
     file.write_text(html, "utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 8000})
+    page = browser.new_page()
+    page.set_viewport_size({"width": width, "height": 8000})
     page.route(re.compile("^https?:"), lambda route: route.abort())
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     return page
@@ -107,20 +114,27 @@ def shoot(page, name, selector):
     page.locator(selector).first.screenshot(path=SHOTS / f"reading-{name}.png")
 
 
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def live(request, server, browser):
+    """A notebook with a long timeline, in which a rerun is explained."""
+    with opener(server, browser, f"live-{request.param}") as open_notebook:
+        notebook = open_notebook(*CELLS[:3], "%rng", MANY, app=request.param, height=1400)
+        for index in (0, 1, 2, 4, 2, 3):
+            notebook.run(index)
+        inspector = notebook.inspector.ready()
+        inspector.row("In[3]").first.wait_for()
+        inspector.pick("In[5]").click()
+        inspector.why.get_by_text(re.compile(r"changed: In\[5\] now")).wait_for()
+        yield notebook
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_the_live_inspector_can_be_read(open_notebook, app, width):
+def test_the_live_inspector_can_be_read(live, width):
     """No box over another, and one scrollbar: that of the timeline, as long as its rows."""
-    notebook = open_notebook(*CELLS[:3], "%rng", MANY, app=app, width=width, height=1400)
-    for index in (0, 1, 2, 4, 2, 3):
-        notebook.run(index)
-    inspector = notebook.inspector.ready()
-    inspector.row("In[3]").first.wait_for()
-    inspector.pick("In[5]").click()
-    inspector.why.get_by_text(re.compile(r"changed: In\[5\] now")).wait_for()
-    assert faults(notebook.page, ".its-inspector") == []
-    shoot(notebook.page, f"live-{app}-{width}", ".its-inspector")
-    longer = notebook.page.evaluate(
+    live.page.set_viewport_size({"width": width, "height": 1400})
+    assert faults(live.page, ".its-inspector") == []
+    shoot(live.page, f"live-{live.app}-{width}", ".its-inspector")
+    longer = live.page.evaluate(
         """() => {
             const view = document.querySelector(".its-inspector"), longer = [];
             for (let it = view; it && !it.querySelector(".jp-Cell"); it = it.parentElement) {

@@ -98,7 +98,9 @@ def test_two_runs_are_compared(open_notebook):
     inspector.pick("In[2]").click()
     inspector.pick("In[3]").click(modifiers=["Shift"])
     inspector.why.get_by_text(re.compile(r"In\[3\] and In\[2\] are two cells")).wait_for()
-    assert inspector.root.locator(".its-picked").count() == 2
+    picked = inspector.root.locator(".its-picked")
+    picked.nth(1).wait_for()
+    assert picked.count() == 2
     inspector.pick("In[2]").click()
     inspector.why.get_by_text(re.compile("first run of its cell|ran once")).wait_for()
     inspector.why.get_by_role("button", name="Compare with…").click()

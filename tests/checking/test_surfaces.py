@@ -14,6 +14,7 @@ import uuid
 import pytest
 
 from tests.checking.books import alive, book
+from tests.forking import forking
 from tests.kernel import ROOT
 
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
@@ -27,6 +28,21 @@ def run(pytester, monkeypatch):
     return lambda *words: pytester.runpytest_subprocess(
         "-p", "ipytorchseed.pytest_plugin", "-p", "no:cacheprovider", *words
     )
+
+
+@pytest.fixture
+def run_here(pytester, monkeypatch):
+    """Run pytest with our plugin alone in this process, where kernels are forked."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def run(*words):
+        with forking():
+            return pytester.runpytest_inprocess(
+                "-p", "ipytorchseed.pytest_plugin", "-p", "no:cacheprovider", *words
+            )
+
+    return run
 
 
 def test_one_test_for_each_notebook(pytester, run):
@@ -50,24 +66,24 @@ def test_one_test_for_each_notebook(pytester, run):
     assert result.ret == 1
 
 
-def test_options_say_how(pytester, run):
+def test_options_say_how(pytester, run_here):
     """Seeded it repeats; a missing kernel is a failure of the test that needs it."""
     book(pytester.path / "draws", "import random\nrandom.random()")
-    run("--ipytorchseed", "--ipytorchseed-seed", "1").assert_outcomes(passed=1)
-    result = run("--ipytorchseed", "--ipytorchseed-kernel", "nowhere")
+    run_here("--ipytorchseed", "--ipytorchseed-seed", "1").assert_outcomes(passed=1)
+    result = run_here("--ipytorchseed", "--ipytorchseed-kernel", "nowhere")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*its kernel 'nowhere' is not installed*"])
-    result = run("--ipytorchseed", "--ipytorchseed-rerun")
+    result = run_here("--ipytorchseed", "--ipytorchseed-rerun")
     result.stdout.fnmatch_lines(["*not every cell is safe to run again*"])
 
 
-def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run):
+def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run_here):
     """The test passes, and its report has what is left behind; strictly it fails."""
     book(pytester.path / "silent", "import random\nx = random.random()")
-    result = run("--ipytorchseed", "-rP")
+    result = run_here("--ipytorchseed", "-rP")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*repeats; In?1? leaves other values behind: python, never*"])
-    result = run("--ipytorchseed", "--ipytorchseed-strict")
+    result = run_here("--ipytorchseed", "--ipytorchseed-strict")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*In?1? is the first to differ*", "*try: random.seed(42)*"])
 

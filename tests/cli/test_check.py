@@ -13,13 +13,15 @@ from click.testing import CliRunner
 
 from ipytorchseed.cli import main
 from tests.checking.books import book
+from tests.forking import forking
 from tests.render.hostile import unseen
 
 
 def run(*words, **environment):
     """Run the command; return its result."""
     env = {"GITHUB_ACTIONS": None, **environment}
-    done = CliRunner().invoke(main, ["check", *map(str, words)], env=env)
+    with forking():
+        done = CliRunner().invoke(main, ["check", *map(str, words)], env=env)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 
+import psutil
 import pytest
 
 from ipytorchseed.ledger.place import NAME
@@ -341,9 +342,8 @@ def test_a_run_is_in_the_ledger_when_its_reply_is_out(tmp_path):
 def alive(pid):
     """Tell whether a process runs; one that only waits to be collected does not."""
     try:
-        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 -- no file of disk
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
+        return psutil.Process(pid).status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
+    except psutil.NoSuchProcess:
         return False
 
 

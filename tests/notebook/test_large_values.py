@@ -162,9 +162,9 @@ def test_beside_another_cause_it_is_told_too(fresh):
 def test_more_time_tells(fresh):
     """What can be read in the time that the user gives is compared."""
     fresh.run("%config IPyTorchSeed.budget = 240")
-    fresh.run("big = [[n] for n in range(800_000)]", "make")
+    fresh.run("big = [[n] for n in range(200_000)]", "make")
     fresh.run("total = sum(each[0] for each in big)", "sum")
-    fresh.run("big[777_777][0] = 0", "change")
+    fresh.run("big[177_777][0] = 0", "change")
     fresh.run("total = sum(each[0] for each in big)", "sum")
     said = why(fresh)
     assert (said["verdict"], [each["name"] for each in said["causes"]]) == ("explained", ["big"])

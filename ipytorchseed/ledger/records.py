@@ -139,6 +139,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         parts: Of values of which it read but some attributes (``a:batch``) and items
             (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
+        in_place: Those of them whose names it did not bind: it changed the objects themselves.
         result: Its last expression, if it showed one.
         stdout: What it printed, if anything.
         displays: What it displayed, in order.
@@ -154,6 +155,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
             nothing else: no content.
         nondeterministic_calls: Functions that its code may call whose answer is new each time
             (clock, entropy).
+        timing: Those of them that are clocks of which it only prints or keeps the readings.
+        mixed: Those that are clocks whose readings go into numbers with others, or seed something.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
@@ -186,6 +189,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     missing: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
+    in_place: tuple[str, ...] = ()
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
@@ -197,6 +201,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     seeds: tuple[tuple[int, str], ...] = ()
     timed: tuple[str, ...] = ()
     nondeterministic_calls: tuple[str, ...] = ()
+    timing: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False
     loaders: int = 0

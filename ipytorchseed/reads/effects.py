@@ -30,6 +30,7 @@ class Effects(Struct):
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
+        mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
@@ -50,6 +51,7 @@ class Effects(Struct):
     defined: dict[str, Effects] = {}
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
+    mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
@@ -77,6 +79,7 @@ class Effects(Struct):
         self.items |= other.items
         self.handed |= other.handed
         self.escaped |= other.escaped
+        self.mixed |= other.mixed
         self.orders |= other.orders
         self.add_plain(other)
 

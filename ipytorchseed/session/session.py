@@ -18,7 +18,7 @@ from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
-from ipytorchseed.reads.dependencies import Dependencies, find_dependencies, look_up
+from ipytorchseed.reads.dependencies import Dependencies, find_dependencies, is_result, look_up
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
@@ -289,7 +289,7 @@ class Session:
         )
         pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
-            if self._is_users(name):
+            if self._is_users(name) or is_result(name):
                 pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
@@ -343,6 +343,8 @@ class Session:
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
         self._timed = self._timed - written | reached.timed
+        writes = self._changes(pending, namespace, written, seconds)
+        bound = written | reached.writes | reached.sets.keys()
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -361,7 +363,8 @@ class Session:
             replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),
             parts=_parts_read(reached.parts, pending.reads),
-            writes=self._changes(pending, namespace, written, seconds),
+            writes=writes,
+            in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
@@ -378,6 +381,8 @@ class Session:
                 *sorted(reached.nondeterministic_calls),
                 *(("hash",) if reached.hashes else ()),
             ),
+            timing=tuple(sorted(reached.timing)),
+            mixed=tuple(sorted(reached.mixed)),
             packages=tuple(sorted(reached.packages)),
             only_loader_seed_draws=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
@@ -455,7 +460,7 @@ class Session:
         made = {name: value for name, value in looks.items() if value is not None}
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
-            if name not in made and before.kind not in _UNCHANGING:
+            if name not in made and before.kind not in _UNCHANGING and self._is_users(name):
                 value = self._at(place, namespace, pending.budget)
                 if value is not None and same(before, value) is False:
                     made[name] = value

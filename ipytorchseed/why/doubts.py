@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.reads.entropy import CLOCKS, is_program
+from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
-        elif asked != "hash" and asked not in CLOCKS:
+        elif asked != "hash" and asked not in run.timing:
             yield f"{name} asks {asked}, which answers differently each time"
 
 

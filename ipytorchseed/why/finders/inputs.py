@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -33,6 +34,11 @@ _ASPECTS = {
     "mode": "the mode, which no layer of it heeds",
 }
 """Aspects that may be without effect, and what is said of them then."""
+
+_NOT_RUN = "was not run since the restart"
+
+_TOLD = 4
+"""Runs to blame for one value of which it is said what they did, the latest."""
 
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
@@ -74,9 +80,16 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
         before = case.against.reads.get(name)
         if before is None or before.parts.get("random") == after.parts.get("random"):
             continue
-        message = f"{name} holds a generator of random numbers that stands elsewhere"
         was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
-        causes.append(Cause("input", name, message, f"state {was} → {now}"))
+        readers = [run for run in [*case.history, case.run] if name in run.reads]
+        blame = tuple(
+            Blame(run, "drew from it")
+            for run, later in itertools.pairwise(readers)
+            if run.reads[name].parts.get("random") != later.reads[name].parts.get("random")
+        )
+        message = f"{name} holds a generator of random numbers that stands elsewhere"
+        message += case.doings(blame[-_TOLD:])
+        causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
 
 
@@ -174,7 +187,7 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = _blame(case, name)
+    blame = _shown(case, name) if is_result(name) else _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
     elif _is_reading(case, name):
@@ -185,7 +198,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} is not what it was" + ("" if told else f": {far}")
-    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run]
+    blame += _left_out(case, name)
+    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"; {', '.join(doings)}"
     return Cause(
@@ -234,13 +248,37 @@ def _blame(case: Case, name: str) -> list[Blame]:
     return blame
 
 
-def _makes_anew(run: Run, name: str) -> bool:
-    """Tell whether a run that changed a value set it without reading it.
+def _shown(case: Case, name: str) -> list[Blame]:
+    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
+    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
+    number = name.lstrip("_")
+    if number.isdigit():
+        mine = [run for run in mine if str(run.execution_count) == number]
+    back = len(name) if set(name) == {"_"} else 1
+    return [Blame(run, "showed it") for run in mine[-back:][:1]]
 
-    What the run's text does not even name, it changed through another name.
-    """
-    word = re.escape(name.rpartition(".")[2])
-    return name not in run.reads and re.search(rf"\b{word}\b", run.source) is not None
+
+def _left_out(case: Case, name: str) -> Iterator[Blame]:
+    """Yield the runs that made a value what it was, of cells not run since the restart."""
+    if case.same_kernel:
+        return
+    latest = case.states.latest(case.run)
+    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
+    makers: list[Run] = []
+    for run in latest:
+        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
+            if name not in run.writes:
+                continue
+            makers.append(run)
+            if _makes_anew(run, name):
+                break
+    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
+    yield from (Blame(run, _NOT_RUN) for run in left_out.values())
+
+
+def _makes_anew(run: Run, name: str) -> bool:
+    """Tell whether a run that changed a value bound its name, and had not read it."""
+    return name not in run.reads and name not in run.in_place
 
 
 def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:

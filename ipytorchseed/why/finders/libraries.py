@@ -48,7 +48,7 @@ def _shows_other_text(case: Case) -> bool:
 def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, setting.name)
     message = f"{setting.name}: {_step(before, after)}"
-    message += "".join(f"; {case.name(each.run)} set it" for each in blame if each.run)
+    message += case.doings(blame)
     fix = _restore(setting, before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
 

@@ -64,7 +64,7 @@ class Dependencies(Struct):
             of which it makes no more than these.
         packages: Packages whose functions, classes or objects it reaches.
         variables: Names that functions it may call may ask the environment for.
-        files: Files that it runs in the notebook.
+        files: Files that it runs, in the notebook or as programs of their own.
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.

@@ -24,7 +24,7 @@ class Effects(Struct):
         attributes: Names of attributes that it reads, of whatever object.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
-        files: Files that it runs in the notebook.
+        files: Files that it runs, in the notebook or as programs of their own.
         programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and

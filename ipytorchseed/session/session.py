@@ -293,6 +293,7 @@ class Session:
                 pending.reads[name] = self.look(look_up(place, namespace), pending.budget)
         self._pending = pending
         self._files.start()
+        self._files.runs(reached.files)
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 

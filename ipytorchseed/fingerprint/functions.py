@@ -104,7 +104,7 @@ def write_code(value: types.CodeType, walk: Walk) -> Writing:
 # --------------------------------------------------------------------------------------------------
 # Functions
 
-_SIZED = frozenset({list, dict, set})
+_SIZED = (list, dict, set)
 """Types of default arguments that calls may fill."""
 
 _closure = types.FunctionType.__dict__["__closure__"].__get__
@@ -147,7 +147,7 @@ def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         return Draft(digest, "function")
     parts = {"code": code[:8].hex()}
     parts |= {f"d:{name}": digest_of(token) for name, token in defaults}
-    parts |= {f"n:{name}": str(len(each)) for name, each in given if type(each) in _SIZED}
+    parts |= {f"n:{name}": str(len(each)) for name, each in given if isinstance(each, _SIZED)}
     parts |= {f"a:{name}": digest_of(token) for name, token in others}
     if closure:
         parts["closure"] = xxh3_128_digest(closed)[:8].hex()

@@ -145,6 +145,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
+        loaded: The files of the user's own modules that it was the first to import, by module.
         wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
@@ -164,6 +165,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
             it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
             from torch (``draws``), unless loaded weights replace that.
+        counted: Names of attributes that its code adds to and does not read otherwise: counters.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -195,6 +197,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
+    loaded: Mapping[str, FileRead] = {}
     wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
     imported: tuple[str, ...] = ()
@@ -206,6 +209,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False
     loaders: int = 0
+    counted: tuple[str, ...] = ()
     heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None

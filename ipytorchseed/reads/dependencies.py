@@ -69,6 +69,7 @@ class Dependencies(Struct):
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
         passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
+        counted: Names of attributes that it adds to and nothing else reads: counters.
         heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
@@ -90,6 +91,7 @@ class Dependencies(Struct):
     hashes: bool = False
     only_loader_seed_draws: bool = False
     passive_loaders: int = 0
+    counted: set[str] = set()
     heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
@@ -166,6 +168,7 @@ class _Walker(Values):
         self._chance = Nondeterminism()
         self._draws = Draws()
         self._entire: set[str] = set()
+        self._counted: set[str] = set()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -191,6 +194,7 @@ class _Walker(Values):
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
         if found.complete and self.in_time:
+            found.counted = self._counted - self._draws.uncounted
             found.heeded = self._draws.heeded(found.packages)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         found.timing, found.timed = self._chance.readings(effects, namespace, timed)
@@ -216,6 +220,7 @@ class _Walker(Values):
             code: The code, where it is a function's.
         """
         self._draws.look_up(effects, code)
+        self._counted |= effects.counted
         if home.found_again:
             self._note_parts(effects, home)
         self._judge(effects, home, assigned)

@@ -22,6 +22,7 @@ class Effects(Struct):
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
+        counted: Names of attributes that it adds to, as in ``self.calls += 1``.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs, in the notebook or as programs of their own.
@@ -44,6 +45,7 @@ class Effects(Struct):
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
+    counted: set[str] = set()
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
@@ -86,6 +88,7 @@ class Effects(Struct):
     def add_plain(self, other: Effects) -> None:
         """Add what does not hang on the meaning of names."""
         self.attributes |= other.attributes
+        self.counted |= other.counted
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files

@@ -130,7 +130,7 @@ class RecordedKernel:
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read, and that are known to be others now."""
-        return [file.path for file in run.files if _is_changed(file)]
+        return [file.path for file in [*run.files, *run.loaded.values()] if _is_changed(file)]
 
 
 class LiveKernel(RecordedKernel):

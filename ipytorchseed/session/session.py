@@ -373,6 +373,7 @@ class Session:
             files=self._files.read(
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),
+            loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self._files.written(str(self.ledger.path or ledger_path())),
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
@@ -387,6 +388,7 @@ class Session:
             packages=tuple(sorted(reached.packages)),
             only_loader_seed_draws=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
+            counted=tuple(sorted(reached.counted)),
             heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,

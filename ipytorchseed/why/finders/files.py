@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.ledger.records import FileRead
     from ipytorchseed.why.case import Case
 
@@ -36,7 +38,18 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
                 blame=blame,
             )
         )
-    return causes, []
+    return [*causes, *_modules(case)], []
+
+
+def _modules(case: Case) -> Iterator[Cause]:
+    """Name the modules that both runs were the first to import, from files of other content."""
+    for name, after in case.run.loaded.items():
+        before = case.against.loaded.get(name)
+        if before is not None and before.same(after) is False:
+            message = _how(before, after)
+            if before.path != after.path:
+                message = f"{name} is now imported from {after.path}, not from {before.path}"
+            yield Cause("file", after.path, message)
 
 
 def _how(before: FileRead, after: FileRead) -> str:

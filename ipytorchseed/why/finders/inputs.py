@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import same
+from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _OTHER_PARTS = "changed in parts that the cell does not read"
 
 _OWN_MODE = "differs only in the mode, which the cell sets"
+
+_COUNTED = "differs only in what it counts, which the cell does not read"
+
+_BATCHES = "num_batches_tracked"
+"""The end of the names of buffers that count, and that layers do not heed as a rule."""
 
 _FILLED = "filled in by the cell's own earlier run"
 
@@ -39,6 +44,13 @@ _NOT_RUN = "was not run since the restart"
 
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
+
+_FORMS = {
+    "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
+    "strides": ("holds the same numbers in another order in memory", "changed it"),
+    "order": ("holds the same items in another order", "changed it"),
+}
+"""By aspect, what is said of a value and of who changed it."""
 
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
@@ -65,11 +77,11 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name inputs in which a generator of random numbers stands elsewhere, where no cause is found.
+def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name inputs of the same content and another form, where no cause is found.
 
-    Generators that one reaches in few steps are found under their own names; this is for those
-    that lie deeper.
+    Generators that one reaches in few steps are found under their own names; those told here lie
+    deeper. The order of a set is another in each kernel; told is one within a kernel.
 
     Args:
         case: The evidence.
@@ -78,19 +90,39 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
     causes = []
     for name, after in case.run.reads.items() if not others else ():
         before = case.against.reads.get(name)
-        if before is None or before.parts.get("random") == after.parts.get("random"):
+        if before is None:
             continue
-        was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
-        readers = [run for run in [*case.history, case.run] if name in run.reads]
-        blame = tuple(
-            Blame(run, "drew from it")
-            for run, later in itertools.pairwise(readers)
-            if run.reads[name].parts.get("random") != later.reads[name].parts.get("random")
-        )
-        message = f"{name} holds a generator of random numbers that stands elsewhere"
-        message += case.doings(blame[-_TOLD:])
-        causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
+        pairs = zip(FORMS, forms(before), forms(after), strict=True)
+        moved = [part for part, was, now in pairs if was != now and _is_told(case, part)]
+        for part in moved[:1]:
+            what, how = _FORMS[part]
+            blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
+            message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
+            was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
+            causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _is_told(case: Case, part: str) -> bool:
+    return part != "order" or case.same_kernel
+
+
+def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
+    """Yield the runs after which a value had another form than before."""
+    known = case.against.reads[name].parts.get(part)
+    last = case.against
+    for run in [*case.history, case.run]:
+        seen, made = run.reads.get(name), run.writes.get(name)
+        if seen is not None and seen.parts.get(part) != known:
+            yield last
+        if run is case.run:
+            return
+        if seen is not None:
+            known, last = seen.parts.get(part), run
+        if made is not None:
+            if made.parts.get(part) != known:
+                yield run
+            known, last = made.parts.get(part), run
 
 
 def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
@@ -108,7 +140,7 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
     suspects = [
         each.name
         for each in find_inputs(case)[1]
-        if each.message in (_OWN_MODE, _FILLED)
+        if each.message in (_OWN_MODE, _FILLED, _COUNTED)
         or (each.message == _OTHER_PARTS and each.name in made)
     ]
     return [
@@ -126,6 +158,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
     if moved == {"grad"} and clears:
         return "differs only in gradients, which the cell clears"
+    counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
+    if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
+        return _COUNTED
     if moved and moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):

@@ -42,16 +42,15 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 
 def _put_environment_back(run: Run) -> None:
-    """Set the environment variables that a cell names as its run found them."""
-    if not {"environ", "getenv"}.isdisjoint(re.findall(r"\w+", run.source)):
-        begun = {flag.name for flag in FLAGS}  # read by libraries when they start
-        for name in {*os.environ, *run.settings}:
-            if name in run.source and name not in begun and name.isupper():
-                value = run.settings.get(name)
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = str(value)
+    """Set the environment variables that a cell asks for as its run found them."""
+    begun = {flag.name for flag in FLAGS}  # read by libraries when they start
+    asks = not {"environ", "getenv"}.isdisjoint(re.findall(r"\w+", run.source))
+    known = {name for name in run.settings if name.isupper()} - begun
+    for name in known:
+        os.environ[name] = str(run.settings[name])
+    for name in {*os.environ} - known - begun if asks else ():
+        if name in run.source and name.isupper():
+            os.environ.pop(name, None)
 
 
 def _from_plain(value: Any) -> Any:  # noqa: ANN401 -- a JSON value, and what torch takes

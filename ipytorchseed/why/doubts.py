@@ -75,7 +75,7 @@ def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
 
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
-    then, now = run.settings, present.settings
+    then, now = run.settings, present.settings_now(run)
     used = {*run.packages, *_ALWAYS, *(_OF_TORCH if "torch" in run.packages else ())}
     for fact in sorted(_FACTS & used):
         known = then.get(fact) is not None and now.get(fact) is not None

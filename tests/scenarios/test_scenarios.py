@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.scenarios.runner import AT_ONCE, CASES, Outcome, Scenario, play, read
+from tests.scenarios.runner import AT_ONCE, Outcome, Scenario, play, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SCENARIOS = [read(path) for path in sorted(CASES.glob("*.py"))]
+SCENARIOS = read_all()
 ENOUGH = 60
 
 

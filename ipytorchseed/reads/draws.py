@@ -111,8 +111,7 @@ class Draws:
     @property
     def uncounted(self) -> set[str]:
         """Names of attributes that any code reads, otherwise than to add to them."""
-        paths = {_last(path) for path in self.names if not path.endswith("=")}
-        return paths.union(self.attributes, *self._constructed.values())
+        return self.attributes.union(*self._constructed.values())
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""

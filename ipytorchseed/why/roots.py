@@ -11,6 +11,7 @@ from ipytorchseed.why.case import Case
 from ipytorchseed.why.changes import how_far, write_step
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.entropy import find_entropy
+from ipytorchseed.why.finders.inputs import NOT_RUN
 from ipytorchseed.why.finders.libraries import find_libraries
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def _input(case: Case, cause: Cause) -> str:
     makers = [each.run for each in cause.blame if each.run is not None]
     if not makers:
         return said
+    if cause.blame[-1].how == NOT_RUN:
+        return f"{said} ({case.name(makers[-1])} {NOT_RUN})"
     earlier = _earlier(case, makers[-1], cause.name)
     edited = earlier is not None and earlier.code != makers[-1].code
     return f"{said} ({case.name(makers[-1])}{', edited' if edited else ''})"

@@ -11,6 +11,8 @@ from ipytorchseed.why.finders.generators import put_out_of_reach
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
 
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
     "numpy.random.RandomState": "numpy.random.RandomState(42)",
@@ -41,7 +43,7 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue
         causes.append(Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, "")))
-    if "hash" in both and not case.same_kernel:
+    if "hash" in both and not case.same_kernel and not (others and _is_a_number(case)):
         seed = case.run.settings.get("PYTHONHASHSEED")
         if seed == "random":
             causes.append(
@@ -54,3 +56,11 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
                 )
             )
     return causes, cleared
+
+
+def _is_a_number(case: Case) -> bool:
+    """Tell whether all that is known to differ are numbers, which have no order."""
+    named = [change.name for change in case.changed if change.what == "variable"]
+    kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]
+    kinds += [case.run.result.kind] if case.run.result is not None else []
+    return bool(kinds) and all(kind in _NUMBERS for kind in kinds)

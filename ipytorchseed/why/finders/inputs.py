@@ -40,7 +40,7 @@ _ASPECTS = {
 }
 """Aspects that may be without effect, and what is said of them then."""
 
-_NOT_RUN = "was not run since the restart"
+NOT_RUN = "was not run since the restart"
 
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
@@ -308,7 +308,7 @@ def _left_out(case: Case, name: str) -> Iterator[Blame]:
             if _makes_anew(run, name):
                 break
     left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
-    yield from (Blame(run, _NOT_RUN) for run in left_out.values())
+    yield from (Blame(run, NOT_RUN) for run in left_out.values())
 
 
 def _makes_anew(run: Run, name: str) -> bool:

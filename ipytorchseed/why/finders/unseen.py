@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.unknown import unseen_inputs
 
 if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
-
-_NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
-"""Kinds of values in which nothing is kept that results hang on."""
 
 _TOLD = 3
 
@@ -28,10 +25,7 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
     if others or any(map(is_program, case.run.nondeterministic_calls)):
         return [], []
     causes = []
-    for name, after in case.run.reads.items():
-        before = case.against.reads.get(name)
-        if before is None or not (_hides(before) and _hides(after)):
-            continue
+    for name in unseen_inputs(case.against, case.run):
         users = [run for run in case.history if _may_have_changed(case, run, name)]
         if not users:
             continue
@@ -46,7 +40,3 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
 def _may_have_changed(case: Case, run: Run, name: str) -> bool:
     """Tell whether a run may have changed, for the later run, what a name holds."""
     return run.kernel == case.run.kernel and (name in run.reads or name in run.writes)
-
-
-def _hides(value: Fingerprint) -> bool:
-    return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)

@@ -5,6 +5,7 @@ ask: q
 probe: out
 changed: yes
 verdict: unexplained
+says: root cannot be seen into
 innocent: input root
 """
 # %% setup

@@ -25,7 +25,7 @@ from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import changed_parts, find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Change
-from ipytorchseed.why.finders.unseen import hides
+from ipytorchseed.why.unknown import hides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

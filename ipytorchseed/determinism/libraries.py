@@ -13,8 +13,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-NUMBERS, TEXT, ERRORS = "numbers", "text", "errors"
-"""What a setting acts on: results, what is shown of them, what is raised."""
+NUMBERS, TEXT, ERRORS, RIGHTS = "numbers", "text", "errors", "the rights of files"
+"""What a setting acts on: results, what is shown of them, what is raised, what others may do."""
 
 
 class Setting(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         name: As one would name what holds it.
         package: It matters to cells that reach this package only; "" for all.
-        acts_on: ``NUMBERS``, ``TEXT`` or ``ERRORS``.
+        acts_on: ``NUMBERS``, ``TEXT``, ``ERRORS`` or ``RIGHTS``.
         read: Returns it as JSON values, given the package's module.
         restore: The call that puts it back, with ``{}`` for its value, or for those of the several
             that changed; empty where none does.
@@ -74,6 +74,27 @@ def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
 
+def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+    """Return the level and the handlers of each log that has its own."""
+    known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
+    told = {
+        name: f"level {log.level}, {', '.join(type(each).__name__ for each in log.handlers)}"
+        for name, log in known.items()
+        if isinstance(log, logging.Logger) and (log.level or log.handlers)
+    }
+    return {**told, "disable": logging.root.manager.disable}
+
+
+def _umask(_: object) -> str | None:
+    """Return the rights that new files do not get; to ask the system would set them."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123
+        return next((line.split()[1] for line in status if line.startswith("Umask:")), None)
+
+
+_SMALLEST = [5e-324]
+"""The smallest number that there is; in a list, so that it is not computed with beforehand."""
+
+
 def _errors_of_warnings(_: object) -> list[str]:
     return [str(each[2]) for each in warnings.filters if each[0] == "error"]
 
@@ -85,6 +106,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),
+    Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
+            "torch.set_flush_denormal({})"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
             lambda numpy: _plain(numpy.get_printoptions()), "numpy.set_printoptions({})"),
     Setting("torch.set_printoptions", "torch", TEXT,
@@ -94,7 +117,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("matplotlib.rcParams", "matplotlib", TEXT, _rc),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),
+    Setting("logging.levels", "logging", TEXT, _logs),
     Setting("time.tzname", "", TEXT, lambda _: [*sys.modules["time"].tzname]),
+    Setting("os.umask", "os", RIGHTS, _umask),
     Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
     Setting("warnings.filters", "", ERRORS, _errors_of_warnings),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),

@@ -11,7 +11,7 @@ from itertools import islice, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_128, xxh3_128_digest, xxh3_128_intdigest
+from xxhash import xxh3_64, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.buffers import CHUNK
@@ -212,19 +212,21 @@ def set_writer(base: Any) -> Writer:  # noqa: ANN401
     def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         top = walk.top
         length = base.__len__(value)
-        total = 0
+        total, order = 0, xxh3_64()
         # Their order is not content, and so no place to take a sample from: all or none.
         if walk.may_hold(length):
             for batch in batches(base.__iter__(value)):
                 tokens = yield from write_tokens(batch, walk)
                 total += sum(map(xxh3_128_intdigest, tokens))
+                order.update(b"".join(tokens))
         more = yield from extra(value, walk, base)
         head = base.__name__.encode() + b"%d;%x;" % (length, total)
         digest = xxh3_128_digest(head + more)
         if not top:
             return Draft(digest, base.__name__)
         summary = f"{base.__name__} of {length:,}"
-        return Draft(digest, base.__name__, summary, {"length": str(length)})
+        parts = {"length": str(length), "order": order.hexdigest()}
+        return Draft(digest, base.__name__, summary, parts)
 
     return write
 

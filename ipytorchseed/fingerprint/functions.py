@@ -104,6 +104,9 @@ def write_code(value: types.CodeType, walk: Walk) -> Writing:
 # --------------------------------------------------------------------------------------------------
 # Functions
 
+_SIZED = (list, dict, set)
+"""Types of default arguments that calls may fill."""
+
 _closure = types.FunctionType.__dict__["__closure__"].__get__
 _cell = types.CellType.__dict__["cell_contents"].__get__
 
@@ -132,17 +135,31 @@ def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         digest = xxh3_128_digest(b"compiled" + token)
         return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
     code = code_digest(value.__code__, walk)
-    defaults: bytes = yield (value.__defaults__, value.__kwdefaults__)
+    given = _defaults(value)
+    defaults = yield from attribute_tokens(given, walk)
     closure = yield from attribute_tokens(cells(value), walk)
     others = yield from attribute_tokens(_by_name(dict.items(attributes)), walk)
     closed = join(closure)
-    digest = xxh3_128_digest(b"function" + code + defaults + closed + b";" + join(others))
+    digest = xxh3_128_digest(
+        b"function" + code + join(defaults) + b";" + closed + b";" + join(others)
+    )
     if not top:
         return Draft(digest, "function")
-    parts = {"code": code[:8].hex(), "defaults": digest_of(defaults)}
+    parts = {"code": code[:8].hex()}
+    parts |= {f"d:{name}": digest_of(token) for name, token in defaults}
+    parts |= {f"n:{name}": str(len(each)) for name, each in given if isinstance(each, _SIZED)}
+    parts |= {f"a:{name}": digest_of(token) for name, token in others}
     if closure:
         parts["closure"] = xxh3_128_digest(closed)[:8].hex()
     return Draft(digest, "function", f"function {name}", parts)
+
+
+def _defaults(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+    """Return the arguments that have a default, and that."""
+    code, by_place = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
+    by_name = _by_name(dict.items(function.__kwdefaults__ or {}))
+    return [*zip(names, by_place, strict=False), *by_name]
 
 
 def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:

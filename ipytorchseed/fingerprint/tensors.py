@@ -77,6 +77,9 @@ def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
+    plain = not at.is_nested(value) and at.layout(value) is at.strided
+    if plain and not at.is_contiguous(value):
+        parts["strides"] = str(at.stride(value))
     series = None if lost else series_of(value, walk)
     line = summary_of(value, series) + lost
     return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))

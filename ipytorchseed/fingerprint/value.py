@@ -6,6 +6,10 @@ from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' 
 
 from msgspec import Struct
 
+FORMS = ("random", "strides", "order")
+"""Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, and
+the order of a set. They matter only where nothing else differs."""
+
 
 class Fingerprint(Struct, frozen=True, omit_defaults=True):
     """The name of a value's content, and what may be said of it without its content.
@@ -40,6 +44,11 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
     parts: Mapping[str, str] = {}
     series: tuple[float, ...] | None = None
     sample: str = ""
+
+
+def forms(value: Fingerprint) -> tuple[str | None, ...]:
+    """Return aspects beside the content, each None where it has no such: see ``FORMS``."""
+    return tuple(map(value.parts.get, FORMS))
 
 
 def same(one: Fingerprint, other: Fingerprint) -> bool | None:

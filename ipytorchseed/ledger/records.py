@@ -139,11 +139,13 @@ class Run(Struct, frozen=True, omit_defaults=True):
         parts: Of values of which it read but some attributes (``a:batch``) and items
             (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
+        in_place: Those of them whose names it did not bind: it changed the objects themselves.
         result: Its last expression, if it showed one.
         stdout: What it printed, if anything.
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
+        loaded: The files of the user's own modules that it was the first to import, by module.
         wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
@@ -154,6 +156,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
             nothing else: no content.
         nondeterministic_calls: Functions that its code may call whose answer is new each time
             (clock, entropy).
+        timing: Those of them that are clocks of which it only prints or keeps the readings.
+        mixed: Those that are clocks whose readings go into numbers with others, or seed something.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
@@ -161,6 +165,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
             it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
             from torch (``draws``), unless loaded weights replace that.
+        counted: Names of attributes that its code adds to and does not read otherwise: counters.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -186,20 +191,25 @@ class Run(Struct, frozen=True, omit_defaults=True):
     missing: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
+    in_place: tuple[str, ...] = ()
     result: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None
     files: tuple[FileRead, ...] = ()
+    loaded: Mapping[str, FileRead] = {}
     wrote: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
     timed: tuple[str, ...] = ()
     nondeterministic_calls: tuple[str, ...] = ()
+    timing: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False
     loaders: int = 0
+    counted: tuple[str, ...] = ()
     heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None

@@ -50,6 +50,8 @@ class AbstractValue(Struct, frozen=True):
         is_set: Whether it is itself a set, so that nothing has yet asked for that order.
         taint: Calls, such as ``time.time()``, and names of the namespace that it is made of.
         only_taint: Whether it is made of its taint and numbers alone.
+        beside: Whether it is the time between two readings, or a text: what that is mixed with is
+            a speed or a label, and no result that hangs on the hour.
         neutral: Whether it is a number, None or an empty container.
         nothing: Whether it is None.
     """
@@ -61,6 +63,7 @@ class AbstractValue(Struct, frozen=True):
     is_set: bool = False
     taint: frozenset[str] = frozenset()
     only_taint: bool = False
+    beside: bool = False
     neutral: bool = False
     nothing: bool = False
 
@@ -73,12 +76,21 @@ class AbstractValue(Struct, frozen=True):
         """Return what is known of an attribute."""
         paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
         return AbstractValue(
-            paths, f".{name}", self.bodies, self.order, self.is_set, self.taint, self.only_taint
+            paths,
+            f".{name}",
+            self.bodies,
+            self.order,
+            self.is_set,
+            self.taint,
+            self.only_taint,
+            self.beside,
         )
 
     def item(self) -> AbstractValue:
         """Return what is known of an item."""
-        return AbstractValue(bodies=self.bodies, taint=self.taint, only_taint=self.only_taint)
+        return AbstractValue(
+            bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, beside=self.beside
+        )
 
     def own_order(self) -> str:
         """Return the order of its items, supposing that it may be a set."""
@@ -113,6 +125,7 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         is_set=(one.is_set or not one.order) and (other.is_set or not other.order),
         taint=one.taint | other.taint,
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
+        beside=one.beside or other.beside,
         neutral=one.neutral and other.neutral,
     )
 
@@ -128,4 +141,7 @@ def contents(items: Iterable[AbstractValue]) -> AbstractValue:
     items = [*items]
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
-    return AbstractValue(bodies=bodies_of(*items), taint=taint, only_taint=only_taint)
+    beside = any(item.beside for item in items)
+    return AbstractValue(
+        bodies=bodies_of(*items), taint=taint, only_taint=only_taint, beside=beside
+    )

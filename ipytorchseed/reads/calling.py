@@ -93,8 +93,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
         tree = parse_text(text.strip())
         if tree is not None:
             scope.block(tree.body)
-    if magic.file:
-        scope.effects.files.add(magic.file)
+    scope.effects.files.update(magic.files)
     if magic.program:
         scope.effects.programs.add(magic.program)
     tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
 
+is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
+"""Tells those of them that hold results of earlier cells, or their texts."""
+
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
@@ -55,16 +58,18 @@ class Dependencies(Struct):
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
+        mixed: Those whose readings go into numbers with others, or seed a generator.
         timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
             of them, and nothing else; or addresses of objects. And those that hold such already,
             of which it makes no more than these.
         packages: Packages whose functions, classes or objects it reaches.
         variables: Names that functions it may call may ask the environment for.
-        files: Files that it runs in the notebook.
+        files: Files that it runs, in the notebook or as programs of their own.
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
         passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
+        counted: Names of attributes that it adds to and nothing else reads: counters.
         heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
@@ -78,6 +83,7 @@ class Dependencies(Struct):
     sets: dict[str, tuple[str, str]] = {}
     nondeterministic_calls: set[str] = set()
     timing: set[str] = set()
+    mixed: set[str] = set()
     timed: set[str] = set()
     packages: set[str] = set()
     variables: set[str] = set()
@@ -85,6 +91,7 @@ class Dependencies(Struct):
     hashes: bool = False
     only_loader_seed_draws: bool = False
     passive_loaders: int = 0
+    counted: set[str] = set()
     heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
@@ -161,6 +168,7 @@ class _Walker(Values):
         self._chance = Nondeterminism()
         self._draws = Draws()
         self._entire: set[str] = set()
+        self._counted: set[str] = set()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -186,10 +194,12 @@ class _Walker(Values):
             found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
         )
         if found.complete and self.in_time:
+            found.counted = self._counted - self._draws.uncounted
             found.heeded = self._draws.heeded(found.packages)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         found.timing, found.timed = self._chance.readings(effects, namespace, timed)
         found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
+        found.mixed = self._chance.mixed
         return found
 
     # -- code ----------------------------------------------------------------------------------
@@ -210,6 +220,7 @@ class _Walker(Values):
             code: The code, where it is a function's.
         """
         self._draws.look_up(effects, code)
+        self._counted |= effects.counted
         if home.found_again:
             self._note_parts(effects, home)
         self._judge(effects, home, assigned)
@@ -263,6 +274,9 @@ class _Walker(Values):
             if home.holds(path.partition(".")[0], assigned):
                 used = f"{path}()" in effects.escaped
                 chance.call(path, given, home.names, home.package, used=used)
+        for path in effects.mixed:
+            if home.holds(path.partition(".")[0], assigned):
+                chance.mix(path.removesuffix("()"), home.names, home.package)
         for path in effects.handed:
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
@@ -333,9 +347,10 @@ class _Walker(Values):
             self._draws.names.add(introspection.qualified_name(value))
         if introspection.is_module(value) or not self.is_input(value):
             return False
-        if (_DUNDER if home.module else _NOBODYS).fullmatch(name):
-            return False
-        if not home.module and name in self._hidden:
+        if home.module:
+            if _DUNDER.fullmatch(name):
+                return False
+        elif (name in self._hidden or _NOBODYS.fullmatch(name)) and not is_result(name):
             return False
         if home.found_again:
             self._found.names.setdefault(home.shown(name), (home.module, name))

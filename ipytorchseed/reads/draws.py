@@ -108,6 +108,11 @@ class Draws:
             self._here = self._constructed.setdefault(maker, {*effects.attributes})
         self._here |= names
 
+    @property
+    def uncounted(self) -> set[str]:
+        """Names of attributes that any code reads, otherwise than to add to them."""
+        return self.attributes.union(*self._constructed.values())
+
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
         kind = type(value)

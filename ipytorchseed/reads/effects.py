@@ -22,14 +22,16 @@ class Effects(Struct):
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
+        counted: Names of attributes that it adds to, as in ``self.calls += 1``.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
-        files: Files that it runs in the notebook.
+        files: Files that it runs, in the notebook or as programs of their own.
         programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
+        mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
@@ -43,6 +45,7 @@ class Effects(Struct):
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
+    counted: set[str] = set()
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
@@ -50,6 +53,7 @@ class Effects(Struct):
     defined: dict[str, Effects] = {}
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
+    mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
@@ -77,12 +81,14 @@ class Effects(Struct):
         self.items |= other.items
         self.handed |= other.handed
         self.escaped |= other.escaped
+        self.mixed |= other.mixed
         self.orders |= other.orders
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
         """Add what does not hang on the meaning of names."""
         self.attributes |= other.attributes
+        self.counted |= other.counted
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files

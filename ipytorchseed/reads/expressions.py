@@ -19,11 +19,11 @@ from ipytorchseed.reads.abstract import (
     join,
 )
 from ipytorchseed.reads.scope import Scope, State, evaluates
-from ipytorchseed.reads.taint import ask_order, combine, escape
+from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
-_SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+_RESULTS = {"Out": "_", "In": "_i"}
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
@@ -70,10 +70,21 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         abstract = scope.load(name)
         scope.effects.paths.update(abstract.paths)
         return abstract
-    value = visit_owner(scope, node, reads=True)
+    value = _result(scope, node) or visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
-    return AbstractValue(taint=value.taint, only_taint=value.only_taint)
+    return replace(value.item(), bodies=())
+
+
+def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
+    """Follow ``Out[5]`` and ``In[5]`` to the name under which the shell keeps that one."""
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    number = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
+        return None
+    abstract = scope.load(f"{_RESULTS[name]}{number}")
+    scope.effects.paths.update(abstract.paths)
+    return abstract
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
@@ -131,16 +142,11 @@ def operate(
         scope.run_all(bodies_of(left, right))
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
-    if not isinstance(operator, (*_ARITHMETIC, *_SET_OPERATORS)):
+    if not isinstance(operator, (*_ARITHMETIC, *SET_OPERATORS)):
         escape(scope.effects, left, right)
+        mix(scope.effects, left, right)
         return NEUTRAL if left.neutral and right.neutral else UNKNOWN
-    return combine(
-        scope.effects,
-        left,
-        right,
-        of_sets=isinstance(operator, _SET_OPERATORS),
-        of_text=isinstance(operator, ast.Mod),
-    )
+    return combine(scope.effects, left, right, operator)
 
 
 @evaluates("UnaryOp")
@@ -257,7 +263,7 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     for item in items:
         if item.bodies:
             scope.run_all(item.bodies)
-    return replace(container(items, node.values), bodies=())
+    return replace(container(items, node.values), bodies=(), beside=True)
 
 
 @evaluates("FormattedValue")

@@ -7,7 +7,7 @@ import re
 
 from msgspec import Struct
 
-from ipytorchseed.reads.shell import MAGICS, program_of
+from ipytorchseed.reads.shell import MAGICS, program_of, scripts_of
 
 CELL_MAGICS = frozenset(
     {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
@@ -31,7 +31,7 @@ class Magic(Struct):
         forgets: Whether the names that it sets are lost.
         expressions: Python in the braces of its line.
         writes: Names that it sets.
-        file: A file that it runs, or "".
+        files: Files that it runs, in the notebook or as programs of their own.
         program: A program of its own that it runs, as users write it: ``!wget``; or "".
     """
 
@@ -40,7 +40,7 @@ class Magic(Struct):
     forgets: bool = False
     expressions: list[str] = []
     writes: list[str] = []
-    file: str = ""
+    files: list[str] = []
     program: str = ""
 
 
@@ -57,7 +57,8 @@ def magic_of(node: ast.Call) -> Magic | None:
     words = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
     texts = [word if isinstance(word, str) else "" for word in words] + ["", "", ""]
     if func.attr in ("system", "getoutput", "getoutputs"):
-        return Magic(expressions=_expanded(texts[0]), program=f"!{program_of(texts[0])}")
+        program, files = f"!{program_of(texts[0])}", scripts_of(texts[0].split())
+        return Magic(expressions=_expanded(texts[0]), program=program, files=files)
     if func.attr == "run_line_magic":
         return _line_magic(texts[0], texts[1])
     if func.attr == "run_cell_magic":
@@ -71,11 +72,12 @@ def _line_magic(name: str, line: str) -> Magic:
         made.body = _without_options(line)
         made.forgets = name in _FORGETS
     elif name in ("run", "load"):
-        made.file = next((word for word in line.split() if not word.startswith("-")), "")
+        made.files = [word for word in line.split() if not word.startswith("-")][:1]
     elif name in MAGICS:
         made.program = f"%{name}"
     elif name in _RUNS_LINE:
         made.program = f"!{program_of(line)}"
+        made.files = scripts_of(line.split())
     return made
 
 
@@ -91,8 +93,10 @@ def _cell_magic(name: str, line: str, body: str) -> Magic:
             made.writes = [word for word in line.split() if word.isidentifier()][:1]
     elif name in _SCRIPTS:
         made.program = f"%%{name}"
+        made.files = scripts_of(body.split())
     elif name in _RUNS_LINE:
         made.program = f"!{program_of(body)}"
+        made.files = scripts_of(body.split())
     return made
 
 

@@ -22,12 +22,14 @@ class Nondeterminism:
         calls: As ``Dependencies.nondeterministic_calls``.
         hashes: As ``Dependencies.hashes``.
         sets: Last parts of names that are bound to sets.
+        mixed: Clocks whose readings go into numbers with others, or seed a generator.
     """
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
         self.hashes = False
         self.sets: set[str] = set()
+        self.mixed: set[str] = set()
         self._orders: set[str] = set()
         self._used: set[str] = set()
 
@@ -47,6 +49,11 @@ class Nondeterminism:
             self.hashes = True
         used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
         self._note(nondeterministic_call(path, given, names, package), used=used)
+
+    def mix(self, path: str, names: Mapping[str, Any], package: str) -> None:
+        """Note a call whose answer goes into numbers with others."""
+        asked = nondeterministic_call(path, 0, names, package)
+        self.mixed |= {asked} & CLOCKS.keys() if asked else set()
 
     def hand(self, path: str, names: Mapping[str, Any], package: str) -> None:
         """Note what is given to a call: a function that it may call, or a set it may go over."""

@@ -307,6 +307,8 @@ class Scope:
             ours.handed.update(self._lead(path))
         for path in inside.escaped:
             ours.escaped.update(self._lead(path))
+        for path in inside.mixed:
+            ours.mixed.update(self._lead(path))
         for order in inside.orders:
             kind, _, path = order.partition(":")
             if path:

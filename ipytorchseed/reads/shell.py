@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from ipytorchseed.reads.parsing import parse_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ANY: Final[frozenset[str]] = frozenset()
 """Whatever the program is told to do."""
@@ -61,6 +65,7 @@ _COMMAND = re.compile(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
 _MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
+_SCRIPTS = (".bash", ".jl", ".js", ".lua", ".pl", ".py", ".r", ".R", ".rb", ".sh")
 _PARTS = re.compile(r"&&|\|\||;")
 _TO_OUTPUT = re.compile(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
 _PYTHON = re.compile(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
@@ -75,6 +80,17 @@ def program_of(command: str) -> str:
     """
     names = [_words(part)[0] for part in _PARTS.split(command)]
     return next((name for name in names if name not in _SILENT), names[0])
+
+
+def scripts_of(words: Sequence[str]) -> list[str]:
+    """Return the files of code among the words of a command, as far as names tell.
+
+    Args:
+        words: The command's words, or those of several; ``-m name`` runs the module's file.
+    """
+    modules = [f"{late.replace('.', '/')}.py" for word, late in pairwise(words) if word == "-m"]
+    named = [word.strip("'\"") for word in words]
+    return [*(word for word in named if word.endswith(_SCRIPTS)), *modules]
 
 
 def only_fetches(source: str) -> bool:

@@ -112,7 +112,10 @@ def _augassign(scope: Scope, node: ast.AugAssign) -> None:
         scope.store(target.id, operate(scope, before, node.op, scope.visit(node.value)))
         return
     if isinstance(target, ast.Attribute):
+        scope.effects.counted.add(target.attr)
+        read = {*scope.effects.attributes}
         scope.visit(target)
+        scope.effects.attributes -= {target.attr} - read  # to add to it is no use of it
     elif constant_keys(target.slice):
         visit_owner(scope, target, reads=True)
     put(scope, target, scope.visit(node.value))

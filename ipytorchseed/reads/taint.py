@@ -7,6 +7,8 @@ and anywhere else count as used.
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.reads.effects import Effects
 
+SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKES_SETS = frozenset({"set", "frozenset"})
 _ASKS_NO_ORDER = _MAKES_SETS | {
     *("all", "any", "bool", "id", "isinstance", "len", "max", "min", "sorted", "type"),
@@ -38,6 +41,10 @@ _RESHAPES = frozenset({"abs", "float", "int", "max", "min", "round", "str", "rep
 _RESHAPES_METHOD = frozenset(
     {"format", "total_seconds", "isoformat", "timestamp", "strftime", "timedelta", "fromtimestamp"}
 )
+_MAKES_TEXT = frozenset({"str", "repr", "format", "isoformat", "strftime"})
+_SEEDS = re.compile(r"seed|^Random(?:State)?$|^default_rng$|^PRNGKey$").search
+"""Tells the last parts of names of what is given a seed."""
+
 _MENTIONS = frozenset(
     {"isinstance", "issubclass", "type", "print", "repr", "id", "help", "callable"}
 )
@@ -82,6 +89,7 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
     taint, only_taint, order = _NO_TAINT, False, ""
     if special or last in _READS:
         taint, only_taint = _readings(effects, plain, last, func, args)
+    beside = bool(taint) and (last in _MAKES_TEXT or func.beside or any(arg.beside for arg in args))
     if special or last in _TOUCHES_ORDER:
         order = _order(effects, plain, method, func, args)
     neutral = plain in _EMPTY and not args and not more
@@ -89,7 +97,9 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
         return UNKNOWN
     is_set = bool(order) and plain not in _KEEPS_ORDER
     results = tuple([f"{path}()" for path in paths])
-    return AbstractValue(results, f"{last}()", (), order, is_set, taint, only_taint, neutral)
+    return AbstractValue(
+        results, f"{last}()", (), order, is_set, taint, only_taint, beside, neutral
+    )
 
 
 def _readings(
@@ -107,6 +117,8 @@ def _readings(
         return taint, all(arg.only_taint or arg.neutral for arg in args)
     if plain not in _SHOWS and last not in _SHOWS:
         escape(effects, func, *args)
+    if _SEEDS(last):
+        mix(effects, *args)
     return frozenset(), False
 
 
@@ -156,8 +168,15 @@ def escape(effects: Effects, *abstracts: AbstractValue) -> None:
             effects.escaped |= abstract.taint
 
 
+def mix(effects: Effects, *abstracts: AbstractValue) -> None:
+    """Note that numbers are made of these values and of others."""
+    for abstract in abstracts:
+        if abstract.taint and not abstract.beside:
+            effects.mixed |= abstract.taint
+
+
 def combine(
-    effects: Effects, left: AbstractValue, right: AbstractValue, *, of_sets: bool, of_text: bool
+    effects: Effects, left: AbstractValue, right: AbstractValue, operator: ast.operator
 ) -> AbstractValue:
     """Note an operation on two values and return what is known of its result.
 
@@ -165,13 +184,12 @@ def combine(
         effects: Where it is noted.
         left: The value before the operator.
         right: The value after it.
-        of_sets: Whether the operator is one that sets have too.
-        of_text: Whether it formats a text.
+        operator: One of arithmetic or of sets; ``%`` formats texts as well.
     """
     taint = left.taint | right.taint
     if not taint:
         order = ""
-        if of_sets:
+        if isinstance(operator, SET_OPERATORS):
             sets = [side.order for side in (left, right) if side.is_set]
             order = sets[0] if sets else left.own_order()
         if order:
@@ -179,9 +197,15 @@ def combine(
         return AbstractValue(neutral=True) if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
     only_taint = all(side.only_taint or side.neutral for side in sides)
+    is_span, of_text = isinstance(operator, ast.Sub), isinstance(operator, ast.Mod)
     if not only_taint and not of_text:  # a text may tell the time beside other things
         escape(effects, left, right)
-    return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=only_taint)
+        if not is_span:
+            mix(effects, left, right)
+    beside = is_span or left.beside or right.beside or (of_text and not left.taint)
+    return AbstractValue(
+        taint=sides[0].taint | sides[1].taint, only_taint=only_taint, beside=beside
+    )
 
 
 def _as_reading(side: AbstractValue) -> AbstractValue:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.render.charted import charted
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
@@ -15,6 +15,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
+from ipytorchseed.why.unknown import say_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,9 +145,10 @@ class WhyView(View):
             return (
                 "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
             )
-        programs = programs_of(said.run.nondeterministic_calls)
-        if programs:
-            return f"The cell {say_programs(programs)}. If it is not that, {_CHECK}."
+        unseen = "" if said.against is None else say_unseen(said.against, said.run)
+        if unseen:
+            said_of_cell = re.sub("^the cell", "The cell", unseen)
+            return f"{said_of_cell}. If it is not that, {_CHECK}."
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
         return " ".join(filter(None, map(_sentence, (notes, _CHECK))))
 

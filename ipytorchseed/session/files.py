@@ -18,6 +18,7 @@ from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.session import hearing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import BinaryIO
 
     from ipytorchseed.session.importing import ImportWatch
@@ -81,6 +82,18 @@ class FileWatch:
             self.changes(path)
         if anew and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
+
+    def runs(self, scripts: Iterable[str], folder: str = "") -> None:
+        """Note files of code that programs run, those that are there.
+
+        Args:
+            scripts: Their paths.
+            folder: What these begin from; empty for the working folder.
+        """
+        for script in scripts:
+            path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
+            if os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
+                self.opens(path, reads=True, writes=False, anew=False)
 
     def _is_no_input(self, path: str) -> bool:
         """Tell whether the cell made a file, or a package opens it for itself."""

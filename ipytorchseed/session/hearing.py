@@ -3,6 +3,8 @@
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.
 
+Of programs that Python starts, the files of code among their words are heard.
+
 Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), but for that
 of ``torch.save``, and ``io.FileIO``, which is a type that others derive from.
 """
@@ -17,13 +19,16 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ipytorchseed.reads.shell import scripts_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Function = Callable[..., Any]
     Place = tuple[dict[Any, Any], object]
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+_FOLDER_AT = 3
 _PLAIN = (str, int, bytes, type(None))
 
 
@@ -35,6 +40,9 @@ class Listener(Protocol):
 
     def changes(self, path: str) -> None:
         """Hear that a file is about to be replaced, renamed, cut or removed."""
+
+    def runs(self, scripts: Iterable[str], folder: str = "") -> None:
+        """Hear that a program is about to be started in a folder, and which files it may run."""
 
 
 _listener: Listener | None = None
@@ -133,6 +141,23 @@ def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: A
     listener.changes(_absolute(path))
 
 
+def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
+    folder = rest[3] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
+    texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
+    texts = " ".join(texts).split() if "-c" in texts[1:2] else texts
+    listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
+
+
+def _spawn(
+    listener: Listener, _: object, words: Sequence[object], *__: object, **___: object
+) -> None:
+    _start(listener, words)
+
+
+def _system(listener: Listener, command: str) -> None:
+    listener.runs(scripts_of(command.split()))
+
+
 def _absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
@@ -148,18 +173,22 @@ def _absolute(path: object, folder: object = None) -> str:
     return str(Path(path).absolute())
 
 
-_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
+_of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
 _PAIRS: list[tuple[Function, Function]] = [
     (original, _heard(original, tell))
     for original, tell in (
         (_io.open, _open),
-        (_system["open"], _open_descriptor),
-        (_system["remove"], _remove),
-        (_system["unlink"], _remove),
-        (_system["rename"], _rename),
-        (_system["replace"], _rename),
-        (_system["truncate"], _truncate),
+        (_of_system["open"], _open_descriptor),
+        (_of_system["remove"], _remove),
+        (_of_system["unlink"], _remove),
+        (_of_system["rename"], _rename),
+        (_of_system["replace"], _rename),
+        (_of_system["truncate"], _truncate),
+        (_of_system["system"], _system),
+        (_of_system.get("posix_spawn"), _spawn),
+        (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
     )
+    if original is not None
 ]
 _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}

@@ -27,15 +27,18 @@ class ImportWatch:
     Attributes:
         steps: For each source, its states before and after each import that moved it.
         inside: Whether a package is being imported.
+        own: The files of the user's own modules that were imported, by module.
     """
 
     def __init__(self) -> None:
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.inside = False
+        self.own: dict[str, str] = {}
 
     def start(self) -> None:
         """Begin to note."""
         self.steps.clear()
+        self.own.clear()
         self.inside = False
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
@@ -74,7 +77,9 @@ class ImportWatch:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
-                if is_installed_file(spec.origin or "") and _runs_modules(spec.loader):
+                if not is_installed_file(spec.origin or "") and spec.has_location and spec.origin:
+                    self.own[name] = spec.origin
+                elif is_installed_file(spec.origin or "") and _runs_modules(spec.loader):
                     spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]
                 return spec
         return None

@@ -51,6 +51,7 @@ class RecordedKernel:
         self.kernel = session.kernel
         self._session = session
         self._target = target
+        self._settings = Settings()
 
     @cached_property
     def _latest(self) -> list[Run]:
@@ -78,10 +79,9 @@ class RecordedKernel:
     def _set_here(self) -> set[str]:
         return {name for run in self._mine for name in self.effects(run).writes}
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Flags, environment, versions and hardware of this kernel."""
-        return self._mine[0].settings if self._mine else {}
+    def settings_now(self, run: Run) -> Mapping[str, Any]:
+        """Return the flags, environment, versions and hardware that matter to a run's code."""
+        return self._settings.read(run.source, run.packages)
 
     def settings_of(self, run: Run) -> Mapping[str, Any]:
         """Return the settings that a run began with.
@@ -130,7 +130,7 @@ class RecordedKernel:
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read, and that are known to be others now."""
-        return [file.path for file in run.files if _is_changed(file)]
+        return [file.path for file in [*run.files, *run.loaded.values()] if _is_changed(file)]
 
 
 class LiveKernel(RecordedKernel):
@@ -147,11 +147,6 @@ class LiveKernel(RecordedKernel):
         self._namespace = namespace
         self._budget = Budget(_IN_VALUES)
         self._looks: dict[str, Fingerprint | None] = {}
-
-    @cached_property
-    def settings(self) -> Mapping[str, Any]:
-        """Flags, environment, versions and hardware of this kernel."""
-        return Settings().read(self._target.source, self._target.packages)
 
     def last(self, name: str) -> Fingerprint | None:
         """Return what a variable is now; None where it is not there, or has to be made anew."""

@@ -16,7 +16,7 @@ from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies, look_up
+from ipytorchseed.reads.dependencies import find_dependencies, is_result, look_up
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
@@ -217,11 +217,12 @@ class Session:
         )
         pending.budget.charge(began)
         for name, place in sorted(reached.names.items()):
-            if self._is_users(name):
+            if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 pending.reads[name] = self.variables.look(value, pending.budget)
         self._pending = pending
         self._files.start()
+        self._files.runs(reached.files)
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
@@ -272,6 +273,8 @@ class Session:
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
         self._timed = self._timed - written | reached.timed
+        writes = self.variables.changes(pending, namespace, written, seconds)
+        bound = written | reached.writes | reached.sets.keys()
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -290,7 +293,8 @@ class Session:
             replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),
             parts=parts_read(reached.parts, pending.reads),
-            writes=self.variables.changes(pending, namespace, written, seconds),
+            writes=writes,
+            in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.variables.look(result, pending.budget),
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
@@ -298,6 +302,7 @@ class Session:
             files=self._files.read(
                 pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
             ),
+            loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self._files.written(str(self.ledger.path or ledger_path())),
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
@@ -307,9 +312,12 @@ class Session:
                 *sorted(reached.nondeterministic_calls),
                 *(("hash",) if reached.hashes else ()),
             ),
+            timing=tuple(sorted(reached.timing)),
+            mixed=tuple(sorted(reached.mixed)),
             packages=tuple(sorted(reached.packages)),
             only_loader_seed_draws=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
+            counted=tuple(sorted(reached.counted)),
             heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
-from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.dependencies import is_result, look_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,7 @@ class Variables:
         made = {name: value for name, value in looks.items() if value is not None}
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
-            if name not in made and before.kind not in _UNCHANGING:
+            if name not in made and before.kind not in _UNCHANGING and not is_result(name):
                 value = self._at(place, namespace, pending.budget)
                 if value is not None and same(before, value) is False:
                     made[name] = value

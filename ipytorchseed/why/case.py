@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.explanation import Change
+    from ipytorchseed.why.explanation import Blame, Change
 
 
 class States(Protocol):
@@ -73,6 +73,10 @@ class Case(Struct, frozen=True):
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
         return run_word(run, self.run.kernel)
+
+    def doings(self, blame: Sequence[Blame]) -> str:
+        """Say what runs did, each behind a semicolon, to go on with a sentence."""
+        return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
     def heeds(self, what: str) -> bool:
         """Whether the result of either run may hang on something, as in ``Run.heeds``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +14,7 @@ from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -143,10 +144,33 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return f"{before.summary} → nothing"
     if before.series is not None and after.series is not None:
         return _series(before.series, after.series) or _beside(before, after)
-    if before.summary != after.summary:
+    if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
-    return say_parts(before, after) or f"{after.kind} with other content"
+    said = say_parts(before, after) or ", ".join(_defaults(before, after))
+    return said or f"{after.kind} with other content"
+
+
+_COUNT = re.compile(r", (?:[\d,]+|thousands of) attributes?$")
+
+
+def _plain(summary: str) -> str:
+    """Leave out how many attributes an object has: that is nobody's business but its class's."""
+    return _COUNT.sub("", summary)
+
+
+def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
+    """Say which defaults of a function's arguments changed."""
+    for part in changed_parts(before, after):
+        if part[:2] != "d:":
+            continue
+        name = part[2:]
+        sizes = [value.parts.get(f"n:{name}", "") for value in (before, after)]
+        how = "changed"
+        if "" not in sizes and sizes[0] != sizes[1]:
+            grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
+            how = f"{grew} from {sizes[0]} to {sizes[1]} element{'' if sizes[1] == '1' else 's'}"
+        yield f"the function's default argument `{name}` {how}"
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
@@ -215,10 +239,10 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if "parameters" in parts:
         said.append("changed parameters")
     length = parts.get("length")
-    if length is not None and None not in length:
+    if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
     for prefix, noun in (("k:", ""), ("a:", ".")):
-        keys = [name[2:] for name in parts if name.startswith(prefix)]
+        keys = [name[2:] for name in parts if name.startswith(prefix) and name[:3] != "a:_"]
         if keys:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004

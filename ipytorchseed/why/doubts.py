@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.reads.entropy import CLOCKS, is_program
+from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ _OF_TORCH = {"cuda", "cudnn"}
 
 _DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
 """Modules that draw no number when they are imported."""
+
+_SEEDINGS = {
+    "numpy": r"\b(?:np|numpy)\.random\.seed\b",
+    "python": r"(?<!\.)\brandom\.seed\b",
+    "torch": r"\btorch\.(?:\w+\.)?(?:manual_)?seed(?:_all)?\b",
+}
+"""By the first part of a source's name, the text that seeds that library's and no other."""
 
 _LATE = {
     "torch.num_interop_threads": "torch",
@@ -53,7 +61,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
         ):
             yield f"{source} came with {name} itself: where it began is not known"
     imports = present.effects(run).imports - _DRAW_NOTHING
-    if imports and not _is_seeded(run) and any(before != after for _, before, after in moves(run)):
+    moved = [source for source, before, after in moves(run) if before != after]
+    if imports and not all(_is_seeded(run, source) for source in moved):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
     for path in sorted({*present.changed_files(run)} & {*run.wrote}):
@@ -61,7 +70,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
-        elif asked != "hash" and asked not in CLOCKS:
+        elif asked != "hash" and asked not in run.timing:
             yield f"{name} asks {asked}, which answers differently each time"
 
 
@@ -75,7 +84,7 @@ def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
 
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
-    then, now = run.settings, present.settings
+    then, now = run.settings, present.settings_now(run)
     used = {*run.packages, *_ALWAYS, *(_OF_TORCH if "torch" in run.packages else ())}
     for fact in sorted(_FACTS & used):
         known = then.get(fact) is not None and now.get(fact) is not None
@@ -96,8 +105,13 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
 def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
     """Tell whether it does not matter where a source began that came with a run."""
     only_passes = source == "torch.cpu" and run.only_loader_seed_draws
-    return only_passes or _is_seeded(run) or present.is_fresh(after) is True
+    return only_passes or _is_seeded(run, source) or present.is_fresh(after) is True
 
 
-def _is_seeded(run: Run) -> bool:
-    return bool(run.seeds) or "seed" in run.source
+def _is_seeded(run: Run, source: str) -> bool:
+    """Tell whether a run seeds a source, as far as its text tells: not only another library's."""
+    if run.seeds:
+        return True
+    library = source.partition(".")[0]
+    others = (pattern for name, pattern in _SEEDINGS.items() if name != library)
+    return "seed" in re.sub("|".join(others), "", run.source)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.mend import find_mend, with_fixes
 from ipytorchseed.why.roots import with_roots
-from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say
+from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +98,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
             " the same states, settings and inputs"
         )
         return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
-    programs = programs_of(run.nondeterministic_calls)
-    known = f", but the cell {say_programs(programs)}" if programs else ""
+    unseen = say_unseen(against, run)
+    known = f", but {unseen}" if unseen else ""
     message = (
         f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does"
         f"{known}. Next step: %%deterministic --check on top of the cell, which tells whether it"

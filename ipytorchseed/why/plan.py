@@ -158,6 +158,9 @@ class _Planner:
         if alike is None and _random(now) == _random(wanted):
             self._doubts[f"`{name}` is too large to be compared in full"] = None
             return True
+        here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
+        if here and now.parts.get("order") != wanted.parts.get("order"):
+            self._doubts[f"`{name}` holds its items in another order"] = None
         return _is_as_good(now, wanted, reader, alike=bool(alike))
 
     def _makers(self, name: str, reader: Run) -> list[Run]:
@@ -257,9 +260,9 @@ def _repeats(asked: str) -> bool:
     return asked in CLOCKS or asked == "hash" or is_program(asked)
 
 
-def _random(value: Fingerprint) -> str | None:
-    """Return the states of the generators inside a value; they are not part of its digest."""
-    return value.parts.get("random")
+def _random(value: Fingerprint) -> tuple[str | None, ...]:
+    """Return what is not part of a value's digest: generators inside, and how it lies in memory."""
+    return tuple(map(value.parts.get, ("random", "strides")))
 
 
 def _is_as_good(now: Fingerprint, wanted: Fingerprint, reader: Run, *, alike: bool) -> bool:

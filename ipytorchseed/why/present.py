@@ -18,9 +18,8 @@ class Present(Protocol):
     kernel: str
     """The kernel's name, as runs have it."""
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings now."""
+    def settings_now(self, run: Run) -> Mapping[str, Any]:
+        """Return the settings now that matter to the code of a run."""
 
     def settings_of(self, run: Run) -> Mapping[str, Any]:
         """Return the settings that a run began with; those of torch, where it imported that."""

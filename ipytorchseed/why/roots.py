@@ -10,6 +10,9 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.case import Case
 from ipytorchseed.why.changes import how_far, write_step
 from ipytorchseed.why.finders import FINDERS
+from ipytorchseed.why.finders.entropy import find_entropy
+from ipytorchseed.why.finders.inputs import NOT_RUN
+from ipytorchseed.why.finders.libraries import find_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,13 +88,13 @@ def _between(case: Case, earlier: Run, maker: Run) -> Case:
 
 def _roots(case: Case, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
     """Find the causes in the cell that made an input, each with the runs to blame."""
-    for finder in FINDERS:
-        for cause in finder(case)[0]:
-            if (cause.kind, cause.name) in known:  # told by itself
-                continue
+    causes = [cause for finder in FINDERS for cause in finder(case)[0]]
+    causes += find_libraries(case, True)[0] + find_entropy(case, True)[0]  # noqa: FBT003
+    for cause in causes:
+        if (cause.kind, cause.name) not in known:  # told by itself
             if cause.kind == "code":
                 yield f"{_steps(case, cause)}{case.name(case.run)} was edited", ()
-            elif cause.kind == "input":
+            elif cause.kind == "input" and cause.name in {*case.against.reads} & {*case.run.reads}:
                 yield _input(case, cause), cause.blame
             elif cause.kind == "rng":
                 yield f"{cause.name} began elsewhere in {case.name(case.run)}", ()
@@ -118,6 +121,8 @@ def _input(case: Case, cause: Cause) -> str:
     makers = [each.run for each in cause.blame if each.run is not None]
     if not makers:
         return said
+    if cause.blame[-1].how == NOT_RUN:
+        return f"{said} ({case.name(makers[-1])} {NOT_RUN})"
     earlier = _earlier(case, makers[-1], cause.name)
     edited = earlier is not None and earlier.code != makers[-1].code
     return f"{said} ({case.name(makers[-1])}{', edited' if edited else ''})"

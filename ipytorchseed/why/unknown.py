@@ -6,16 +6,22 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
 
 _NAMED = 3
 """Variables, and runs that may have changed one, told by name."""
+
+_NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
+"""Kinds of values in which nothing is kept that results hang on."""
 
 
 def find_unknown_outcome(case: Case) -> tuple[Unknown, ...]:
@@ -48,6 +54,28 @@ def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:
     unknown = [each for each in case.run.files if each.path in files]
     found += [Unknown(each.path) for each in unknown if files[each.path].same(each) is None]
     return tuple(found)
+
+
+def unseen_inputs(against: Run, run: Run) -> list[str]:
+    """Name what both runs read and whose content cannot be seen: objects of C code, databases."""
+    return [
+        name
+        for name, after in run.reads.items()
+        if name in against.reads and hides(against.reads[name]) and hides(after)
+    ]
+
+
+def hides(value: Fingerprint) -> bool:
+    """Tell whether a value keeps content that cannot be seen."""
+    return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
+
+
+def say_unseen(against: Run, run: Run) -> str:
+    """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
+    programs, unseen = programs_of(run.nondeterministic_calls), unseen_inputs(against, run)[:_NAMED]
+    said = [f"the cell {say_programs(programs)}"] if programs else []
+    said += [f"{' and '.join(unseen)} cannot be seen into"] if unseen else []
+    return ", and ".join(said)
 
 
 def say(case: Case, unknown: Sequence[Unknown]) -> str:

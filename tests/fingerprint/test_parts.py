@@ -76,7 +76,7 @@ def test_a_part_is_named_as_the_value_alone():
 def test_of_functions():
     """Code, defaults, closure."""
     made = function()
-    assert changed(made, lambda: setattr(made, "__defaults__", (2,))) == {"defaults"}
+    assert changed(made, lambda: setattr(made, "__defaults__", (2,))) == {"d:shift"}
     assert changed(made, lambda: setattr(made.__closure__[0], "cell_contents", 1)) == {"closure"}
 
 

@@ -334,3 +334,24 @@ def test_a_lazy_module_is_not_woken(notebook):
 
     notebook.run(lazy=Lazy("lazy"))
     assert notebook.dependencies("lazy.time.time()").nondeterministic_calls == set()
+
+
+@pytest.mark.parametrize(
+    ("cell", "mixed"),
+    [
+        ("x = sum(data) + time.time()", True),
+        ("x = sum(data) + time.time_ns() % 1000", True),
+        ("rng = random.Random(time.time_ns())", True),
+        ("x = (sum(data) * 2) ^ time.time_ns()", True),
+        ("speed = len(data) / (time.time() - begin())", False),
+        ("t0 = time.time()\nspeed = len(data) / (time.time() - t0)", False),
+        ("path = folder() / f'{time.time()}'", False),
+        ("path = folder() / datetime.now().strftime('%H')", False),
+        ("while time.time() < limit():\n    step()", False),
+        ("rows.append((time.time(), sum(data)))", False),
+    ],
+)
+def test_mixed(notebook, cell, mixed):
+    """Told are clocks whose readings go into other numbers: not those of speeds, paths and logs."""
+    notebook.run(**MODULES)
+    assert bool(notebook.dependencies(cell).mixed) is mixed

@@ -26,7 +26,7 @@ CASES = {
     "print(len(weights))": "weights",
     "missing": "",
     "weights.append(scale)": "weights scale",
-    "_ + __ + _1 + _i1 + In[3] + Out[3]": "",
+    "_ + __ + _1 + _i1 + In[3] + Out[3]": "_ __ _1 _i1",
     "__name__, __file__": "",
     "get_ipython().run_cell('x')": "",
     "nn.Linear(scale, 1)": "scale",

@@ -35,8 +35,7 @@ class States:
         self.runs = runs
         self.kernel = kernel
 
-    @property
-    def settings(self):
+    def settings_now(self, _):
         """Return those of the last run."""
         return self.runs[-1].settings
 

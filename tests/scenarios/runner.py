@@ -15,6 +15,7 @@ A scenario is a file of ``cases``: a docstring, then cells.
     says: lr 0.01 → 0.03         words of the message of a cause, or of the answer where there is none
     innocent: rng numpy          a suspect that had no part in it, to say what the case is about
     verdict: explained           where it does not follow from the lines above
+    back: complete               a way back to the earlier result has to be promised
     needs: ipytorchseed          a package without which it cannot be played
     kernel: cold                 each kernel is started from nothing, not forked: hashes, addresses
                                  or the loading of libraries are what the case is about
@@ -30,7 +31,7 @@ variable for the kernels that start later. A name matches that of a cause if it 
 beginning of it up to a dot or a bracket; of files, flags, functions asked and operations, any part
 of the name will do.
 
-    python -m tests.scenarios.runner [--dry] [FILE...]
+    python -m tests.scenarios.runner [--dry] [--only WORD] [FILE...]
 
 ``--dry`` plays without tracking, and only checks that results change as the file says.
 """
@@ -50,6 +51,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kernel import Kernel
+from tests.scenarios.families import chains, two_causes
 
 CASES = Path(__file__).parent / "cases"
 
@@ -58,7 +60,7 @@ AT_ONCE = 3
 
 _CELL = re.compile(r"^# %% (\S+)[ \t]*\n", re.MULTILINE)
 _FIELD = re.compile(
-    r"^(run|ask|probe|changed|expect|first|says|allow|innocent|verdict|needs|kernel):[ \t]*(.*?)[ \t]*$"
+    r"^(run|ask|probe|changed|expect|first|says|allow|innocent|verdict|back|needs|kernel):[ \t]*(.*?)[ \t]*$"
 )
 _ANY_PART = frozenset({"file", "flag", "environment", "entropy", "operation"})
 
@@ -101,6 +103,7 @@ class Scenario:
         allowed: Kind and name of causes that may be named besides.
         innocent: Kind and name of suspects that had no part in it.
         verdict: The right verdict.
+        complete: Whether a way back has to be promised, not only kept where it is.
         needs: Packages to be there.
         cold: Whether its kernels are started from nothing.
     """
@@ -118,6 +121,7 @@ class Scenario:
     allowed: tuple[tuple[str, str], ...]
     innocent: tuple[tuple[str, str], ...]
     verdict: str
+    complete: bool
     needs: tuple[str, ...]
     cold: bool
 
@@ -143,20 +147,39 @@ class Outcome:
 # Reading
 
 
+def read_all() -> list[Scenario]:
+    """Read the scenarios of the files, and those that are put together from parts."""
+    files = [read(path) for path in sorted(CASES.glob("*.py"))]
+    return [*files, *(parse(*each) for family in (two_causes, chains) for each in family())]
+
+
 def read(path: Path) -> Scenario:
-    """Read a scenario.
+    """Read a scenario from a file.
 
     Raises:
         ValueError: The file is not one; the message says what is wrong.
     """
-    head, *parts = _CELL.split(path.read_text(encoding="utf-8"))
+    return parse(path.stem, path.read_text(encoding="utf-8"))
+
+
+def parse(stem: str, content: str) -> Scenario:
+    """Read a scenario.
+
+    Args:
+        stem: Its name.
+        content: Its text.
+
+    Raises:
+        ValueError: It is none; the message says what is wrong.
+    """
+    head, *parts = _CELL.split(content)
     cells = {name: text.strip("\n") for name, text in zip(parts[::2], parts[1::2], strict=True)}
     lines = (ast.get_docstring(ast.parse(head)) or "").splitlines()
     fields: dict[str, list[str]] = {}
     for line in lines[2:]:
         field = _FIELD.match(line)
         if field is None:
-            msg = f"{path.name}: {line!r} is no line of a header"
+            msg = f"{stem}: {line!r} is no line of a header"
             raise ValueError(msg)
         fields.setdefault(field[1], []).append(field[2])
     steps = tuple(re.sub(r"!env\s+", "!env:", fields["run"][0]).split())
@@ -165,10 +188,10 @@ def read(path: Path) -> Scenario:
     usual = "same" if not changed else "explained" if wanted else "unexplained"
     unknown = [step for step in steps if not step.startswith("!") and step not in cells]
     if unknown or fields["ask"][0] not in cells or not set(cells) <= {*steps}:
-        msg = f"{path.name}: the cells are {', '.join(cells)}, the steps {', '.join(steps)}"
+        msg = f"{stem}: the cells are {', '.join(cells)}, the steps {', '.join(steps)}"
         raise ValueError(msg)
     return Scenario(
-        name=path.stem,
+        name=stem,
         title=lines[0],
         cells=cells,
         steps=steps,
@@ -181,6 +204,7 @@ def read(path: Path) -> Scenario:
         allowed=_pairs(fields.get("allow", [])),
         innocent=_pairs(fields.get("innocent", [])),
         verdict=fields.get("verdict", [usual])[0],
+        complete=fields.get("back", ["any"])[0] == "complete",
         needs=tuple(" ".join(fields.get("needs", [])).split()),
         cold=fields.get("kernel", ["warm"])[0] == "cold",
     )
@@ -299,6 +323,8 @@ def _replayed(
     Where it is only said to do so in part, it may fail; what it says came of it has to be true.
     """
     mend = answer["mend"]
+    if scenario.complete and not mend["complete"]:
+        return [f"no way back is promised: {mend['obstacle']}"]
     for command in mend["commands"]:
         reply = kernel.run(command, "replay")
         if reply.error is not None and "add --yes" in reply.error.evalue:
@@ -384,8 +410,10 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="check the scenarios, not %%why")
     parser.add_argument("--prove", action="store_true", help="have the causes proved")
     parser.add_argument("--say", action="store_true", help="print what %%why said")
+    parser.add_argument("--only", default="", help="those whose names have this")
     options = parser.parse_args()
-    scenarios = [read(path) for path in options.files or sorted(CASES.glob("*.py"))]
+    scenarios = [read(path) for path in options.files] or read_all()
+    scenarios = [each for each in scenarios if options.only in each.name]
     right = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         outcomes = pool.map(partial(play, dry=options.dry, prove=options.prove), scenarios)

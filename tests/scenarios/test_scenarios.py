@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.scenarios.runner import AT_ONCE, CASES, Outcome, Scenario, play, read
+from tests.scenarios.runner import AT_ONCE, Outcome, Scenario, play, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SCENARIOS = [read(path) for path in sorted(CASES.glob("*.py"))]
+SCENARIOS = read_all()
 ENOUGH = 60
 
 
@@ -75,7 +75,7 @@ def test_names_the_true_cause(scenario: Scenario, outcome_of) -> None:
 @pytest.mark.parametrize("name", [*PROVED, *LIKELY])
 def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
     """Every true cause that can be put back is proved, no other is, and all is as before."""
-    scenario = read(CASES / f"{name}.py")
+    scenario = next(each for each in SCENARIOS if each.name == name)
     if missing := _missing(scenario):
         pytest.skip(f"needs {', '.join(missing)}")
     outcome = play(scenario, prove=True)

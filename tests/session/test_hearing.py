@@ -7,6 +7,7 @@ import bz2
 import copy
 import io
 import os
+import subprocess
 import sys
 import tarfile
 import traceback
@@ -25,6 +26,7 @@ BOUND = {
     "io.open": lambda: io.open,
     "os.open": lambda: os.open,
     "os.replace": lambda: os.replace,
+    "subprocess": lambda: vars(sys.modules["_posixsubprocess"])["fork_exec"],
     "bz2": lambda: bz2._builtin_open,
     "tarfile": lambda: tarfile.bltn_open,
     "torch": lambda: torch.serialization._open_zipfile_writer,
@@ -39,6 +41,11 @@ class Told:
     def __init__(self):
         self.read: list[str] = []
         self.changed: list[str] = []
+        self.ran: list[tuple[str, str]] = []
+
+    def runs(self, scripts, folder=""):
+        """Keep the files of code of a program."""
+        self.ran += [(script, folder) for script in scripts]
 
     def opens(self, path, **access):
         """Keep the path of a file that is read."""
@@ -80,6 +87,23 @@ def test_a_name_bound_long_ago_is_heard(file, told, read):
     """Also inside the standard library and numpy."""
     read(file)
     assert str(file) in told.read
+
+
+PROGRAMS = {
+    "run": lambda p: subprocess.run([sys.executable, "a.py", "b.txt"], cwd=p, check=True),
+    "shell": lambda p: subprocess.run("true && true a.py", shell=True, cwd=p, check=True),  # noqa: S602, S607
+    "spawn": lambda p: os.waitpid(os.posix_spawn("/bin/true", ["true", f"{p}/a.py"], {}), 0),
+    "system": lambda p: os.system(f"true {p}/a.py"),  # noqa: S605 -- what is tested
+    "module": lambda p: subprocess.run([sys.executable, "-m", "a"], cwd=p, check=True),
+}
+
+
+@pytest.mark.parametrize("start", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_is_heard(tmp_path, told, start):
+    """The files of code among its words, and the folder that it starts in."""
+    (tmp_path / "a.py").write_text("")
+    start(tmp_path)
+    assert [str(Path(folder, script)) for script, folder in told.ran] == [str(tmp_path / "a.py")]
 
 
 def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):

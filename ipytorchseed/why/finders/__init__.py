@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.files import find_files, find_other_files
-from ipytorchseed.why.finders.generators import find_cleared_again, find_rng
-from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inner_generators, find_inputs
+from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
+from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_forms, find_inputs
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations
@@ -36,9 +36,10 @@ FINDERS: tuple[Callable[[Case], Found], ...] = (
 LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
     find_operations,
     find_cleared_inputs,
-    find_inner_generators,
+    find_forms,
     find_entropy,
     find_cleared_again,
+    find_inherited,
     find_other_files,
     find_own_names,
     find_libraries,

@@ -11,6 +11,8 @@ from ipytorchseed.why.finders.generators import put_out_of_reach
 if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
 
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
     "numpy.random.RandomState": "numpy.random.RandomState(42)",
@@ -27,19 +29,21 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     Args:
         case: The evidence.
         others: Whether another cause was found. A clock is then not named: cells often time
-            themselves, which changes nothing else. It is, where the cell may have seeded from it.
+            themselves, which changes nothing else. It is, where its readings go into other numbers,
+            or the cell may have seeded from it.
     """
     causes: list[Cause] = []
     cleared: list[Cleared] = []
+    mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
-        if others and name in CLOCKS and not put_out_of_reach(case):
+        if others and name in CLOCKS.keys() - mixed and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue
         causes.append(Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, "")))
-    if "hash" in both and not others and not causes and not case.same_kernel:
+    if "hash" in both and not case.same_kernel and not (others and _is_a_number(case)):
         seed = case.run.settings.get("PYTHONHASHSEED")
         if seed == "random":
             causes.append(
@@ -52,3 +56,11 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
                 )
             )
     return causes, cleared
+
+
+def _is_a_number(case: Case) -> bool:
+    """Tell whether all that is known to differ are numbers, which have no order."""
+    named = [change.name for change in case.changed if change.what == "variable"]
+    kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]
+    kinds += [case.run.result.kind] if case.run.result is not None else []
+    return bool(kinds) and all(kind in _NUMBERS for kind in kinds)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.ledger.records import FileRead
     from ipytorchseed.why.case import Case
 
 
@@ -23,20 +27,40 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before = earlier.get(after.path)
         if before is None or before.same(after) is not False:
             continue
-        size = (
-            f"{before.size:,} → {after.size:,} bytes"
-            if before.size != after.size
-            else f"{after.size:,} bytes as before"
-        )
+        writers = [run for run in case.history if after.path in run.wrote]
+        blame = tuple(Blame(run, "wrote it") for run in writers[-1:])
         causes.append(
             Cause(
                 kind="file",
                 name=after.path,
-                message=f"{after.path} has other content than before ({size})",
+                message=_how(before, after) + case.doings(blame),
                 proof=f"content {before.digest[:8]} → {after.digest[:8]}",
+                blame=blame,
             )
         )
-    return causes, []
+    return [*causes, *_modules(case)], []
+
+
+def _modules(case: Case) -> Iterator[Cause]:
+    """Name the modules that both runs were the first to import, from files of other content."""
+    for name, after in case.run.loaded.items():
+        before = case.against.loaded.get(name)
+        if before is not None and before.same(after) is False:
+            message = _how(before, after)
+            if before.path != after.path:
+                message = f"{name} is now imported from {after.path}, not from {before.path}"
+            yield Cause("file", after.path, message)
+
+
+def _how(before: FileRead, after: FileRead) -> str:
+    if before.size < 0:
+        return f"{after.path} did not exist before"
+    if after.size < 0:
+        return f"{after.path} does not exist any more"
+    size = f"{before.size:,} → {after.size:,} bytes"
+    if before.size == after.size:
+        size = f"{after.size:,} bytes as before"
+    return f"{after.path} has other content than before ({size})"
 
 
 def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
@@ -45,13 +69,13 @@ def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
     blame: tuple[Blame, ...] = ()
     for run, later in pairwise([*case.history, case.run]):
         if later.settings.get(FOLDER) == after != run.settings.get(FOLDER):
-            blame = (Blame(run, "changed the working folder"),)
-    who = "".join(f"; {case.name(each.run)} changed it" for each in blame if each.run)
+            blame = (Blame(run, "changed the folder"),)
     causes = []
     for file in case.run.files:
         name = file.path.removeprefix(f"{after}/")
         if name != file.path and f"{before}/{name}" in earlier and file.path not in earlier:
-            message = f"the working folder changed: {name} is now {file.path}{who}"
+            now = os.path.relpath(file.path, before)
+            message = f"the working folder changed: {name} is now {now}{case.doings(blame)}"
             fix = f"import os; os.chdir({before!r})"
             causes.append(Cause("file", file.path, message, fix=fix, blame=blame))
     return causes

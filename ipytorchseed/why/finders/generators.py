@@ -28,6 +28,11 @@ _MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED})
 
 _IMPORTS = "drawn from by what the cell imports, and not by the cell"
 
+_STARTS_WORKERS = ("multiprocessing", "concurrent")
+
+_DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
+"""Sources that workers inherit, and the packages through which they draw. Python seeds anew."""
+
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
 
@@ -208,6 +213,26 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
         else _never_seeded(name, ends[0][name], ends[1][name])
         for name in drew
     ], []
+
+
+def find_inherited(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name sources that forked workers begin with, where nothing else explains the change.
+
+    Their draws move nothing in the kernel.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    if others or not any(map(case.uses, _STARTS_WORKERS)):
+        return [], []
+    begins = [states(run, after=False) for run in (case.against, case.run)]
+    moved = [
+        name
+        for name, package in _DRAWN_BY_WORKERS.items()
+        if case.uses(package) and name in begins[0] and begins[0][name] != begins[1].get(name)
+    ]
+    return [_cause(case, name, begins[0][name], begins[1][name]) for name in moved], []
 
 
 def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:

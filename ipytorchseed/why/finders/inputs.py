@@ -6,13 +6,14 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import same
+from ipytorchseed.fingerprint.value import FORMS, forms, same
+from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -25,6 +26,11 @@ _OTHER_PARTS = "changed in parts that the cell does not read"
 
 _OWN_MODE = "differs only in the mode, which the cell sets"
 
+_COUNTED = "differs only in what it counts, which the cell does not read"
+
+_BATCHES = "num_batches_tracked"
+"""The end of the names of buffers that count, and that layers do not heed as a rule."""
+
 _FILLED = "filled in by the cell's own earlier run"
 
 _REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
@@ -36,6 +42,18 @@ _ASPECTS = {
     "mode": "the mode, which no layer of it heeds",
 }
 """Aspects that may be without effect, and what is said of them then."""
+
+NOT_RUN = "was not run since the restart"
+
+_TOLD = 4
+"""Runs to blame for one value of which it is said what they did, the latest."""
+
+_FORMS = {
+    "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
+    "strides": ("holds the same numbers in another order in memory", "changed it"),
+    "order": ("holds the same items in another order", "changed it"),
+}
+"""By aspect, what is said of a value and of who changed it."""
 
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
@@ -62,11 +80,11 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name inputs in which a generator of random numbers stands elsewhere, where no cause is found.
+def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name inputs of the same content and another form, where no cause is found.
 
-    Generators that one reaches in few steps are found under their own names; this is for those
-    that lie deeper.
+    Generators that one reaches in few steps are found under their own names; those told here lie
+    deeper. The order of a set is another in each kernel; told is one within a kernel.
 
     Args:
         case: The evidence.
@@ -75,12 +93,39 @@ def find_inner_generators(case: Case, others: bool) -> tuple[list[Cause], list[C
     causes = []
     for name, after in case.run.reads.items() if not others else ():
         before = case.against.reads.get(name)
-        if before is None or before.parts.get("random") == after.parts.get("random"):
+        if before is None:
             continue
-        message = f"{name} holds a generator of random numbers that stands elsewhere"
-        was, now = (value.parts.get("random", "none")[:8] for value in (before, after))
-        causes.append(Cause("input", name, message, f"state {was} → {now}"))
+        pairs = zip(FORMS, forms(before), forms(after), strict=True)
+        moved = [part for part, was, now in pairs if was != now and _is_told(case, part)]
+        for part in moved[:1]:
+            what, how = _FORMS[part]
+            blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
+            message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
+            was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
+            causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _is_told(case: Case, part: str) -> bool:
+    return part != "order" or case.same_kernel
+
+
+def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
+    """Yield the runs after which a value had another form than before."""
+    known = case.against.reads[name].parts.get(part)
+    last = case.against
+    for run in [*case.history, case.run]:
+        seen, made = run.reads.get(name), run.writes.get(name)
+        if seen is not None and seen.parts.get(part) != known:
+            yield last
+        if run is case.run:
+            return
+        if seen is not None:
+            known, last = seen.parts.get(part), run
+        if made is not None:
+            if made.parts.get(part) != known:
+                yield run
+            known, last = made.parts.get(part), run
 
 
 def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
@@ -98,7 +143,7 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
     suspects = [
         each.name
         for each in find_inputs(case)[1]
-        if each.message in (_OWN_MODE, _FILLED)
+        if each.message in (_OWN_MODE, _FILLED, _COUNTED)
         or (each.message == _OTHER_PARTS and each.name in made)
     ]
     return [
@@ -116,6 +161,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
     if moved == {"grad"} and clears:
         return "differs only in gradients, which the cell clears"
+    counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
+    if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
+        return _COUNTED
     if moved and moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
@@ -177,7 +225,7 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = _blame(case, name)
+    blame = _shown(case, name) if is_result(name) else _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
     elif _is_reading(case, name):
@@ -188,7 +236,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
-    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-4:] if each.run]
+    blame += _left_out(case, name)
+    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(
@@ -237,13 +286,37 @@ def _blame(case: Case, name: str) -> list[Blame]:
     return blame
 
 
-def _makes_anew(run: Run, name: str) -> bool:
-    """Tell whether a run that changed a value set it without reading it.
+def _shown(case: Case, name: str) -> list[Blame]:
+    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
+    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
+    number = name.lstrip("_")
+    if number.isdigit():
+        mine = [run for run in mine if str(run.execution_count) == number]
+    back = len(name) if set(name) == {"_"} else 1
+    return [Blame(run, "showed it") for run in mine[-back:][:1]]
 
-    What the run's text does not even name, it changed through another name.
-    """
-    word = re.escape(name.rpartition(".")[2])
-    return name not in run.reads and re.search(rf"\b{word}\b", run.source) is not None
+
+def _left_out(case: Case, name: str) -> Iterator[Blame]:
+    """Yield the runs that made a value what it was, of cells not run since the restart."""
+    if case.same_kernel:
+        return
+    latest = case.states.latest(case.run)
+    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
+    makers: list[Run] = []
+    for run in latest:
+        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
+            if name not in run.writes:
+                continue
+            makers.append(run)
+            if _makes_anew(run, name):
+                break
+    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
+    yield from (Blame(run, NOT_RUN) for run in left_out.values())
+
+
+def _makes_anew(run: Run, name: str) -> bool:
+    """Tell whether a run that changed a value bound its name, and had not read it."""
+    return name not in run.reads and name not in run.in_place
 
 
 def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:

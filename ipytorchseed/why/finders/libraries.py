@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, TEXT, Setting
+from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, RIGHTS, TEXT, Setting
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def find_libraries(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     acts_on = {
         NUMBERS: True,
         TEXT: not others and _shows_other_text(case),
+        RIGHTS: not others and not causes,
         ERRORS: case.against.error != case.run.error,
     }
     for name, setting in BY_NAME.items():
@@ -48,7 +49,7 @@ def _shows_other_text(case: Case) -> bool:
 def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, setting.name)
     message = f"{setting.name}: {_step(before, after)}"
-    message += "".join(f"; {case.name(each.run)} set it" for each in blame if each.run)
+    message += case.doings(blame)
     fix = setting.statement(before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
 

@@ -34,7 +34,7 @@ def _replaced(case: Case) -> list[Cause]:
         blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
         value = case.run.reads.get(name)
         now = f"is now {value.summary}" if value else "is the package's own again"
-        message = f"{name} was replaced and {now}{_doings(case, blame)}"
+        message = f"{name} was replaced and {now}{case.doings(blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))
     return found
 
@@ -58,7 +58,7 @@ def _new(case: Case, name: str) -> Cause:
     was = "was Python's own" if hasattr(builtins, name) else "did not exist"
     makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
     blame = tuple(Blame(run, "made it") for run in makers[-1:])
-    message = f"{name} {was} and is now {value.summary or value.kind}{_doings(case, blame)}"
+    message = f"{name} {was} and is now {value.summary or value.kind}{case.doings(blame)}"
     return Cause("input", name, message, fix=f"del {name}", blame=blame, prevents=True)
 
 
@@ -76,14 +76,10 @@ def _gone(case: Case, name: str) -> Cause:
             if run.kernel != case.run.kernel
         )
     was = value.summary or value.kind
-    message = f"{name} was {was} and {now}{_doings(case, blame)}"
+    message = f"{name} was {was} and {now}{case.doings(blame)}"
     return Cause("input", name, message, blame=blame, prevents=True)
 
 
 def _deletes(run: Run, name: str) -> bool:
     deletes = re.search(rf"\bdel\b[^\n]*\b{re.escape(name)}\b", run.source)
     return deletes is not None or _RESET.search(run.source) is not None
-
-
-def _doings(case: Case, blame: tuple[Blame, ...]) -> str:
-    return "".join(f"; {case.name(each.run)} {each.how}" for each in blame if each.run)

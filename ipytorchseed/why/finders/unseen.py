@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.unknown import unseen_inputs
 
 if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import Case
-
-_NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
-"""Kinds of values in which nothing is kept that results hang on."""
 
 _TOLD = 3
 
@@ -23,22 +22,21 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
         case: The evidence.
         others: Whether another cause was found.
     """
-    if others:
+    if others or any(map(is_program, case.run.nondeterministic_calls)):
         return [], []
     causes = []
-    for name, after in case.run.reads.items():
-        before = case.against.reads.get(name)
-        if before is None or not (hides(before) and hides(after)):
+    for name in unseen_inputs(case.against, case.run):
+        users = [run for run in case.history if _may_have_changed(case, run, name)]
+        if not users:
             continue
-        users = [run for run in case.history if name in run.reads or name in run.writes]
         blame = tuple(Blame(run, "used it") for run in users[-_TOLD:])
-        if blame:
-            doings = ", ".join(f"{case.name(each.run)} used it" for each in blame if each.run)
-            message = f"{name} cannot be seen into; {doings}"
-            causes.append(Cause("input", name, message, blame=blame, prevents=True))
+        own = all(run.cell == case.run.cell for run in users)
+        who = "; only earlier runs of this cell used it" if own else case.doings(blame)
+        message = f"nothing else differs, but {name} cannot be seen into{who}"
+        causes.append(Cause("input", name, message, blame=blame, prevents=True))
     return causes, []
 
 
-def hides(value: Fingerprint) -> bool:
-    """Tell whether a value keeps content that cannot be seen."""
-    return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
+def _may_have_changed(case: Case, run: Run, name: str) -> bool:
+    """Tell whether a run may have changed, for the later run, what a name holds."""
+    return run.kernel == case.run.kernel and (name in run.reads or name in run.writes)

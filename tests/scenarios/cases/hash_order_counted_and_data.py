@@ -1,0 +1,16 @@
+"""Only the number of different words is told, in whatever order; a word was added.
+
+run: setup count !restart setup add count
+ask: count
+probe: out
+changed: yes
+expect: input words 4
+innocent: environment PYTHONHASHSEED
+kernel: cold
+"""
+# %% setup
+words = [f"w{i}" for i in range(40)]
+# %% count
+out = len({word.upper() for word in words})
+# %% add
+words.append("more")

@@ -115,7 +115,8 @@ class Proofs:
     @contextmanager
     def _as_before(self, experiments: Experiments) -> Iterator[None]:
         """Put everything back after the block, whatever happens in it."""
-        seeding = dict(vars(self._seeding))
+        seeding, visited = dict(vars(self._seeding)), self._shell.user_ns.get("_dh", [])
+        folders = [*visited]
         try:
             with self._tracking.apart():
                 yield
@@ -126,6 +127,7 @@ class Proofs:
             with held_interrupts():
                 experiments.leave()
                 vars(self._seeding).update(seeding)
+                visited[:] = folders  # where `%cd` notes where it was
 
     def _judge(
         self, said: Explanation, experiments: Experiments, *, silent: bool

@@ -226,10 +226,8 @@ class Experiments:
             return False
         ready = hasattr(sys.modules.get("torch"), "default_generator")
         flags = {name: plain(value) for name, value in read_flags().items()} if ready else {}
-        return all(
-            flags.get(name, record.settings[name]) == record.settings[name]
-            for name in trial.settings
-        )
+        wanted = {name: record.settings[name] for name in trial.settings & record.settings.keys()}
+        return all(flags.get(name, value) == value for name, value in wanted.items())
 
     def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
         """List the names, and the attributes of modules, that the cells may reach."""

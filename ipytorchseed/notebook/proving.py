@@ -88,8 +88,8 @@ class Proofs:
             silent: Do not tell how far it is.
 
         Raises:
-            ReplayError: A cell would act outside the kernel, a value cannot be copied, or the user
-                interrupted it: everything is as before.
+            ReplayError: A cell would act outside the kernel, or the user interrupted it: everything
+                is as before.
         """
         against, session = said.against, self._tracking.session
         if against is None or not said.causes or not said.changed or said.run.cell != against.cell:
@@ -99,8 +99,7 @@ class Proofs:
         hidden = self._shell.user_ns_hidden
         experiments = Experiments(scene, said.run, against, said.causes, present, hidden)
         if experiments.blocked:
-            stays = {place: Finding(how=experiments.blocked) for place in range(len(said.causes))}
-            return _with_findings(said, stays | _likely(experiments))
+            return _with_findings(said, _all_likely(said, experiments.blocked, experiments))
         outside = say_outside(experiments.plan, session.kernel)
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
@@ -109,13 +108,14 @@ class Proofs:
             try:
                 found = self._judge(said, experiments, silent=silent)
             except (IPyTorchSeedError, OSError) as error:
-                found = dict.fromkeys(range(len(said.causes)), Finding(how=str(error)))
+                found = _all_likely(said, str(error), experiments)
         return _with_findings(said, found)
 
     @contextmanager
     def _as_before(self, experiments: Experiments) -> Iterator[None]:
         """Put everything back after the block, whatever happens in it."""
-        seeding = dict(vars(self._seeding))
+        seeding, visited = dict(vars(self._seeding)), self._shell.user_ns.get("_dh", [])
+        folders = [*visited]
         try:
             with self._tracking.apart():
                 yield
@@ -126,6 +126,7 @@ class Proofs:
             with held_interrupts():
                 experiments.leave()
                 vars(self._seeding).update(seeding)
+                visited[:] = folders  # where `%cd` notes where it was
 
     def _judge(
         self, said: Explanation, experiments: Experiments, *, silent: bool
@@ -137,11 +138,10 @@ class Proofs:
             OSError: The working folder of one of the runs is gone.
         """
         kernel, against = self._tracking.session.kernel, said.against or said.run
-        runs = [step.run for step in experiments.plan.steps]
-        long = said.run.seconds * count_most(len(experiments.trials)) + sum(
-            run.seconds for run in runs
-        )
-        with Progress(self._shell, silent=silent or long < _LONG, what="Proving") as progress:
+        seconds = sum(step.run.seconds for step in experiments.plan.steps)
+        seconds += said.run.seconds * count_most(len(experiments.trials))
+        silent = silent or seconds < _LONG
+        with Progress(self._shell, silent=silent, what="Proving") as progress:
             progress.step("making again what the cell found …")
             experiments.build(self._make)
             trials = _labelled(said.causes, experiments.trials)
@@ -184,7 +184,7 @@ class Proofs:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            msg = f"{name}, which makes an input, failed when it ran again ({said}); {_AS_BEFORE}"
+            msg = f"{name}, which makes an input, failed when it ran again ({said})"
             raise ReplayError(msg)
 
     def _try(self, experiments: Experiments, trial: Trial, said: Explanation) -> Run:
@@ -212,6 +212,11 @@ def _likely(experiments: Experiments) -> dict[int, Finding]:
     return {place: Finding(how=how) for place, how in experiments.stays.items()}
 
 
+def _all_likely(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
+    """Give all causes one reason why nothing is proved, but for those that have their own."""
+    return dict.fromkeys(range(len(said.causes)), Finding(how=how)) | _likely(experiments)
+
+
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
     """Return what was found of a trial as it is told of one cause: with what it went back."""
     others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
@@ -226,10 +231,12 @@ def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Tri
     """Name each trial by its causes; those beyond many are one."""
     if len(trials) > _MOST:
         trials = [*trials[: _MOST - 1], merged(trials[_MOST - 1 :])]
-    return {
-        " and ".join(suspect(causes[place]) for place in sorted(each.causes)): each
-        for each in trials
-    }
+    labelled: dict[str, Trial] = {}
+    for trial in trials:
+        chosen = [causes[place] for place in sorted(trial.causes)]
+        label = " and ".join(map(suspect, chosen))
+        labelled[f"{chosen[0].kind} {label}" if label in labelled else label] = trial
+    return labelled
 
 
 def _with_findings(said: Explanation, found: Mapping[int, Finding]) -> Explanation:

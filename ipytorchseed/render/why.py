@@ -155,14 +155,10 @@ class WhyView(View):
     @property
     def one_reason(self) -> str:
         """Why nothing is proved, where that has one reason; empty otherwise."""
-        findings = {cause.finding for cause in self.explanation.causes}
-        how = findings.pop().how if len(findings) == 1 else ""
-        alone = len(self.explanation.causes) > 1 and how and not findings
-        return f"Nothing is proved: {how}." if alone and self._only_likely else ""
-
-    @property
-    def _only_likely(self) -> bool:
-        return all(cause.finding.level == LIKELY for cause in self.explanation.causes)
+        causes = self.explanation.causes
+        findings = {(cause.finding.level, cause.finding.how) for cause in causes}
+        level, how = findings.pop() if len(findings) == 1 < len(causes) else ("", "")
+        return f"Nothing is proved: {how}." if level == LIKELY and how else ""
 
     def finding(self, cause: Cause) -> str:
         """Return what experiments say of a cause; empty where nothing, or it is told once."""

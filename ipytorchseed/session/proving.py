@@ -132,11 +132,11 @@ class Experiments:
         return self._plan(replace(self._against, reads=open_))
 
     def _find_obstacle(self) -> str:
-        name = run_name(self._run, self._present.kernel)
         if not self.trials:
             return "nothing of it can be put back"
-        if self._later.blocked or self._earlier.blocked:
-            return f"what {name} found cannot be made again"
+        blocked = self._later.blocked or self._earlier.blocked
+        if blocked:
+            return blocked.rpartition(": ")[0] or blocked  # without what to do for a replay
         commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
         if commands:
             return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
@@ -226,10 +226,8 @@ class Experiments:
             return False
         ready = hasattr(sys.modules.get("torch"), "default_generator")
         flags = {name: plain(value) for name, value in read_flags().items()} if ready else {}
-        return all(
-            flags.get(name, record.settings[name]) == record.settings[name]
-            for name in trial.settings
-        )
+        wanted = {name: record.settings[name] for name in trial.settings & record.settings.keys()}
+        return all(flags.get(name, value) == value for name, value in wanted.items())
 
     def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
         """List the names, and the attributes of modules, that the cells may reach."""

@@ -139,7 +139,8 @@ def as_if(run: Run, against: Run, trial: Trial) -> Run:
         trial: What goes back.
     """
     unset = dict.fromkeys(name for name in against.settings if name.isupper())
-    then = {name: against.settings.get(name) for name in trial.settings}
+    known = {name for name in trial.settings if name in against.settings or name.isupper()}
+    then = {name: against.settings.get(name) for name in known}
     states = {n: digest for n, digest in against.before.items() if n in trial.states}
     generators = {n: each for n, each in against.generators_before.items() if n in trial.states}
     return replace(

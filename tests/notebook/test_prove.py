@@ -229,6 +229,11 @@ def test_an_input_that_nothing_makes(play):
     assert prove(kernel, "%why 6 --json --prove") == {
         "x": ("likely", "no recorded cell makes it what it was")
     }
+    kernel.run("x = [5]", "make")
+    kernel.run("y = x[0]", "y = x[0]")
+    assert prove(kernel, "%why 6 --json --prove --against 9") == {
+        "x": ("likely", "no recorded cell makes `x` what In[6] read")
+    }
 
 
 def test_a_cell_that_does_not_repeat(play):

@@ -135,6 +135,30 @@ def test_flags_and_variables_of_the_environment_are_as_then(new_kernel):
     assert new_kernel.value("os.environ['SCALE']") == "5"
 
 
+def test_a_variable_that_a_helper_asks_for_is_as_then(new_kernel):
+    """Though the cell does not name it; and settings of libraries come back with the undo."""
+    new_kernel.run("import os, numpy as np\ndef scale():\n    return int(os.getenv('SCALE', 0))")
+    new_kernel.run("os.environ['SCALE'] = '2'")
+    new_kernel.run("np.set_printoptions(precision=3)\nout = scale()\nout", "use")
+    new_kernel.run("os.environ['SCALE'] = '5'\nnp.set_printoptions(precision=5)")
+    assert "✓" in said(new_kernel.run("%replay 4"))
+    assert new_kernel.value("(out, np.get_printoptions()['precision'])") == (2, 3)
+    new_kernel.run("%replay --undo")
+    assert new_kernel.value("(out, np.get_printoptions()['precision'])") == (2, 5)
+    assert new_kernel.value("os.environ['SCALE']") == "5"
+
+
+def test_a_name_that_the_run_did_not_find_is_not_made(new_kernel):
+    """No cell runs for it."""
+    new_kernel.run("flag = 1")
+    new_kernel.run("del flag")
+    cell = "out = 'flag' in globals() and flag"
+    new_kernel.run(cell, "use")
+    assert "✓" in said(new_kernel.run("%replay 4"))
+    sources = [run.source for run in new_kernel.runs()]
+    assert (sources.count("flag = 1"), sources[-1]) == (1, cell)
+
+
 def test_a_run_of_an_earlier_kernel(kernel):
     """Its imports run again too, and what is unbound is made."""
     kernel.restart()

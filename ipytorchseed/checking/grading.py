@@ -22,7 +22,6 @@ ROUNDING = 1e-5
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BLANK = re.compile(r"\s+")
 _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
@@ -92,7 +91,7 @@ def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
 
 
 def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
-    """Grade a text; colours and blanks at the ends of lines do not count.
+    """Grade a text; blanks at the ends of lines do not count.
 
     Args:
         what: What shows it.
@@ -128,7 +127,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
 
 
 def _as_seen(text: str) -> str:
-    return _TRAILING.sub("", _COLOUR.sub("", text)).strip("\n")
+    return _TRAILING.sub("", text).strip("\n")
 
 
 def _grade(distance: Distance | None, rtol: float | None) -> Found:

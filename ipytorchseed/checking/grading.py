@@ -22,7 +22,6 @@ ROUNDING = 1e-5
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BLANK = re.compile(r"\s+")
 _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
@@ -92,7 +91,7 @@ def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
 
 
 def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
-    """Grade a text; colours and blanks at the ends of lines do not count.
+    """Grade a text; blanks at the ends of lines do not count.
 
     Args:
         what: What shows it.
@@ -108,27 +107,26 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     found = _grade(distance, rtol)
     if found is Found.DIFFERENT and kind == "text/html":
         texts = [read_html(each) for each in (before, after)]
-        if all("<table" in each for each in (before, after)) and texts[0]:
-            return grade_text(
-                what, texts[0], texts[1], rtol
-            )  # other versions wrap tables in other markup
+        if texts[0] and all("<table" in each for each in (before, after)):
+            # other versions, and front ends, wrap tables in other markup
+            return grade_text(what, texts[0], texts[1], rtol)
         before, after = texts if texts[0] != texts[1] else (before, after)
-    if found is Found.SAME or distance is None:
-        detail = "" if found is Found.SAME else _say_lines(before, after)
-        largest = 0.0 if distance is None else distance.largest
-    else:
-        largest = distance.largest
-        detail = f"{distance.apart:,} of {distance.count:,} numbers differ"
-        detail += f", by {say_bound(largest)} at most" if found is Found.DIFFERENT else ""
-    if found is Found.ROUNDING:
+    largest = 0.0 if distance is None else distance.largest
+    if found is Found.SAME:
+        return Grade(found, what, largest=largest)
+    if distance is None:
+        detail = _say_lines(before, after)
+    elif found is Found.ROUNDING:
         detail = f"rounding, at most {say_bound(largest)}"
-    lines = _differing_lines(before, after, rtol) if found is not Found.SAME else ("", "")
-    detail = f"{kind}: {detail}" if detail and kind not in {"", "text/plain"} else detail
-    return Grade(found, what, detail, *lines, largest)
+    else:
+        numbers = f"{distance.apart:,} of {distance.count:,} numbers differ"
+        detail = f"{numbers}, by {say_bound(largest)} at most"
+    detail = detail if kind in {"", "text/plain"} else f"{kind}: {detail}"
+    return Grade(found, what, detail, *_differing_lines(before, after, rtol), largest)
 
 
 def _as_seen(text: str) -> str:
-    return _TRAILING.sub("", _COLOUR.sub("", text)).strip("\n")
+    return _TRAILING.sub("", text).strip("\n")
 
 
 def _grade(distance: Distance | None, rtol: float | None) -> Found:

@@ -25,7 +25,7 @@ _ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
 
 _WORD = re.compile(r"[\w-]+")
 _MANY = 500
@@ -122,11 +122,11 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
-    return _clean(_COLOUR.sub("", text), timed=timed)
+    return _clean(text, timed=timed)
 
 
-def _clean(text: str, *, timed: bool) -> str:
-    return without_model_times(without_noise(text, timed=timed))
+def _clean(text: str, *, timed: bool = False) -> str:
+    return without_model_times(without_noise(_COLOUR.sub("", text), timed=timed))
 
 
 def error_text(outputs: Outputs) -> str:
@@ -134,7 +134,7 @@ def error_text(outputs: Outputs) -> str:
     said = [
         f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
     ]
-    return without_noise("\n".join(said))
+    return _clean("\n".join(said))
 
 
 def _compare_bundles(
@@ -177,7 +177,7 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
 
 def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
     """Return HTML or SVG with its elements numbered instead of named at random."""
-    text = _DATE.sub("", _clean(joined(data), timed=False))
+    text = _DATE.sub("", _clean(joined(data)))
     names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
     if not names:
         return text

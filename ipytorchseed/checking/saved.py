@@ -69,13 +69,6 @@ class SavedVerdict(Verdict, frozen=True):
         """The first cell that differs: of the run that was saved, outputs are all that is known."""
         return self.first
 
-    @property
-    def largest(self) -> float:
-        """The largest relative difference of numbers that is called rounding."""
-        cells = (each for each in self.cells if isinstance(each, SavedCell))
-        grades = (grade for each in cells for grade in each.grades)
-        return max((each.largest for each in grades if each.found is Found.ROUNDING), default=0.0)
-
     def count(self, found: Found) -> int:
         """Count the cells of which that was found."""
         return sum(each.outputs is found for each in self.cells)

@@ -57,6 +57,14 @@ SAME = {
         [stream("out\n"), stream("log\n", "stderr")],
         [stream("log\n", "stderr"), stream("out\n")],
     ),
+    "colours and links": (
+        [result({"text/plain": "\x1b[31ma\x1b[0m \x1b]8;id=1;file:///b\x1b\\b\x1b]8;;\x1b\\"})],
+        [result({"text/plain": "a \x1b]8;id=2;file:///b\x1b\\b\x1b]8;;\x1b\\"})],
+    ),
+    "when a line was logged, in colour": (
+        [shown(text_plain="\x1b[36m[11/22/26 10:50:14]\x1b[0m \x1b[33mWARNING\x1b[0m x")],
+        [shown(text_plain="\x1b[36m[11/22/26 11:06:28]\x1b[0m \x1b[33mWARNING\x1b[0m x")],
+    ),
     "an address": (
         [result({"text/plain": "<object at 0x7f1111111111>"})],
         [result({"text/plain": "<object at 0x7f2222222222>"})],

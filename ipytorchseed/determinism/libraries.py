@@ -87,8 +87,12 @@ def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
 
 def _umask(_: object) -> str | None:
     """Return the rights that new files do not get; to ask the system would set them."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123
-        return next((line.split()[1] for line in status if line.startswith("Umask:")), None)
+    file = os.open("/proc/self/status", os.O_RDONLY)
+    try:
+        begin = os.read(file, 256).decode("ascii", "replace")  # its second line
+    finally:
+        os.close(file)
+    return begin.partition("Umask:")[2].split("\n")[0].strip() or None
 
 
 _SMALLEST = [5e-324]

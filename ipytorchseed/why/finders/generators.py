@@ -230,7 +230,9 @@ def find_inherited(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     moved = [
         name
         for name, package in _DRAWN_BY_WORKERS.items()
-        if case.uses(package) and name in begins[0] and begins[0][name] != begins[1].get(name)
+        if case.uses(package)
+        and all(name in begin for begin in begins)
+        and begins[0][name] != begins[1][name]
     ]
     return [_cause(case, name, begins[0][name], begins[1][name]) for name in moved], []
 

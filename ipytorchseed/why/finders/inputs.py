@@ -96,7 +96,12 @@ def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  
         if before is None:
             continue
         pairs = zip(FORMS, forms(before), forms(after), strict=True)
-        moved = [part for part, was, now in pairs if was != now and _is_told(case, part)]
+        alike = same(before, after) is True
+        moved = [
+            part
+            for part, was, now in pairs
+            if was != now and (part == "random" or (alike and _is_told(case, part)))
+        ]
         for part in moved[:1]:
             what, how = _FORMS[part]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))

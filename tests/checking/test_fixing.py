@@ -67,6 +67,11 @@ BOOKS = {
         "library.reseed()",
         "import random\nprint(random.random())",
     ),
+    "sampler": (
+        "from scipy.stats import qmc",
+        "engine = qmc.Sobol(2)",
+        "print(engine.random(2))",
+    ),
     "listing": (
         "import sys; sys.path.append('site-packages')\nimport library, os",
         "names = list(os.listdir('data'))\nprint(len(os.listdir('data')), names)",
@@ -86,6 +91,7 @@ KINDS = {
     "generators": ["seed", "generator", "generator"],
     "clock": ["seed"],
     "reseeded": ["seed"],
+    "sampler": ["generator"],
     "listing": ["order"],
     "atomics": ["operation"],
     "threads": ["threads"],

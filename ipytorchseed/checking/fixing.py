@@ -111,7 +111,8 @@ def unsaved(path: Path) -> str:
         path: The file.
     """
     target = Path(os.path.realpath(path))
-    command = ["git", "status", "--porcelain", "--ignored", "--", target.name]
+    words = "git --literal-pathspecs status --porcelain --ignored --"
+    command = [*words.split(), target.name]
     try:
         said = subprocess.run(  # noqa: S603 -- git, with the name of a file
             command, cwd=target.parent, capture_output=True, text=True, check=False, timeout=60

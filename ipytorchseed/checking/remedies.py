@@ -18,6 +18,7 @@ from ipytorchseed.checking.seeds import (
     seed_source,
     seeder,
 )
+from ipytorchseed.checking.signatures import name_seed
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.render.timeline import label_of
 
@@ -155,6 +156,7 @@ REMEDIES: tuple[Remedy, ...] = (
         " kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
+    Remedy(lambda site: site.cause is None, name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
     Remedy(

@@ -174,6 +174,7 @@ def _unmended(verdict: Verdict) -> Iterator[str]:
         yield ""
         yield "  not mended, and nothing was written:"
         yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
+    if verdict.obstacles and verdict.fault is None and verdict.failed is None:
         yield f"    --tag marks the cells that show it as {VARIES}, and mends the others"
 
 

@@ -209,11 +209,16 @@ def _consistent(ctx: click.Context) -> None:
     """
     given = ctx.params
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
-    others = ["rerun"] * given["rerun"] + ["seed"] * (given["seed"] is not None)
+    clash = {
+        "--rerun": given["rerun"],
+        "--seed": given["seed"] is not None,
+        "-p": given["parameters"],
+    }
+    others = [word for word, on in clash.items() if on]
     if given["fix"] and given["diff"]:
         raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
     if fixes and others:
-        raise click.UsageError(f"{fixes} mends plain runs: leave out --{others[0]}")
+        raise click.UsageError(f"{fixes} mends what runs as it is: leave out {others[0]}")
     if (given["tag"] and not fixes) or (given["yes"] and not given["fix"]):
         raise click.UsageError(f"--{'tag' if given['tag'] else 'yes'} goes with --fix")
     if given["rtol"] is not None and not given["saved"]:

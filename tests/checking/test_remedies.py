@@ -33,7 +33,9 @@ def site(tmp_path):
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
         known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
-        return Site(program, found, known, chosen_seed(program), (made or {}).get)
+        return Site(
+            program, found, known, chosen_seed(program), lambda name: (made or {}).get(name, "")
+        )
 
     return make
 
@@ -187,6 +189,21 @@ def test_listings_are_sorted(site):
         "for f in sorted(Path('.').iterdir()): print(f)",
         "sorted(Path('.').glob('*')), sorted(os.listdir()), sorted(glob.glob('*')),"
         " len(os.listdir('.'))",
+    ]
+
+
+def test_a_class_that_takes_a_seed_of_its_own(site):
+    """By the name that it has for it; what is given one, or may be, is left alone."""
+    imports = "from sklearn.svm import SVC\nfrom sklearn.utils import shuffle, Bunch\nimport numpy as np\nstate, more = 3, {}"
+    cell = (
+        "SVC(), SVC(C=2,), SVC(random_state=None), shuffle([1], [2])\n"
+        "SVC(random_state=state), SVC(**more), Bunch(a=1), np.ones(3), np.random.default_rng(state)"
+    )
+    assert results(site(imports, cell)) == [
+        {
+            1: "SVC(random_state=42), SVC(C=2,random_state=43), SVC(random_state=44),"
+            " shuffle([1], [2], random_state=45)\n" + cell.split("\n")[1]
+        }
     ]
 
 

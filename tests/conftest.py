@@ -6,6 +6,7 @@ that it checks.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -31,6 +32,8 @@ from ipytorchseed.rng import generators, table
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
+
 pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
 hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
@@ -53,6 +56,11 @@ TOGETHER = "tests/browser/"
 
 SPREAD = ("tests/scenarios/test_scenarios.py::test_names_the_true_cause[",)
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there now, too, out of all later collections of garbage."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

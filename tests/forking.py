@@ -38,7 +38,16 @@ if TYPE_CHECKING:
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
 
-LATE = ("GITHUB_ACTIONS", "HOME", "IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_", "PY_COLORS")
+LATE = (
+    "GITHUB_ACTIONS",
+    "HOME",
+    "IPYTHONDIR",
+    "IPYTORCHSEED_",
+    "JPY_",
+    "PYTEST_",
+    "PY_COLORS",
+    "USERPROFILE",
+)
 """Beginnings of environment variables that nothing reads before the kernel starts."""
 
 EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")

@@ -38,7 +38,17 @@ if TYPE_CHECKING:
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
 
-LATE = ("GITHUB_ACTIONS", "HOME", "IPYTHONDIR", "IPYTORCHSEED_", "JPY_", "PYTEST_", "PY_COLORS")
+LATE = (
+    "GITHUB_ACTIONS",
+    "HOME",
+    "IPYTHONDIR",
+    "IPYTORCHSEED_",
+    "JPY_",
+    "PYTEST_",
+    "PY_COLORS",
+    "RANK",
+    "USERPROFILE",
+)
 """Beginnings of environment variables that nothing reads before the kernel starts."""
 
 EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
@@ -49,9 +59,6 @@ USERS = ("numpy", "torch", "torch._dynamo")
 
 HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
 """The packages that are put out of sight."""
-
-OURS = ("click", "jinja2", "msgspec.json", "msgspec.msgpack", "xxhash")
-"""Libraries that the extension imports, and that no test looks for."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -335,7 +342,7 @@ def main() -> None:
     del sys.path[0]  # this file's folder
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
-    for name in (*EVERY_KERNEL, *OURS):
+    for name in EVERY_KERNEL:
         importlib.import_module(name)
     shelf = Shelf()
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork

@@ -46,6 +46,7 @@ LATE = (
     "JPY_",
     "PYTEST_",
     "PY_COLORS",
+    "RANK",
     "USERPROFILE",
 )
 """Beginnings of environment variables that nothing reads before the kernel starts."""
@@ -58,9 +59,6 @@ USERS = ("numpy", "torch", "torch._dynamo")
 
 HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
 """The packages that are put out of sight."""
-
-OURS = ("click", "jinja2", "msgspec.json", "msgspec.msgpack", "xxhash")
-"""Libraries that the extension imports, and that no test looks for."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -344,7 +342,7 @@ def main() -> None:
     del sys.path[0]  # this file's folder
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
-    for name in (*EVERY_KERNEL, *OURS):
+    for name in EVERY_KERNEL:
         importlib.import_module(name)
     shelf = Shelf()
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork

@@ -34,8 +34,11 @@ Lost = tuple[Any, "Callable[[], object]"]
 COUNT = 32768
 """Elements of 8 bytes in each: many pages, so that a shorter file loses some of them."""
 
-LARGE = 8 * 2**20
-"""Elements of 8 bytes for which the allocator asks the system, and gives them back to it."""
+LARGE = 32 * 2**20
+"""Elements of 8 bytes for which the allocator asks the system, and gives them back to it.
+
+It does not ask where earlier tests of the process have left as large a hole in its heap.
+"""
 
 MAKERS: dict[str, Callable[[], Lost]] = {}
 

@@ -284,6 +284,7 @@ def _proved(
     No true cause is cleared, nothing else is proved, and everything is as before.
     """
     look = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
+    kernel.run(command.replace("--prove --yes", ""), "ask-first")  # imports what any answer takes
     before = kernel.value(look)
     reply, runs = kernel.record(command, "ask-why")
     after = kernel.value(look)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.notebook import Cell, Notebook
 
 _MAGIC = re.compile(
-    r"^([ \t]*)(?:[%!?].*|[\w., \t]+=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
+    r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )
 """A line of the shell's, as far as the text is no Python with it."""
 
-_CELL_MAGIC = re.compile(r"\s*%%(\w+).*")
+_CELL_MAGIC = re.compile(r"%%(\w+)")
 
 _REPEATING = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
@@ -177,7 +177,7 @@ def _parse(source: str) -> ast.Module:
     """Parse a cell; lines keep their places."""
     tree = parse_text(source)
     if tree is None:
-        head = _CELL_MAGIC.match(source)
+        head = _CELL_MAGIC.match(source.lstrip())
         if head and head[1] not in CELL_MAGICS:
             return ast.Module([], [])
         source = source.replace("%%", "##", 1) if head else source

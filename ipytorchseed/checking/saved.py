@@ -236,7 +236,7 @@ _OF_FRONT_ENDS = (
     "application/vnd.vscode.",
 )
 _RICH = ("application/", "image/", "video/", "audio/")
-_NAMED_ONLY = re.compile(r"\s*<[^<>]*>\s*")
+_NAMED_ONLY = re.compile(r"<[^<>]*>")
 
 
 def _grade_bundles(
@@ -277,5 +277,6 @@ def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
     """Tell whether kinds that are lost showed more than the plain text beside them does."""
     plain = joined(bundle.get("text/plain", "<nothing>"))
     return bool(lost) and (
-        any(kind.startswith(_RICH) for kind in lost) or _NAMED_ONLY.fullmatch(plain) is not None
+        any(kind.startswith(_RICH) for kind in lost)
+        or _NAMED_ONLY.fullmatch(plain.strip()) is not None
     )

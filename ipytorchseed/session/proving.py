@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what a cell reads now."""
 
-_COMMANDS = re.compile(r"^\s*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE)
+_COMMANDS = re.compile(
+    r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
+)
 """Commands that act on more than a cell."""
 
 

@@ -26,6 +26,7 @@ def play(new_kernel):
 
 def prove(kernel, command="%why --json --prove"):
     """Have the causes proved, and see that all is as before; return what is said of each."""
+    kernel.run("%why --json", store_history=False)  # imports what any answer takes
     before = kernel.value(LOOK)
     reply, runs = kernel.record(command, "ask")
     after = kernel.value(LOOK)

@@ -49,10 +49,10 @@ def _finalize(value: object) -> object:
 
 
 def _breakable(text: str) -> Markup:
-    """Return a text of which a line may end after any dot or underscore of a name."""
+    """Return a text of which lines may end inside a name, after a dot or underscore."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[._=])(?=\w)", visible(text))
+    parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
     return Markup("<wbr>").join(map(escape, parts))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -125,6 +126,14 @@ def test_no_script_runs_and_nothing_is_loaded(view):
 def test_each_page_brings_its_own_styles_once(view):
     """A display may stand alone in a saved notebook."""
     assert Page(view.html()).tags.count("style") == 1
+
+
+@pytest.mark.parametrize("made", ASSESSMENTS.values(), ids=ASSESSMENTS)
+def test_a_name_may_be_broken_and_a_number_not(made):
+    """``torch.backends`` in a narrow column ends a line after the dot; ``2.10`` never."""
+    html = Report(made).html()
+    assert "torch.<wbr>backends" in html
+    assert not re.search(r"\d\.<wbr>\d", html)
 
 
 def test_a_notebook_is_given_the_page(view):

@@ -268,7 +268,7 @@ class View {
     this.scroll = h("div", { class: "its-scroll" }, this.table);
     this.why = h("section", { class: "its-why", "aria-label": "Why" });
     this.sources = h("select", { "aria-label": "Source" });
-    const legend = "Equal chips are equal states · a ring: another state than the cell’s run before began in · ";
+    const legend = "Equal chips are equal states · a ring: began in another state than the cell’s run before · ";
     this.root = h(
       "div",
       { class: "its its-inspector", role: "region", "aria-label": "Randomness" },

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import hypothesis
+import IPython.core.completer  # noqa: F401 -- its import adds a filter of warnings
 import numpy as np
 import pytest
 import torch

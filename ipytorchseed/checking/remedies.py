@@ -66,7 +66,7 @@ def obstacle(site: Site) -> str:
     elif site.found.programs:
         why = sentence(site.found.programs[0])
     else:
-        why = "the cell itself does not repeat, for a cause that nothing recorded tells"
+        why = "fresh kernels give different output, and nothing that was recorded tells why"
     return f"{place}: {why}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.session.replay import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.tracking import Tracking
+    from ipytorchseed.rng.generators import Found
 
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 """Methods of a shell."""
@@ -27,15 +29,25 @@ class Player:
     Args:
         shell: The running shell.
         tracking: The recording of its runs.
+        generators: Finds the generators of its namespace.
 
     Attributes:
+        shell: The running shell.
+        tracking: The recording of its runs.
         busy: Whether it is at work.
     """
 
-    def __init__(self, shell: InteractiveShell, tracking: Tracking) -> None:
-        self._shell = shell
-        self._tracking = tracking
+    def __init__(
+        self, shell: InteractiveShell, tracking: Tracking, generators: Callable[[], list[Found]]
+    ) -> None:
+        self.shell = shell
+        self.tracking = tracking
         self.busy = False
+        self._generators = generators
+
+    def scene(self) -> Scene:
+        """Return what stands in this process for the cells to find."""
+        return Scene(self.shell.user_ns, self.tracking.session.ledger, self._generators)
 
     @contextmanager
     def at_work(self, command: str) -> Iterator[None]:
@@ -70,14 +82,14 @@ class Player:
         Returns:
             The new run; None where it was not recorded.
         """
-        execute = partial(self._shell.run_cell, again.source, store_history=False)
+        execute = partial(self.shell.run_cell, again.source, store_history=False)
         with self._no_traceback(), self._awaiting(), self._quiet_as(again.source):
-            return self._tracking.record(again, number, begin, execute, quiet=quiet)
+            return self.tracking.record(again, number, begin, execute, quiet=quiet)
 
     @contextmanager
     def _no_traceback(self) -> Iterator[None]:
         """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        own = vars(self._shell)
+        own = vars(self.shell)
         kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
         own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
         try:
@@ -90,7 +102,7 @@ class Player:
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
         """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
-        typed: list[str] = getattr(self._shell.history_manager, "input_hist_parsed", [])
+        typed: list[str] = getattr(self.shell.history_manager, "input_hist_parsed", [])
         own, typed[-1:] = typed[-1:], [source]  # the last one is what IPython looks at
         try:
             yield
@@ -100,7 +112,7 @@ class Player:
     @contextmanager
     def _awaiting(self) -> Iterator[None]:
         """Have cells that await run to their end, though the kernel's loop runs this one."""
-        shell = self._shell
+        shell = self.shell
         runner, shell.loop_runner = shell.loop_runner, run_coroutine
         try:
             yield

@@ -15,7 +15,6 @@ from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.proving import Experiments
-from ipytorchseed.session.replay import Scene
 from ipytorchseed.session.trials import Trial, compare, merged
 from ipytorchseed.why.case import run_name
 from ipytorchseed.why.experiments import (
@@ -32,13 +31,9 @@ from ipytorchseed.why.explanation import Cleared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from IPython.core.interactiveshell import InteractiveShell
-
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.playing import Player
     from ipytorchseed.notebook.seeding import Seeding
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.generators import Found
     from ipytorchseed.why.experiments import Result
     from ipytorchseed.why.explanation import Cause, Explanation
 
@@ -58,25 +53,14 @@ class Proofs:
     """The experiments of a shell.
 
     Args:
-        shell: The running shell.
-        tracking: The recording of its runs.
         player: Runs cells again in it.
-        generators: Finds the generators of its namespace.
         seeding: What ``%seed`` put in force, which cells may change.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        tracking: Tracking,
-        player: Player,
-        generators: Callable[[], list[Found]],
-        seeding: Seeding,
-    ) -> None:
-        self._shell = shell
-        self._tracking = tracking
+    def __init__(self, player: Player, seeding: Seeding) -> None:
         self._player = player
-        self._generators = generators
+        self._shell = player.shell
+        self._tracking = player.tracking
         self._seeding = seeding
 
     def prove(self, said: Explanation, *, yes: bool, silent: bool) -> Explanation:
@@ -94,7 +78,7 @@ class Proofs:
         against, session = said.against, self._tracking.session
         if against is None or not said.causes or not said.changed or said.run.cell != against.cell:
             return said
-        scene = Scene(self._shell.user_ns, session.ledger, self._generators)
+        scene = self._player.scene()
         present = LiveKernel(session, said.run, scene.namespace)
         hidden = self._shell.user_ns_hidden
         experiments = Experiments(scene, said.run, against, said.causes, present, hidden)

@@ -11,19 +11,16 @@ from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.session.replay import Before, Scene
+from ipytorchseed.session.replay import Before
 from ipytorchseed.why.case import run_name
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from IPython.core.interactiveshell import InteractiveShell
-
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.playing import Player
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.session.replay import Scene
     from ipytorchseed.why.plan import Plan
 
 _AS_BEFORE = "names, sources and flags are as before"
@@ -39,29 +36,18 @@ class Replays:
     """The replays of a shell.
 
     Args:
-        shell: The running shell.
-        tracking: The recording of its runs.
         player: Runs cells again in it.
-        generators: Finds the generators of its namespace.
         ran: Told of each new run.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        tracking: Tracking,
-        player: Player,
-        generators: Callable[[], list[Found]],
-        ran: Callable[[Run], object],
-    ) -> None:
+    def __init__(self, player: Player, ran: Callable[[Run], object]) -> None:
         self.asked: Run | None = None
-        self._shell = shell
-        self._tracking = tracking
         self._player = player
-        self._generators = generators
+        self._shell = player.shell
+        self._tracking = player.tracking
         self._ran = ran
         self._before: Before | None = None
         self._what = ""
@@ -93,7 +79,7 @@ class Replays:
     def _replay(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         tracking, session = self._tracking, self._tracking.session
         name = run_name(plan.target, session.kernel)
-        scene = Scene(self._shell.user_ns, session.ledger, self._generators)
+        scene = self._player.scene()
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)

@@ -91,21 +91,21 @@ class State:
         """The replays of this shell; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
-        return Replays(self.shell, self.tracking, self.player, self.generators, self._show)
+        return Replays(self.player, self._show)
 
     @cached_property
     def proofs(self) -> Proofs:
         """The experiments of this shell; made on first use."""
         from ipytorchseed.notebook.proving import Proofs
 
-        return Proofs(self.shell, self.tracking, self.player, self.generators, self.seeding)
+        return Proofs(self.player, self.seeding)
 
     @cached_property
     def player(self) -> Player:
         """What runs cells again; made on first use."""
         from ipytorchseed.notebook.playing import Player
 
-        return Player(self.shell, self.tracking)
+        return Player(self.shell, self.tracking, self.generators)
 
     @property
     def used_scopes(self) -> Scopes | None:

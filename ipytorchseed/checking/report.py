@@ -119,25 +119,34 @@ def _short(cause: Cause) -> str:
 
 def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
+    if verdict.edits:
+        return "\n".join(_mended(verdict))
     if isinstance(verdict, SavedVerdict):
-        return "\n".join(saved_report.explain(verdict))
-    return "\n".join(_mended(verdict) if verdict.edits else _parts(verdict))
+        cells = saved_report.explain(verdict)
+    else:
+        cells = _cells(verdict)
+    return "\n".join([*_whole(verdict), *cells])
 
 
-def _parts(verdict: Verdict) -> Iterator[str]:
-    """Yield lines; those that name the notebook are not broken, as logs are searched by lines."""
+def _whole(verdict: Verdict) -> Iterator[str]:
+    """Yield what is to be known of the whole notebook; lines are not broken, as in ``_cells``."""
     path = visible(str(verdict.path))
     if verdict.note:
         yield f"{path}: {visible(verdict.note)}"
     if verdict.fault is not None:
         yield f"✗ {path}: {visible(verdict.fault)}"
+    if verdict.unreached is not None:
+        why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
+        yield f"{path}: {verdict.unreached}{why}"
+
+
+def _cells(verdict: Verdict) -> Iterator[str]:
+    """Yield lines; those that name the notebook are not broken, as logs are searched by lines."""
+    path = visible(str(verdict.path))
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
         yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
     first, origin = verdict.first, verdict.origin
-    if verdict.unreached is not None:
-        why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
-        yield f"{path}: {verdict.unreached}{why}"
     if origin is None:
         return
     if first is None:

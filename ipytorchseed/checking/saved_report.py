@@ -66,15 +66,8 @@ def _name(cell: SavedCell) -> str:
 
 
 def explain(verdict: SavedVerdict) -> Iterator[str]:
-    """Yield the lines that a person has to know; none where all that is saved is still true."""
+    """Yield what a person has to know of cells; nothing where all that is saved is still true."""
     path = visible(str(verdict.path))
-    if verdict.note:
-        yield f"{path}: {visible(verdict.note)}"
-    if verdict.fault is not None:
-        yield f"✗ {path}: {visible(verdict.fault)}"
-    if verdict.unreached is not None:
-        why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
-        yield f"{path}: {verdict.unreached}{why}"
     cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
     told = [each for each in cells if each.grades or each.notes]
     unsaved = verdict.count(Found.UNKNOWN)

@@ -121,10 +121,7 @@ def explanation(verdict: Verdict) -> str:
     """Say what a person has to know about a notebook; empty where it repeats."""
     if verdict.edits:
         return "\n".join(_mended(verdict))
-    if isinstance(verdict, SavedVerdict):
-        cells = saved_report.explain(verdict)
-    else:
-        cells = _cells(verdict)
+    cells = saved_report.explain(verdict) if isinstance(verdict, SavedVerdict) else _cells(verdict)
     return "\n".join([*_whole(verdict), *cells])
 
 

@@ -142,7 +142,7 @@ def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: A
 
 
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
-    folder = rest[3] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
+    folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
     texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
     texts = " ".join(texts).split() if "-c" in texts[1:2] else texts
     listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")

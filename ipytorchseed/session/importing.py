@@ -77,10 +77,11 @@ class ImportWatch:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
-                if not is_installed_file(spec.origin or "") and spec.has_location and spec.origin:
+                if is_installed_file(spec.origin or ""):
+                    if _runs_modules(spec.loader):
+                        spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]
+                elif spec.has_location and spec.origin:
                     self.own[name] = spec.origin
-                elif is_installed_file(spec.origin or "") and _runs_modules(spec.loader):
-                    spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]
                 return spec
         return None
 

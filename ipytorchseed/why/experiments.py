@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.why.words import listed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -100,7 +102,7 @@ def _tell_apart(suspects: Sequence[str], trials: _Trials, names: Names) -> dict[
     found = {each: _together(each, needed, alone, names) for each in needed}
     if trials(frozenset(needed)) is Result.EARLIER:
         return found | _spare(trials, spare, alone, names)
-    how = f"one of {_listed(sorted(spare))} has to be put back, whichever"
+    how = f"one of {listed(sorted(spare))} has to be put back, whichever"
     return found | dict.fromkeys(spare, Finding(how=how))
 
 
@@ -123,10 +125,10 @@ def _together(each: str, needed: Sequence[str], alone: dict[str, Result], names:
     if not others:  # what else has to be put back is told with that
         how = f"without it put back, the result is not {names.earlier}'s"
     elif all(alone[name] is Result.LATER for name in needed):
-        how = f"acts only together with {_listed(others)}: put back together, they bring"
+        how = f"acts only together with {listed(others)}: put back together, they bring"
         how += f" {names.earlier}'s result back, bit for bit"
     else:
-        how = f"put back together with {_listed(others)}, it brings {names.earlier}'s result back,"
+        how = f"put back together with {listed(others)}, it brings {names.earlier}'s result back,"
         how += " bit for bit"
     return Finding(PROVED, how)
 
@@ -140,7 +142,3 @@ def _spare(
     cleared = Finding(CLEARED, f"put back, the result stays {names.later}'s")
     acts = Finding(how=f"acts on the result, which is {names.earlier}'s without it as well")
     return {each: cleared if clear and each in idle else acts for each in spare}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.words import listed
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -269,7 +270,7 @@ def _how_it_moved(case: Case, blame: list[Blame]) -> str:
         return "began elsewhere" + ("" if case.same_kernel else ": the kernel was restarted")
     doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
     told = [
-        f"{_listed([who for who, _ in alike])} {how}"
+        f"{listed(who for who, _ in alike)} {how}"
         for how, alike in itertools.groupby(doings, key=operator.itemgetter(1))
     ]
     if doings[0][1].startswith("reseeded"):
@@ -277,11 +278,6 @@ def _how_it_moved(case: Case, blame: list[Blame]) -> str:
     else:
         opening = "had moved on" if case.same_kernel else "began elsewhere"
     return f"{opening}: {', '.join(told)}"
-
-
-def _listed(names: list[str]) -> str:
-    *others, last = dict.fromkeys(names)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _in_brief(how: str) -> str:

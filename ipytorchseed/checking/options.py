@@ -27,6 +27,7 @@ class Options(Struct, frozen=True):
         jobs: Kernels at the same time.
         parameters: Values for papermill's parameters, by name.
         quick: Runs end as soon as two of them differ.
+        prove: Where a notebook differs, find out by experiment what brings the first result back.
     """
 
     runs: int = 2
@@ -40,3 +41,4 @@ class Options(Struct, frozen=True):
     jobs: int = 1
     parameters: Mapping[str, Any] = {}
     quick: bool = False
+    prove: bool = False

@@ -15,7 +15,7 @@ from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.why import cause_json
+from ipytorchseed.render.why import cause_json, mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -218,8 +218,10 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
     if more > 0:
         yield f"    and {more} more"
     for cause in verdict.causes:
-        yield wrap(cause.message, first="  ▲ ")
+        yield wrap(cause.message, first=f"  {mark(cause)} ")
         yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+        if cause.finding.how:
+            yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")
     if verdict.does_not_repeat and verdict.only_state and not shown:
         yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
     elif verdict.does_not_repeat:

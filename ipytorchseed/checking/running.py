@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
+from ipytorchseed.checking.proving import prove
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
@@ -210,11 +211,15 @@ async def run(
                 verdict = _judge(notebook, passes, options)
                 if verdict.fault is not None or verdict.differing:
                     break
+            seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
+            verdict = replace(verdict, seconds=seconds)
+            if options.prove and verdict.fault is None:
+                async with places:
+                    verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
-    seconds = max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0.0
-    return replace(verdict, seconds=seconds)
+    return verdict
 
 
 def _rounds(times: int, *, quick: bool) -> list[range]:

@@ -163,6 +163,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         kernel=kernel,
         jobs=jobs,
         parameters=_values(parameters),
+        prove=way is check_one,
     )
     _writable(junit)
     with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:

@@ -1,0 +1,111 @@
+"""Finds out by experiment which causes of a difference are causes: one more run of a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ipytorchseed.checking.kernel import FreshKernel
+from ipytorchseed.checking.notebook import Cell
+from ipytorchseed.errors import UncheckableError
+from ipytorchseed.why.experiments import CLEARED, LIKELY, PROVED, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ipytorchseed.checking.notebook import Notebook
+    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.verdict import CellVerdict, Verdict
+
+_SECONDS = 20.0
+"""Seconds that experiments may take however quick the check was: a kernel has to start."""
+
+_GO_BACK = {"rng", "flag", "input"}
+"""Kinds of causes that a running kernel can put back."""
+
+
+async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: Path) -> Verdict:
+    """Run a notebook up to the cell in which a difference begins, and ask there for proof.
+
+    Args:
+        notebook: The notebook.
+        options: How it was run.
+        verdict: What was found, and how long that took: a proof may take as long again.
+        folder: Where the kernel of its first run kept its records.
+
+    Returns:
+        The verdict, with what experiments say of the causes of that cell; as it was where there was
+        no time for them, or nothing could be put back.
+    """
+    origin = verdict.origin
+    if origin is None or _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
+        return verdict
+    said: Mapping[tuple[str, str], Finding] = {}
+    with suppress(asyncio.TimeoutError, UncheckableError, OSError):
+        seconds = max(_SECONDS, verdict.seconds)
+        said = await asyncio.wait_for(_ask(notebook, options, origin, folder), seconds)
+    causes = [
+        replace(cause, finding=said.get((cause.kind, cause.name), cause.finding))
+        for cause in origin.causes
+    ]
+    causes.sort(key=lambda cause: (PROVED, LIKELY, CLEARED).index(cause.finding.level))
+    proved = replace(origin, causes=tuple(causes))
+    cells = [proved if each is origin else each for each in verdict.cells]
+    return replace(verdict, cells=cells)
+
+
+async def _ask(
+    notebook: Notebook, options: Options, origin: CellVerdict, folder: Path
+) -> dict[tuple[str, str], Finding]:
+    """Return what ``%why --prove`` says of each cause, by its kind and name.
+
+    With ``rerun`` the cells run a second time up to that one, as in the check; else the earlier run
+    is the first kernel's.
+
+    Raises:
+        UncheckableError: A cell did not come to its end.
+        OSError: There is no room for the records.
+    """
+    import nbformat
+
+    cells = [each for each in notebook.cells if each.count is not None]
+    place = cells.index(origin.cell)
+    if options.rerun:
+        cells += reversed(cells[place:])
+    else:
+        cells = cells[: place + 1]
+    node = copy.deepcopy(notebook.node)
+    question = f"%why {origin.cell.id} --prove --json"
+    node.cells.append(nbformat.v4.new_code_cell(question))  # type: ignore[no-untyped-call]
+    cells.append(Cell(len(node.cells), len(node.cells) - 1, "why-prove", ""))
+    kernel = FreshKernel(notebook, options, folder)
+    try:
+        await kernel.start(node)
+        for cell in cells:
+            await kernel.run(cell, node)
+    finally:
+        await kernel.stop(now=True)
+    said = "".join(each.get("text", "") for each in node.cells[-1].outputs)
+    if not said.startswith("{"):  # an error: nothing was found out
+        return {}
+    told = json.loads(said)
+    return {
+        (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
+        for each in told["causes"]
+    }
+
+
+def _reword(how: str, told: Mapping[str, Any]) -> str:
+    """Name the two runs as they are known in a check, and not by numbers."""
+    run, against = told["run"], told["against"]
+    in_kernel = re.escape(f"In[{against['execution_count']}]")
+    earlier = in_kernel if against["kernel"] == run["kernel"] else r"#\d+"
+    how = re.sub(rf"{earlier}(?=\b|'|$)", "the first run", how)
+    return how.replace(f"In[{run['execution_count']}]", "this run")

@@ -1,0 +1,121 @@
+"""A check that differs finds out by experiment which causes bring the first result back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from ipytorchseed.checking import proving, report
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.options import Options
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.why.explanation import Cause, Change
+from tests.checking.books import book, look
+
+
+def found(verdict):
+    """Return what experiments say of each cause of the cell in which it begins."""
+    return {cause.name: cause.finding for cause in verdict.origin.causes}
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The folders of the kernels that are started for experiments."""
+    folders = []
+
+    class Counted(proving.FreshKernel):
+        def __init__(self, notebook, options, folder):
+            folders.append(folder)
+            super().__init__(notebook, options, folder)
+
+    monkeypatch.setattr(proving, "FreshKernel", Counted)
+    return folders
+
+
+class TestProof:
+    """What a check says of causes once it has tried them."""
+
+    def test_a_source_that_nobody_seeded_is_proved(self, tmp_path):
+        """It is put back in the cell that drew from it, though a later one shows it first."""
+        path = book(
+            tmp_path / "a", "import torch", "x = torch.randn(3)", "y = 1", "print(x.sum().item())"
+        )
+        (verdict,) = look(path, prove=True)
+        assert verdict.first.cell.name == "In[4]"
+        assert verdict.origin.cell.name == "In[2]"
+        finding = found(verdict)["torch.cpu"]
+        assert finding.level == "proved"
+        assert finding.how == "put back, it brings the first run's result back, bit for bit"
+        assert f"proved: {finding.how}" in " ".join(report.text([verdict]).split())
+        (told,) = json.loads(report.as_json([verdict]))["notebooks"]
+        assert told["origin"]["causes"][0]["proof"] == "proved"
+
+    def test_two_sources_act_only_together(self, tmp_path):
+        """Neither brings the first result back alone."""
+        path = book(
+            tmp_path / "a",
+            "import torch\nimport numpy.random",
+            "print(torch.rand(2).sum().item() + numpy.random.rand())",
+        )
+        (verdict,) = look(path, prove=True)
+        findings = found(verdict)
+        assert {each.level for each in findings.values()} == {"proved"}, findings
+        how = "put back together with numpy, it brings the first run's result back, bit for bit"
+        assert findings["torch.cpu"].how == how
+
+    def test_what_no_kernel_can_put_back_costs_no_kernel(self, tmp_path, started):
+        """The system answers differently each time."""
+        path = book(tmp_path / "a", "import uuid", "print(uuid.uuid4())")
+        (verdict,) = look(path, prove=True)
+        assert [cause.finding.level for cause in verdict.origin.causes] == ["likely"]
+        assert started == []
+
+    def test_a_cell_that_is_not_safe_to_run_again_is_tried_in_one_kernel(self, tmp_path, started):
+        """There the first run is of the same kernel."""
+        path = book(
+            tmp_path / "a", "import torch\ntorch.manual_seed(0);", "print(torch.rand(2))", "z = 2"
+        )
+        (verdict,) = look(path, prove=True, rerun=True)
+        assert len(started) == 1
+        finding = found(verdict)["torch.cpu"]
+        assert (finding.level, finding.how) == (
+            "proved",
+            "put back, it brings the first run's result back, bit for bit",
+        )
+
+    def test_a_cell_that_writes_files_is_not_run_for_it(self, tmp_path):
+        """Nobody said that it may be."""
+        path = book(
+            tmp_path / "a",
+            "import torch",
+            "x = torch.rand(2)\nwith open('x.txt', 'a') as file:\n    file.write('.')\nprint(x)",
+        )
+        (verdict,) = look(path, prove=True)
+        assert found(verdict)["torch.cpu"].level == "likely"
+        assert (tmp_path / "x.txt").read_text() == "..."  # two runs, and up to it once more
+
+    def test_a_check_waits_no_longer_for_proof_than_it_took_itself(self, tmp_path, monkeypatch):
+        """The cell that asks would go on for a minute; what was found stays."""
+
+        async def run(self, cell, node):
+            await asyncio.sleep(60)
+
+        monkeypatch.setattr(proving, "_SECONDS", 0.5)
+        monkeypatch.setattr(proving.FreshKernel, "run", run)
+        path = book(tmp_path / "a", "import torch", "print(torch.rand(2))")
+        verdict = asyncio.run(_proved(path))
+        assert verdict == Verdict(path, [_differs(path)])
+
+
+async def _proved(path):
+    return await proving.prove(read(path), Options(), Verdict(path, [_differs(path)]), path.parent)
+
+
+def _differs(path):
+    """Return what a check finds of the second cell."""
+    cause = Cause("rng", "torch.cpu", "torch.cpu began elsewhere")
+    change = Change("stdout", "stdout", "other")
+    cell = read(path).cells[1]
+    return CellVerdict(cell, Found.DIFFERENT, Found.SAME, (change,), (cause,))

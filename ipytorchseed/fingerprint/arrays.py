@@ -42,6 +42,8 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     digest = xxh3_128_digest(f"array {dtype} {shape}".encode() + more + body)
     if not top:
         return Draft(digest, "array")
+    if not plain.flags.c_contiguous:
+        walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": str(dtype)}
     line = f"{dtype} array {size}{lost}"

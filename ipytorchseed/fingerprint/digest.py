@@ -107,6 +107,8 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, "unseen": ", ".join(sorted(unseen_inside))}
     if walk.random:
         parts = {**parts, "random": xxh3_64_hexdigest(b"".join(walk.random))}
+    if walk.strides:
+        parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     return Fingerprint(

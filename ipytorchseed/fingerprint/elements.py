@@ -69,6 +69,14 @@ def readable_contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
     return xxh3_128_digest(head + _elements(walk, tensor, size, device))
 
 
+def note_strides(walk: Walk, tensor: Any) -> None:  # noqa: ANN401
+    """Note how the elements of a tensor lie in memory, where that is not the usual way."""
+    at = native()
+    plain = not at.is_nested(tensor) and at.layout(tensor) is at.strided
+    if plain and not at.is_contiguous(tensor):
+        walk.strides.append(str(at.stride(tensor)))
+
+
 @lru_cache(maxsize=4096)
 def _head(
     dtype: Any,  # noqa: ANN401

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.elements import contents
+from ipytorchseed.fingerprint.elements import contents, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import name_bytes
@@ -178,6 +178,7 @@ def _write_tensor(
         token: bytes = yield tensor
         return token
     token = b"D" + contents(walk, tensor)
+    note_strides(walk, tensor)
     grad, rest = yield from extras(tensor, walk)
     if grad:
         seen.grads.append((name, grad))

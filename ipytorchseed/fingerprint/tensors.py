@@ -13,6 +13,7 @@ from ipytorchseed.fingerprint.elements import (
     contents,
     dtype_of,
     is_there,
+    note_strides,
     readable,
     readable_contents,
 )  # fmt: skip
@@ -72,14 +73,12 @@ def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
+    note_strides(walk, value)
     if not top:
         return Draft(digest, "tensor")
     parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
-    plain = not at.is_nested(value) and at.layout(value) is at.strided
-    if plain and not at.is_contiguous(value):
-        parts["strides"] = str(at.stride(value))
     series = None if lost else series_of(value, walk)
     line = summary_of(value, series) + lost
     return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))

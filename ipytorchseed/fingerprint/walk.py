@@ -100,6 +100,7 @@ class Walk:
         exact: False once something was left out.
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
+        strides: Of the tensors met inside, and of an array itself, those that are not contiguous.
         failed: What could not be looked at, as types and errors.
         large: Whether a walk in ``Mode.KNOWN`` that knows nothing would have been refused.
     """
@@ -119,6 +120,7 @@ class Walk:
         self.exact = True
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
+        self.strides: list[str] = []
         self.failed: list[str] = []
         self.large = False
         self._writer = writer

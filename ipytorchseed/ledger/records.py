@@ -166,6 +166,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
             it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
             from torch (``draws``), unless loaded weights replace that.
         counted: Names of attributes that its code adds to and does not read otherwise: counters.
+        overwritten: Names of objects whose content it set anew before it read them.
+        initialised: Names of models whose layers it initialised anew before it read them.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -210,6 +212,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     only_loader_seed_draws: bool = False
     loaders: int = 0
     counted: tuple[str, ...] = ()
+    overwritten: tuple[str, ...] = ()
+    initialised: tuple[str, ...] = ()
     heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None

@@ -14,6 +14,7 @@ from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
+from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
@@ -97,12 +98,14 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
     nodes = [*ast.walk(tree)]
     if len(nodes) > _MOST_NODES:
         return _every_name(nodes)
+    parse = partial(parse_cell, transform=transform)
     try:
-        effects = follow(tree, Reader(partial(parse_cell, transform=transform)))
+        effects = follow(tree, Reader(parse))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
+    effects.overwritten, effects.initialised = find_overwrites(tree, parse)
     return effects
 
 

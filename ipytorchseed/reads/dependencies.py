@@ -65,6 +65,7 @@ class Dependencies(Struct):
         packages: Packages whose functions, classes or objects it reaches.
         variables: Names that functions it may call may ask the environment for.
         files: Files that it runs, in the notebook or as programs of their own.
+        texts: Constants that may be names of files or folders.
         hashes: Whether its results may hang on the order of hashes.
         only_loader_seed_draws: Whether all that may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
@@ -88,6 +89,7 @@ class Dependencies(Struct):
     packages: set[str] = set()
     variables: set[str] = set()
     files: set[str] = set()
+    texts: set[str] = set()
     hashes: bool = False
     only_loader_seed_draws: bool = False
     passive_loaders: int = 0
@@ -264,6 +266,7 @@ class _Walker(Values):
         found, chance = self._found, self._chance
         found.packages |= effects.imports
         found.files |= effects.files
+        found.texts |= effects.texts
         found.complete &= effects.complete
         chance.calls |= effects.programs
         chance.sets |= effects.holds

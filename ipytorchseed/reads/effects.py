@@ -26,8 +26,11 @@ class Effects(Struct):
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs, in the notebook or as programs of their own.
+        texts: Constants that may be names of files or folders.
         programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
+        overwritten: Names of objects whose content it sets anew before it reads them.
+        initialised: Names of models whose layers it initialises anew before it reads them.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
@@ -49,8 +52,11 @@ class Effects(Struct):
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
+    texts: set[str] = set()
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
+    overwritten: set[str] = set()
+    initialised: set[str] = set()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
     mixed: set[str] = set()
@@ -92,6 +98,7 @@ class Effects(Struct):
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files
+        self.texts |= other.texts
         self.programs |= other.programs
         self.holds |= other.holds
         self.complete &= other.complete

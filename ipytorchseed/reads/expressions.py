@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,15 +23,18 @@ from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
+_PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
 @evaluates("Constant")
-def _constant(_: Scope, node: ast.Constant) -> AbstractValue:
+def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
     if node.value is None:
         return NOTHING
+    if type(node.value) is str and _PATH.fullmatch(node.value):
+        scope.effects.texts.add(node.value)
     return NEUTRAL if type(node.value) in (int, float, bool) else _TEXT
 
 
@@ -259,7 +263,8 @@ def _starred(scope: Scope, node: ast.Starred) -> AbstractValue:
 
 @evaluates("JoinedStr")
 def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
-    items = [scope.visit(each) for each in node.values if not _plain(each)]
+    visited = [(each, scope.visit(each)) for each in node.values]
+    items = [item for each, item in visited if not _plain(each)]
     for item in items:
         if item.bodies:
             scope.run_all(item.bodies)

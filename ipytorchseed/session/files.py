@@ -16,12 +16,14 @@ from xxhash import xxh3_64
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.session import hearing
+from ipytorchseed.session.named_files import mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import BinaryIO
 
     from ipytorchseed.session.importing import ImportWatch
+    from ipytorchseed.session.named_files import Mark
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
@@ -60,6 +62,7 @@ class FileWatch:
         self._made: set[str] = set()
         self.paths: dict[str, FileRead | None] = {}
         self._written: dict[str, None] = {}
+        self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
 
     def start(self) -> None:
@@ -67,6 +70,7 @@ class FileWatch:
         self.paths.clear()
         self._made.clear()
         self._written.clear()
+        self._named = {}
         hearing.start(self)
 
     def stop(self) -> None:
@@ -95,6 +99,10 @@ class FileWatch:
             if os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
                 self.opens(path, reads=True, writes=False, anew=False)
 
+    def names(self, files: dict[str, Mark]) -> None:
+        """Note files that the cell may open in native code, as they are before it."""
+        self._named = files
+
     def _is_no_input(self, path: str) -> bool:
         """Tell whether the cell made a file, or a package opens it for itself."""
         if path in self._made:
@@ -117,6 +125,9 @@ class FileWatch:
             seconds: Time to spend; files are sampled after it.
             ours: The ledger, which is not the user's; so are files whose names begin so.
         """
+        for path, mark in self._named.items():
+            if path not in {*self._made, *self._written} and mark == mark_of(path):
+                self.paths.setdefault(path, None)
         if not self.paths:
             return ()
         until = monotonic() + seconds

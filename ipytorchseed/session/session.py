@@ -23,6 +23,7 @@ from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
+from ipytorchseed.session.named_files import find_named, texts_of
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.pending import Pending
@@ -219,10 +220,12 @@ class Session:
         for name, place in sorted(reached.names.items()):
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
+                reached.texts.update(texts_of(value))
                 pending.reads[name] = self.variables.look(value, pending.budget)
         self._pending = pending
         self._files.start()
         self._files.runs(reached.files)
+        self._files.names(find_named(reached.texts))
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
@@ -271,7 +274,7 @@ class Session:
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
-        reached = pending.reached
+        reached, effects = pending.reached, self.effects_of(pending.source)
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
         bound = written | reached.writes | reached.sets.keys()
@@ -318,6 +321,8 @@ class Session:
             only_loader_seed_draws=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
             counted=tuple(sorted(reached.counted)),
+            overwritten=tuple(sorted(effects.overwritten)),
+            initialised=tuple(sorted(effects.initialised)),
             heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
 
 
+_TICK = 0.01
+"""Seconds by which a file system's clock may be behind."""
+
 FOLDER = "folder"
 """The setting that tells the working folder."""
 
@@ -27,8 +30,7 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
         before = earlier.get(after.path)
         if before is None or before.same(after) is not False:
             continue
-        writers = [run for run in case.history if after.path in run.wrote]
-        blame = tuple(Blame(run, "wrote it") for run in writers[-1:])
+        blame = _writer(case, after)
         causes.append(
             Cause(
                 kind="file",
@@ -39,6 +41,17 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
             )
         )
     return [*causes, *_modules(case)], []
+
+
+def _writer(case: Case, file: FileRead) -> tuple[Blame, ...]:
+    """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
+    heard = [Blame(run, "wrote it") for run in case.history if file.path in run.wrote]
+    ran = [
+        Blame(run, "ran as it was written")
+        for run in case.history
+        if run.started - _TICK <= file.modified / 1e9 <= run.started + run.seconds
+    ]
+    return (*(heard or ran)[-1:],)
 
 
 def _modules(case: Case) -> Iterator[Cause]:

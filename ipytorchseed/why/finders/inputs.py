@@ -33,6 +33,10 @@ _BATCHES = "num_batches_tracked"
 
 _FILLED = "filled in by the cell's own earlier run"
 
+_OVERWRITTEN = "set anew by the cell before it reads it"
+
+_INITIALISED = "initialised anew by the cell before it reads it"
+
 _REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
 _GOES_ON = re.compile(r"partial_fit|warm_start")
 """Text of cells that fit anew, and that go on from what is there."""
@@ -148,7 +152,7 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
     suspects = [
         each.name
         for each in find_inputs(case)[1]
-        if each.message in (_OWN_MODE, _FILLED, _COUNTED)
+        if each.message in (_OWN_MODE, _FILLED, _COUNTED, _INITIALISED)
         or (each.message == _OTHER_PARTS and each.name in made)
     ]
     return [
@@ -166,6 +170,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
     if moved == {"grad"} and clears:
         return "differs only in gradients, which the cell clears"
+    if moved - ({"grad"} if clears else set()) <= _replaced(after) and _set_anew(case, name):
+        return _set_anew(case, name)
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
@@ -175,13 +181,36 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
         return _FILLED
-    part, owner, reason = _BORROWED.get(after.kind, ("", "", ""))
-    if part and moved == {part}:
-        earlier = case.against.reads
-        for lender, value in case.run.reads.items():
-            if value.kind == owner and lender in earlier and differ(earlier[lender], value):
-                return reason.format(lender)
+    return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
+
+
+def _borrowed(case: Case, value: Fingerprint) -> str:
+    """Say of which variable the part is in which a value differs, if that one changed."""
+    _, owner, reason = _BORROWED[value.kind]
+    earlier = case.against.reads
+    for name, lender in case.run.reads.items():
+        if lender.kind == owner and name in earlier and differ(earlier[name], lender):
+            return reason.format(name)
     return ""
+
+
+def _set_anew(case: Case, name: str) -> str:
+    """Say that both runs set anew what a name held; nothing where they do not."""
+    runs = (case.run, case.against)
+    if all(name in run.overwritten for run in runs):
+        return _OVERWRITTEN
+    anew = all(name in (*run.overwritten, *run.initialised) for run in runs)
+    return _INITIALISED if anew else ""
+
+
+def _replaced(value: Fingerprint) -> set[str]:
+    """Name the aspects of a value of which nothing is left once its content is set anew."""
+    if value.kind == "module":
+        return {part for part in value.parts if part[:2] in ("p:", "b:")} | {
+            "parameters",
+            "buffers",
+        }
+    return {"content"} if value.kind in ("tensor", "array") else {*value.parts}
 
 
 def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:

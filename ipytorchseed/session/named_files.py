@@ -1,0 +1,86 @@
+"""Files that a cell names: what libraries open in native code cannot be heard, but found so.
+
+Arrow, HDF5, SQLite and OpenCV open files without Python; the path that they are given stands in the
+cell, in a function that it calls, or in a variable that they read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.anatomy import anatomy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Mark = tuple[int, ...]
+
+_FILE = re.compile(r"[^\n\0]{0,240}\w\.\w{1,10}")
+_FOLDER = re.compile(r"[^\n\0]{1,240}")
+"""Texts that may name a file, by its suffix, and a folder."""
+
+_MOST = 64
+"""Texts of a value that are looked at, names of files, and folders in which they are looked for."""
+
+
+def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the texts and paths that a value is, or holds in its first items or attributes."""
+    made = type(value)
+    if made is str:
+        yield value
+    elif issubclass(made, PurePath):
+        yield os.fspath(value)
+    elif made in (list, tuple, dict) and len(value) <= _MOST:
+        items = value.values() if made is dict else value
+        for each in [*items]:
+            if type(each) is str or issubclass(type(each), PurePath):
+                yield os.fspath(each)
+    elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
+        yield from texts_of(names)
+
+
+def find_named(texts: Iterable[str]) -> dict[str, Mark]:
+    """Find the files that texts name, by themselves or in a folder that another one names.
+
+    Args:
+        texts: Constants and values that a cell reads.
+
+    Returns:
+        What tells by the absolute path of each whether it was written to since.
+    """
+    words = sorted({*texts})
+    names = [word for word in words if _FILE.fullmatch(word)][:_MOST]
+    if not names:
+        return {}
+    found: dict[str, Mark] = {}
+    missing = []
+    for name in names:
+        path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 -- texts are at hand
+        mark = mark_of(path)
+        if mark:
+            found[path] = mark
+        else:
+            missing.append(name.lstrip("/"))
+    rest = [word for word in words if _FOLDER.fullmatch(word)][:_MOST] if missing else ()
+    for folder in filter(os.path.isdir, rest):
+        for name in missing:
+            path = os.path.abspath(os.path.join(os.path.expanduser(folder), name))  # noqa: PTH100, PTH111, PTH118
+            mark = mark_of(path)
+            if mark:
+                found[path] = mark
+    return found
+
+
+def mark_of(path: str) -> Mark:
+    """Return what changes as a file is written to; nothing for what is no file."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- as above
+    except (OSError, ValueError):
+        return ()
+    if not stat.S_ISREG(status.st_mode):
+        return ()
+    return (status.st_ino, status.st_size, status.st_mtime_ns)

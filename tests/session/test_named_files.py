@@ -1,0 +1,75 @@
+"""Files that a cell names, for libraries that open them in native code."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ipytorchseed.session.named_files import find_named, mark_of, texts_of
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a file in it, and one in a folder of that."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "a table.parquet").write_text("1")
+    (tmp_path / "data" / "b.h5").write_text("2")
+    return tmp_path
+
+
+@dataclass
+class Options:
+    """What a notebook keeps its paths in."""
+
+    path: str
+    rate: float = 0.1
+
+
+def test_a_name_alone_and_a_name_in_a_folder(folder):
+    """Texts that name nothing are passed over."""
+    found = find_named(
+        ["a table.parquet", "data", "b.h5", "0.1", "c.csv", "a\nb.txt", "data/b.h5/c.x"]
+    )
+    assert found.keys() == {str(folder / "a table.parquet"), str(folder / "data" / "b.h5")}
+
+
+def test_pieces_of_a_path(folder):
+    """As of ``f"{root}/b.h5"``."""
+    assert find_named([str(folder / "data"), "/b.h5"]).keys() == {str(folder / "data" / "b.h5")}
+
+
+def test_a_folder_is_no_file(folder):
+    """Though its name looks like one."""
+    (folder / "parts.parquet").mkdir()
+    os.mkfifo(folder / "pipe.csv")
+    assert find_named(["parts.parquet", "pipe.csv"]) == {}
+
+
+def test_a_mark_tells_that_a_file_was_written(folder):
+    """Also where it is as long as before."""
+    path = str(folder / "data" / "b.h5")
+    before = mark_of(path)
+    os.utime(path, ns=(0, 1))
+    assert mark_of(path) != before
+    assert mark_of(str(folder / "gone.h5")) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        ("a.csv", ["a.csv"]),
+        (Path("data/a.csv"), ["data/a.csv"]),
+        (["a.csv", Path("b.csv"), 3], ["a.csv", "b.csv"]),
+        ({"path": "a.csv", "rate": 1}, ["a.csv"]),
+        (Options("a.csv"), ["a.csv"]),
+        (3, []),
+        (["a.csv"] * 100, []),
+    ],
+)
+def test_texts_of_values(value, texts):
+    """Paths that variables hold, of few items each."""
+    assert [*texts_of(value)] == texts

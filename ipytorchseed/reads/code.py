@@ -14,6 +14,7 @@ from ipytorchseed.introspection.anatomy import PerObject
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
+from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
@@ -30,6 +31,9 @@ def _effects_of_code(code: CodeType) -> Effects:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
             effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
+            body = getattr(function, "body", None)
+            if isinstance(body, list):
+                effects.overwritten, effects.initialised = find_overwrites(body, parse_text)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

@@ -71,6 +71,8 @@ class Dependencies(Struct):
             ``DataLoader`` that uses nothing of what they draw.
         passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
         counted: Names of attributes that it adds to and nothing else reads: counters.
+        overwritten: Names of objects whose content all code that reads them sets anew first.
+        initialised: Names of models whose layers it initialises anew first.
         heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
@@ -94,6 +96,8 @@ class Dependencies(Struct):
     only_loader_seed_draws: bool = False
     passive_loaders: int = 0
     counted: set[str] = set()
+    overwritten: set[str] = set()
+    initialised: set[str] = set()
     heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
@@ -171,6 +175,7 @@ class _Walker(Values):
         self._draws = Draws()
         self._entire: set[str] = set()
         self._counted: set[str] = set()
+        self._read_as_left: dict[str, set[str]] = {"overwritten": set(), "initialised": set()}
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -197,7 +202,9 @@ class _Walker(Values):
         )
         if found.complete and self.in_time:
             found.counted = self._counted - self._draws.uncounted
-            found.heeded = self._draws.heeded(found.packages)
+        found.initialised -= self._read_as_left["initialised"]
+        found.overwritten -= self._read_as_left["overwritten"]
+        found.heeded = self._draws.heeded(found.packages, complete=found.complete and self.in_time)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         found.timing, found.timed = self._chance.readings(effects, namespace, timed)
         found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
@@ -225,6 +232,7 @@ class _Walker(Values):
         self._counted |= effects.counted
         if home.found_again:
             self._note_parts(effects, home)
+        self._note_overwrites(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name, before in sorted(effects.reads.items(), key=_fewest_known):
@@ -260,6 +268,16 @@ class _Walker(Values):
                 self._found.parts.setdefault(home.shown(name), set()).update(used[name])
             else:
                 self._entire.add(home.shown(name))
+
+    def _note_overwrites(self, effects: Effects, home: _Home) -> None:
+        """Note which names this code sets anew before it reads them, and which it reads as left."""
+        anew = {home.shown(name) for name in effects.overwritten & effects.reads.keys()}
+        layers = {home.shown(name) for name in effects.initialised & effects.reads.keys()} | anew
+        reads = {home.shown(name) for name in effects.reads}
+        self._found.overwritten |= anew
+        self._found.initialised |= layers
+        self._read_as_left["overwritten"] |= reads - anew
+        self._read_as_left["initialised"] |= reads - layers
 
     def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""
@@ -410,13 +428,19 @@ class _Walker(Values):
             value = names[name]
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
-        """Note an attribute of a module of the user's, or one that the user put into another."""
+        """Note an attribute of a module of the user's, or one that the user may put into another.
+
+        Of packages that is a function of the user's, and a number or a text, whoever set it.
+        """
         full = introspection.module_of(module)
         names = introspection.module_names(module)
         replaced = introspection.is_function(names[name]) and is_local_module(
             introspection.module_of(names[name])
         )
-        if full != "__main__" and (replaced or is_local_module(full)):
+        plain = not is_local_module(full) and _is_plain(names, name)
+        if full != "__main__" and plain:
+            self._found.names.setdefault(f"{full}.{name}", (full, name))
+        elif full != "__main__" and (replaced or is_local_module(full)):
             self._use(names[name])
             home = self._home(names)
             self._entire.add(home.shown(name))
@@ -424,9 +448,10 @@ class _Walker(Values):
             self._name(name, names[name], home, assigned)
 
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
-        """Note that an attribute of a module of the user's is set."""
+        """Note that an attribute of a module is set that is looked at."""
         full = introspection.module_of(module)
-        if full != "__main__" and is_local_module(full):
+        plain = _is_plain(introspection.module_names(module), name)
+        if full != "__main__" and (plain or is_local_module(full)):
             self._found.sets[f"{full}.{name}"] = full, name
 
     def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
@@ -436,6 +461,11 @@ class _Walker(Values):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)
+
+
+def _is_plain(names: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a module holds a number or a text under a name of its own choice."""
+    return name in names and introspection.is_scalar(names[name]) and not _DUNDER.fullmatch(name)
 
 
 def _fewest_known(read: tuple[str, frozenset[str]]) -> int:

@@ -38,8 +38,9 @@ _DRAWS = re.compile(
 """The last parts of names of torch's functions and methods that draw."""
 
 HEEDED = ("grad", "mode", "own mode", "draws")
-"""What results may hang on: gradients that are there; the mode in which modules are found; whether
-the cell sets that itself; what is drawn from torch, and not replaced by weights that are loaded."""
+"""What results may hang on: gradients that are there, and not cleared; the mode in which it finds
+modules; whether it sets that itself; what is drawn from torch, and not replaced by weights that are
+loaded."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
@@ -154,17 +155,19 @@ class Draws:
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
         return not draws and not any(map(_may_draw, lasts))
 
-    def heeded(self, packages: Iterable[str]) -> frozenset[str]:
+    def heeded(self, packages: Iterable[str], *, complete: bool) -> frozenset[str]:
         """Name what results may hang on: of ``HEEDED``, what is not seen to be without effect.
 
         Args:
             packages: Packages that the cell reaches.
+            complete: Whether all of its code is known.
         """
-        if not _are_silent(packages):
-            return frozenset(HEEDED)
         lasts = self._lasts()
+        clears = "zero_grad" in lasts
+        if not complete or not _are_silent(packages):
+            return frozenset(HEEDED) - ({"grad"} if clears else set())
         found = set()
-        if not lasts.isdisjoint(_GRADIENTS):
+        if not clears and not lasts.isdisjoint(_GRADIENTS):
             found.add("grad")
         if not lasts.isdisjoint({"eval", "train"}):
             found.add("own mode")

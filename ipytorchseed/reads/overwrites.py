@@ -32,12 +32,12 @@ _NO_READS = frozenset({
 
 
 def find_overwrites(
-    tree: ast.Module, parse: Callable[[str], ast.Module | None]
+    body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
 ) -> tuple[set[str], set[str]]:
-    """Find the names that a cell sets anew before it reads them, in place.
+    """Find the names whose content some code sets anew before it reads them.
 
     Args:
-        tree: The cell.
+        body: The statements of a cell or a function.
         parse: Parses the bodies of magics such as ``%%time``.
 
     Returns:
@@ -47,7 +47,7 @@ def find_overwrites(
     whole: set[str] = set()
     layers: set[str] = set()
     met: set[str] = set()
-    for statement in _statements(tree.body, parse):
+    for statement in _statements(body, parse):
         used = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
         for name in used - met:
             how = _overwrites(statement, name)
@@ -85,9 +85,12 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, ast.walk(node)))
         return "layers" if anew else None
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
-    method = _method(value, name)
-    if method is None or not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call):
         return None
+    method = _method(value, name)
+    if method is None:  # `reset_weights(model)`
+        alone = len(value.args) == 1 and isinstance(value.args[0], ast.Name)
+        return "layers" if alone and _initialises(value.func) else None
     given = [*value.args, *(each.value for each in value.keywords)]
     if any(_names(each, name) for each in given) or any(
         each.arg == "strict" and not getattr(each.value, "value", False) for each in value.keywords

@@ -274,7 +274,7 @@ class Session:
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
-        reached, effects = pending.reached, self.effects_of(pending.source)
+        reached = pending.reached
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
         bound = written | reached.writes | reached.sets.keys()
@@ -321,8 +321,8 @@ class Session:
             only_loader_seed_draws=reached.only_loader_seed_draws,
             loaders=reached.passive_loaders,
             counted=tuple(sorted(reached.counted)),
-            overwritten=tuple(sorted(effects.overwritten)),
-            initialised=tuple(sorted(effects.initialised)),
+            overwritten=tuple(sorted(reached.overwritten)),
+            initialised=tuple(sorted(reached.initialised)),
             heeds=tuple(sorted(reached.heeded)),
             code=self.code_of(pending.source),
             rank=self.rank,

@@ -42,7 +42,7 @@ _GOES_ON = re.compile(r"partial_fit|warm_start")
 """Text of cells that fit anew, and that go on from what is there."""
 
 _ASPECTS = {
-    "grad": "gradients, which the cell does not use",
+    "grad": "gradients, which the cell clears or does not use",
     "mode": "the mode, which no layer of it heeds",
 }
 """Aspects that may be without effect, and what is said of them then."""
@@ -167,16 +167,13 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved = changed_parts(before, after).keys()
     if _reads_other_parts(case, name, before, after):
         return _OTHER_PARTS
-    clears = "zero_grad" in case.run.source and "zero_grad" in case.against.source
-    if moved == {"grad"} and clears:
-        return "differs only in gradients, which the cell clears"
-    if moved - ({"grad"} if clears else set()) <= _replaced(after) and _set_anew(case, name):
-        return _set_anew(case, name)
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
     if moved and moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
+    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name):
+        return _set_anew(case, name)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):

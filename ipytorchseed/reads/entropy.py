@@ -63,6 +63,8 @@ ENTROPY: dict[str, int] = {
     "secrets.token_bytes": ANY,
     "secrets.token_hex": ANY,
     "secrets.token_urlsafe": ANY,
+    "tempfile.NamedTemporaryFile": ANY,
+    "tempfile.TemporaryDirectory": ANY,
     "tempfile.mkdtemp": ANY,
     "tempfile.mkstemp": ANY,
     "torch.Generator.seed": ANY,
@@ -75,6 +77,19 @@ ENTROPY: dict[str, int] = {
     "uuid.uuid7": ANY,
 }
 """The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
+
+STANDS: dict[str, int] = {
+    "os.getloadavg": ANY,
+    "psutil.cpu_percent": ANY,
+    "psutil.virtual_memory": ANY,
+    "shutil.disk_usage": ANY,
+    "threading.active_count": ANY,
+    "threading.enumerate": ANY,
+    "threading.get_ident": ANY,
+    "threading.get_native_id": ANY,
+    "tracemalloc.get_traced_memory": ANY,
+}
+"""What tells how the process or the machine stands at the moment."""
 
 PROGRAMS: dict[str, int] = {
     "os.popen": ANY,
@@ -89,7 +104,7 @@ PROGRAMS: dict[str, int] = {
 }
 """What runs another program, of which nothing is recorded."""
 
-NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | PROGRAMS
+NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PROGRAMS
 
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
@@ -143,5 +158,9 @@ def sentence(name: str) -> str:
     """Say why what a cell asks may answer differently each time."""
     if is_program(name):
         return f"the cell {say_programs((name,))}"
-    what = "reads the clock" if name in CLOCKS else "asks the system for entropy"
-    return f"the cell calls {name}, which {what}: it answers differently each time"
+    if name in STANDS:
+        what = "tells how the process or the machine stands: it may answer differently each time"
+    else:
+        asks = "reads the clock" if name in CLOCKS else "asks the system for entropy"
+        what = f"{asks}: it answers differently each time"
+    return f"the cell calls {name}, which {what}"

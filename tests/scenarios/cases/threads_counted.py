@@ -1,0 +1,13 @@
+"""The cell counts threads that its earlier runs left going.
+
+run: setup q q
+ask: q
+probe: out
+changed: yes
+expect: entropy threading.active_count
+"""
+# %% setup
+import threading, time
+# %% q
+t = threading.Thread(target=time.sleep, args=(30,), daemon=True); t.start()
+out = threading.active_count()

@@ -49,7 +49,7 @@ def _writer(case: Case, file: FileRead) -> tuple[Blame, ...]:
     ran = [
         Blame(run, "ran as it was written")
         for run in case.history
-        if run.started - _TICK <= file.modified / 1e9 <= run.started + run.seconds
+        if file.modified and run.started - _TICK <= file.modified / 1e9 <= run.started + run.seconds
     ]
     return (*(heard or ran)[-1:],)
 

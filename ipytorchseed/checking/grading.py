@@ -125,6 +125,28 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     return Grade(found, what, detail, *_differing_lines(before, after, rtol), largest)
 
 
+def grade_numbers(
+    before: tuple[float, ...] | None, after: tuple[float, ...] | None
+) -> tuple[Found, float]:
+    """Grade how far two series of numbers are apart.
+
+    Args:
+        before: The earlier numbers; None where they are not known.
+        after: The later ones.
+
+    Returns:
+        Rounding or different, and the largest relative difference of two numbers in them.
+    """
+    if before is None or after is None:
+        return Found.DIFFERENT, 0.0
+    distance = find_distance(*(" ".join(map(_written, series)) for series in (before, after)))
+    return _grade(distance, None), distance.largest if distance else 0.0
+
+
+def _written(number: float) -> str:
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
 def _as_seen(text: str) -> str:
     return _TRAILING.sub("", text).strip("\n")
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 4
 _LABEL = 68
 
+_WORDS = "repeats", "differs"
+
 _NO_REASON = "nothing recorded says why"
 _PERHAPS = (
     "It may be an address, a handle or a counter in an object; if results hang on it,"
@@ -81,9 +83,10 @@ def headline(verdict: Verdict) -> str:
         return "not checked"
     if verdict.written:
         return "mended"
+    words = ("safe to run again", "not safe to run again") if verdict.rerun else _WORDS
     if verdict.first is None:
-        return "safe to run again" if verdict.rerun else "repeats"
-    return "not safe to run again" if verdict.rerun else "differs"
+        return words[0] if verdict.reproducible else "receipt written"
+    return f"{words[1]} by rounding" if verdict.first.rounding else words[1]
 
 
 def summary(verdict: Verdict) -> str:
@@ -156,7 +159,8 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         for each in verdict.differing:
             yield from _cell(each)
         return
-    yield f"✗ {path}: {first.cell.name} is the first to differ"
+    how = ", by rounding" if first.rounding else ""
+    yield f"✗ {path}: {first.cell.name} is the first to differ{how}"
     yield from _cell(first)
     if origin is not first:
         yield "  It begins in an earlier cell:"
@@ -312,13 +316,17 @@ def _told(verdict: Verdict) -> dict[str, object]:
             {
                 "index": each.cell.index,
                 "id": each.cell.id,
-                "outputs": each.outputs.value,
+                "outputs": _outputs(each).value,
                 "state": each.state.value,
                 "causes": [cause_json(cause) for cause in each.causes],
             }
             for each in verdict.cells
         ],
     }
+
+
+def _outputs(cell: CellVerdict) -> Found:
+    return Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
 
 
 def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:

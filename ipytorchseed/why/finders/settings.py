@@ -90,7 +90,7 @@ def _only_learned(name: str, before: object) -> bool:
     return name in _FACTS and before is None
 
 
-def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
+def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FOLLOWS.get(name)
     if name.isupper() and (name not in _WATCHED or name in case.run.source):
@@ -102,8 +102,13 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     torch = case.uses("torch")
     if name == "PYTHONHASHSEED":
         return "" if _hangs_on_hashes(case) else "the cell's results do not hang on hash order"
-    if name in ("python", "cpu"):
+    if name == "python":
         return ""
+    if name == "cpu":
+        packages = {*case.run.packages, *case.against.packages}
+        return "" if packages else "the cell computes with no library"
+    if name in _THREADS and torch and not case.uses("numpy") and _same_threads(case):
+        return "torch has as many threads"
     if name == "numpy" or name in _THREADS or name == "MKL_CBWR":
         return "" if torch or case.uses("numpy") else "not used by this cell"
     if not torch:
@@ -117,6 +122,11 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     if _ON_FLOATS.search(name) and _only_integers(case):
         return "acts on floating-point numbers only"
     return ""
+
+
+def _same_threads(case: Case) -> bool:
+    counts = [run.settings.get("torch.num_threads") for run in (case.against, case.run)]
+    return counts[0] is not None and counts[0] == counts[1]
 
 
 def _has_other_numbers(case: Case) -> bool:
@@ -166,7 +176,7 @@ def _hangs_on_hashes(case: Case) -> bool:
 def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, name) if kind != "environment" else _setting(case, name)
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
-    message = f"{name}{' ' + noun if noun else ''} was {before}, now it is {after}"
+    message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
     if blame and blame[0].run is not None:
         message += f"; {case.name(blame[0].run)} changed it"
     return Cause(
@@ -176,6 +186,17 @@ def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause: 
         fix=_fix(name, before),
         blame=tuple(blame),
     )
+
+
+def _step(case: Case, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+    """Say from what to what a setting changed; of what has several facts, those that differ."""
+    facts = [str(each).split(", ") for each in (before, after)]
+    if len(facts[0]) == len(facts[1]):
+        differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
+        before, after = map(", ".join, zip(*differing, strict=True))
+    if case.elsewhere:
+        return f"{what} was {before} there, here it is {after}"
+    return f"{what} was {before}, now it is {after}"
 
 
 def _setting(case: Case, name: str) -> list[Blame]:

@@ -18,7 +18,6 @@ from ipytorchseed.receipts.record import completed
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.words import listed
 
@@ -71,9 +70,8 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
     """
     counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
     with Records(fresh.ledger, counts) as records:
-        states = EitherStates(records.states)
         places = Places.here(str(notebook.path))
-        return write(notebook.path.name, records.runs, states, places)
+        return write(notebook.path.name, records.runs, lambda: records.states, places)
 
 
 class _Elsewhere(Pair):

@@ -39,7 +39,7 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
             found[run.cell] = alike[0]
             del left[alike[0]]
     before = -1
-    for run in here:
+    for run in here if len(here) > 1 else ():  # one cell alone has no place
         place = found.get(run.cell, before + 1)
         if run.cell in found or left.pop(place, None) is not None:
             found[run.cell] = before = place

@@ -34,7 +34,10 @@ _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """An id of a cell as notebooks have them; others are texts, or addresses of documents."""
 
 _BY_CODE = frozenset({"function", "method", "class", "code"})
-"""Kinds of values whose digests hang on the version of Python that compiled them."""
+"""Kinds of values whose digests hang on the version of Python that compiled them; and, where they
+are a library's, on the version of the library, for which the same text imports another."""
+
+_VERSIONS = "torch", "numpy", "python"
 
 
 def conceal(run: Run, places: Places) -> Run:
@@ -75,10 +78,12 @@ def reveal(there: Run, here: Run) -> Run:
     alike = there.code == here.code
     known = {_part(part): part for each in _values(here) for part in each.parts}
     known |= {_part(part): part for each in here.parts.values() for part in each}
-    blind = _minor(there) != _minor(here)
+    versions = [[run.settings.get(name) for name in _VERSIONS] for run in (there, here)]
+    other_python = _minor(there) != _minor(here)
+    imported = alike and versions[0] != versions[1]
 
-    def value(each: Fingerprint) -> Fingerprint:
-        digest = "" if blind and each.kind in _BY_CODE else each.digest
+    def value(each: Fingerprint, *, unknown: bool) -> Fingerprint:
+        digest = "" if unknown and each.kind in _BY_CODE else each.digest
         parts = {known.get(name, name): told for name, told in each.parts.items()}
         return replace(each, digest=digest, parts=parts)
 
@@ -88,8 +93,11 @@ def reveal(there: Run, here: Run) -> Run:
         source=here.source if alike else "",
         error=here.error if there.error == _error(here.error or "") else there.error,
         settings={name: _same_setting(name, each, here) for name, each in there.settings.items()},
-        reads={name: value(each) for name, each in there.reads.items()},
-        writes={name: value(each) for name, each in there.writes.items()},
+        reads={name: value(each, unknown=other_python) for name, each in there.reads.items()},
+        writes={
+            name: value(each, unknown=other_python or imported)
+            for name, each in there.writes.items()
+        },
         parts={
             name: tuple(known.get(part, part) for part in each)
             for name, each in there.parts.items()

@@ -12,7 +12,7 @@ from ipytorchseed.receipts.privacy import conceal
 from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Stand, completed, each_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -29,13 +29,16 @@ _ALWAYS_THERE = ("notebook", "kernel", "source")
 """Fields of a run that say nothing in a receipt."""
 
 
-def write(notebook: str, runs: Sequence[Run], states: States, places: Places) -> bytes:
+def write(
+    notebook: str, runs: Sequence[Run], find_states: Callable[[], States | None], places: Places
+) -> bytes:
     """Write runs as a receipt.
 
     Args:
         notebook: The name of the notebook's file.
         runs: One for each cell, in the order in which they happened.
-        states: Where the states in them stand.
+        find_states: Returns where the states in them stand. It is asked anew for each, as each
+            has to be searched for.
         places: Of this machine.
     """
     hidden = [conceal(run, places) for run in completed(runs)]
@@ -45,7 +48,7 @@ def write(notebook: str, runs: Sequence[Run], states: States, places: Places) ->
         "notebook": notebook,
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "settings": _shared([run.settings for run in hidden]),
-        "states": _stands(runs, states),
+        "states": _stands(runs, find_states),
     }
     content = b""
     for most in _DETAIL:
@@ -94,12 +97,13 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _stands(runs: Sequence[Run], states: States) -> dict[str, Stand]:
+def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> dict[str, Stand]:
     """Return where the states stand that runs began and ended in, by their digests."""
-    found = {}
+    found: dict[str, Stand] = {}
     for run in runs:
         for name, digest in (*run.begun.items(), *run.ended.items()):
-            if digest not in found:
+            states = None if digest in found else find_states()
+            if states is not None:
                 place = states.position(name, digest)
                 seed, draws = (None, None) if place is None else (place.seed, place.draws)
                 known = seed if seed is not None and seed < 1 << 63 else None  # as far as JSON goes

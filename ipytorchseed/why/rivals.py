@@ -24,13 +24,14 @@ def with_rivals(case: Case, causes: Sequence[Cause]) -> list[Cause]:
         case: The evidence.
         causes: What was found in it.
     """
-    if not case.elsewhere or len(causes) == 1:
+    rivals = [cause for cause in causes if cause.kind != "input"]  # which an earlier cell made
+    if not case.elsewhere or len(rivals) == 1:
         return [*causes]
-    return [_with_rivals(cause, causes) if cause.kind in _KINDS else cause for cause in causes]
+    return [_with_rivals(cause, rivals) if cause.kind in _KINDS else cause for cause in causes]
 
 
-def _with_rivals(cause: Cause, causes: Sequence[Cause]) -> Cause:
-    others = [each for each in causes if each is not cause]
-    rivals = listed("the edit" if each.kind == "code" else each.name for each in others)
-    message = f"{cause.message}; or it is {rivals}: put them back one at a time to tell"
+def _with_rivals(cause: Cause, rivals: Sequence[Cause]) -> Cause:
+    others = [each for each in rivals if each is not cause]
+    names = listed("the edit" if each.kind == "code" else each.name for each in others)
+    message = f"{cause.message}; or it is {names}: put them back one at a time to tell"
     return replace(cause, message=message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 _FACTS = frozenset({"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"})
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
+_NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 FOLLOWS = {  # set along with another flag, which is the one to name
     "torch.backends.cuda.matmul.allow_tf32": "torch.float32_matmul_precision",
@@ -105,7 +107,7 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     if name == "python":
         return ""
     if name == "cpu":
-        packages = {*case.run.packages, *case.against.packages}
+        packages = {*case.run.packages, *case.against.packages} - _NOT_COMPUTING
         return "" if packages else "the cell computes with no library"
     if name in _THREADS and torch and not case.uses("numpy") and _same_threads(case):
         return "torch has as many threads"
@@ -218,6 +220,8 @@ def _blame(case: Case, name: str) -> list[Blame]:
     culprit: Run | None = None
     runs = [*case.history, case.run]
     for earlier, later in pairwise(runs):
+        if case.elsewhere and name not in earlier.settings:
+            continue  # it imported torch: nothing of what came with that was its doing
         if later.settings.get(name) == wanted and earlier.settings.get(name) != wanted:
             culprit = earlier if earlier.kernel == later.kernel else None
     return [] if culprit is None else [Blame(culprit, f"set it to {wanted}")]

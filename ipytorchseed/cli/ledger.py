@@ -148,7 +148,10 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     from ipytorchseed.session.asking import only_asks
     from ipytorchseed.session.states import LedgerStates
 
-    with _open(read_only=True, as_json=True) as opened:
+    if not _path().exists():
+        msg = f"no ledger yet at {_path()}"
+        raise _NoSuchNotebookError(msg)
+    with _open(read_only=True) as opened:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
         for run in opened.runs(name):

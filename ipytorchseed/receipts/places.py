@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os.path as paths
+import re
 from os import sep
 
 from msgspec import Struct
@@ -47,7 +48,7 @@ class Places(Struct, frozen=True):
         if _is_in(path, self.root) or not _is_in(self.home, self._shared(path)):
             path = paths.relpath(path, self.root)
         elif _is_in(path, self.home):
-            path = paths.join(_HOME, paths.relpath(path, self.home))
+            path = _HOME + path[len(self.home) :]
         return _swap(path.replace(sep, "/"), self.user, _USER)
 
     def find(self, path: str) -> str:
@@ -58,7 +59,8 @@ class Places(Struct, frozen=True):
 
     def scrub(self, text: str) -> str:
         """Return a text without the home folder and the user's name in paths that it may hold."""
-        text = text.replace(self.home, _HOME) if self.home != sep else text
+        if self.home != sep:
+            text = re.sub(rf"(?<!\w){re.escape(self.home)}(?!\w)", _HOME, text)
         return text.replace(f"/{self.user}/", f"/{_USER}/") if self.user else text
 
     def _shared(self, path: str) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.determinism import environment
 from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.finders.settings import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import FileRead, Run
     from ipytorchseed.receipts.places import Places
-
-_PLAIN = frozenset(flag.name for flag in environment.FLAGS)
-"""Environment variables whose values are nobody's secret."""
 
 _ITEM = "k:"
 """Begin of the parts of a value that are named by what is in it: the keys of a dictionary."""
@@ -141,7 +138,7 @@ def _error(error: str) -> str:
 def _setting(name: str, value: Any, places: Places) -> Any:  # noqa: ANN401 -- a JSON value
     if name == FOLDER:
         return places.hide(value)
-    if name.isupper() and name not in _PLAIN and value is not None:
+    if is_secret(name) and value is not None:
         return f"#{_digest(str(value))}"
     return _scrubbed(value, places)
 
@@ -156,8 +153,9 @@ def _scrubbed(value: Any, places: Places) -> Any:  # noqa: ANN401 -- as above
 
 def _same_setting(name: str, value: Any, here: Run) -> Any:  # noqa: ANN401 -- as above
     mine = here.settings.get(name)
-    secret = name.isupper() and name not in _PLAIN and mine is not None
-    return mine if secret and value == f"#{_digest(str(mine))}" else value
+    if is_secret(name) and mine is not None and value == f"#{_digest(str(mine))}":
+        return mine
+    return value
 
 
 def _minor(run: Run) -> list[str]:

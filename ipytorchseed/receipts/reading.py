@@ -26,6 +26,9 @@ _LARGEST = 1 << 26
 _LONGEST = 10_000
 """Characters of a text in it."""
 
+_LATEST = 1 << 36
+"""Seconds since 1970, some two thousand years of them."""
+
 _AGAIN = "write it anew with ipytorchseed check --receipt, or ipytorchseed ledger export"
 
 
@@ -110,7 +113,11 @@ def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Finge
     for name in VALUES:
         if told.get(name) is not None:
             told[name] = each_value(told[name], values.__getitem__)
-    return msgspec.convert(told, Run)
+    run = msgspec.convert(told, Run)
+    if not 0 <= run.started < _LATEST:
+        msg = f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}"
+        raise ValueError(msg)
+    return run
 
 
 def _check(content: Any) -> None:  # noqa: ANN401 -- a JSON value

@@ -7,7 +7,6 @@ import os
 
 import pytest
 
-from ipytorchseed.checking import report
 from ipytorchseed.receipts.places import Places
 from ipytorchseed.receipts.reading import read
 from tests.checking.books import book, look

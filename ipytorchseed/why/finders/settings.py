@@ -87,6 +87,14 @@ def find_settings(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
+def is_secret(name: str) -> bool:
+    """Tell whether a setting is an environment variable that may hold anything.
+
+    A receipt does not have its value.
+    """
+    return name.isupper() and name not in _WATCHED
+
+
 def _only_learned(name: str, before: object) -> bool:
     """Tell whether a fact was merely unknown earlier, such as cuDNN's version before CUDA began."""
     return name in _FACTS and before is None
@@ -95,7 +103,7 @@ def _only_learned(name: str, before: object) -> bool:
 def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FOLLOWS.get(name)
-    if name.isupper() and (name not in _WATCHED or name in case.run.source):
+    if is_secret(name) or (name.isupper() and name in case.run.source):
         return ""  # the cell's code names it
     if leader in moved:
         return f"goes with {leader}"
@@ -178,6 +186,8 @@ def _hangs_on_hashes(case: Case) -> bool:
 def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, name) if kind != "environment" else _setting(case, name)
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
+    if case.elsewhere and is_secret(name):
+        return Cause(kind, name, f"{name} has another value than in {case.name(case.against)}")
     message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
     if blame and blame[0].run is not None:
         message += f"; {case.name(blame[0].run)} changed it"

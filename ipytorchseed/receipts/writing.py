@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.receipts.privacy import conceal
 from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Stand, completed, each_value
+from ipytorchseed.rng.position import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -99,16 +102,22 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> dict[str, Stand]:
     """Return where the states stand that runs began and ended in, by their digests."""
+    named = {
+        digest: name for run in runs for name, digest in (*run.begun.items(), *run.ended.items())
+    }
     found: dict[str, Stand] = {}
-    for run in runs:
-        for name, digest in (*run.begun.items(), *run.ended.items()):
-            states = None if digest in found else find_states()
-            if states is not None:
-                place = states.position(name, digest)
-                seed, draws = (None, None) if place is None else (place.seed, place.draws)
-                known = seed if seed is not None and seed < 1 << 63 else None  # as far as JSON goes
-                found[digest] = Stand(known, draws, states.is_fresh(digest))
+    for digest, name in named.items():
+        with suppress(StateError):  # of another version of a library
+            found[digest] = _stand(name, digest, find_states())
     return {digest: stand for digest, stand in found.items() if stand != Stand()}
+
+
+def _stand(name: str, digest: str, states: States | None) -> Stand:
+    if states is None:
+        return Stand()
+    place = states.position(name, digest) or UNKNOWN
+    known = place.seed is not None and place.seed < 1 << 63  # as far as JSON goes
+    return Stand(place.seed if known else None, place.draws, states.is_fresh(digest))
 
 
 def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
-from ipytorchseed.checking.grading import grade_numbers
 from ipytorchseed.checking.numbers import say_bound
 from ipytorchseed.checking.records import Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
@@ -18,7 +17,7 @@ from ipytorchseed.receipts.record import completed
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
 from ipytorchseed.why.words import listed
 
 if TYPE_CHECKING:
@@ -107,17 +106,18 @@ class _Elsewhere(Pair):
         shown = tuple(each for each in changes if each.what != "variable")
         said = self.weigh(cell, against, run, shown)
         graded = [*map(_grade, said.changes)]
-        rounding = all(found is Found.ROUNDING for _, found in graded[: len(shown) or None])
+        rounding = all(rounded for _, rounded in graded[: len(shown) or None])
         changes = tuple(change for change, _ in graded)
         return replace(said, changes=changes, rounding=said.differs and rounding)
 
 
-def _grade(change: Change) -> tuple[Change, Found]:
+def _grade(change: Change) -> tuple[Change, bool]:
     """Tell whether a change is rounding, and say so in it."""
-    found, largest = grade_numbers(change.before, change.after)
-    if found is Found.ROUNDING:
-        change = replace(change, detail=f"{change.detail}, rounding: at most {say_bound(largest)}")
-    return change, found
+    distance = find_distance(change)
+    if distance is None or distance > ROUNDING:
+        return change, False
+    told = f"{change.detail}, rounding: at most {say_bound(distance)}"
+    return replace(change, detail=told), True
 
 
 def _chosen(records: Records, name: str) -> bool:

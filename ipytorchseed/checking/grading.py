@@ -12,12 +12,10 @@ from msgspec import Struct
 from ipytorchseed.checking.numbers import find_distance, say_bound
 from ipytorchseed.checking.outputs import cleaner
 from ipytorchseed.checking.verdict import Found
+from ipytorchseed.why.changes import ROUNDING
 
 if TYPE_CHECKING:
     from ipytorchseed.checking.numbers import Distance
-
-ROUNDING = 1e-5
-"""The largest relative difference of two numbers that is called rounding."""
 
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
@@ -123,28 +121,6 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         detail = f"{numbers}, by {say_bound(largest)} at most"
     detail = detail if kind in {"", "text/plain"} else f"{kind}: {detail}"
     return Grade(found, what, detail, *_differing_lines(before, after, rtol), largest)
-
-
-def grade_numbers(
-    before: tuple[float, ...] | None, after: tuple[float, ...] | None
-) -> tuple[Found, float]:
-    """Grade how far two series of numbers are apart.
-
-    Args:
-        before: The earlier numbers; None where they are not known.
-        after: The later ones.
-
-    Returns:
-        Rounding or different, and the largest relative difference of two numbers in them.
-    """
-    if before is None or after is None:
-        return Found.DIFFERENT, 0.0
-    distance = find_distance(*(" ".join(map(_written, series)) for series in (before, after)))
-    return _grade(distance, None), distance.largest if distance else 0.0
-
-
-def _written(number: float) -> str:
-    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _as_seen(text: str) -> str:

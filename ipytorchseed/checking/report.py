@@ -28,6 +28,8 @@ _LABEL = 68
 
 _WORDS = "repeats", "differs"
 
+_OWN = frozenset({"code", "environment", "file", "flag"})
+
 _NO_REASON = "nothing recorded says why"
 _PERHAPS = (
     "It may be an address, a handle or a counter in an object; if results hang on it,"
@@ -260,7 +262,8 @@ def _change(change: Change) -> str:
 def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
-    shown = [each.cell.name for each in others if not each.only_state]
+    known = {cause.name for each in told if each for cause in each.causes}
+    shown = [f"{each.cell.name}{_also(each, known)}" for each in others if not each.only_state]
     silent = [each.cell.name for each in others if each.only_state]
     if shown or silent:
         yield ""
@@ -269,6 +272,13 @@ def _others(verdict: Verdict) -> Iterator[str]:
     if silent:
         words = f"show the same, leave other values behind: {', '.join(silent)}"
         yield wrap(words, first="  ")
+
+
+def _also(cell: CellVerdict, known: set[str]) -> str:
+    """Name what is the cell's own: settings, files and edits that were not told of before it."""
+    own = [each for each in cell.causes if each.kind in _OWN and each.name not in known]
+    names = ["the edit" if each.kind == "code" else each.name for each in own]
+    return f" ({', '.join(names)})" if names else ""
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.why.changes import ROUNDING, find_distance
+from ipytorchseed.why.explanation import Cleared
 from ipytorchseed.why.words import listed
 
 if TYPE_CHECKING:
@@ -14,7 +16,33 @@ if TYPE_CHECKING:
     from ipytorchseed.why.case import Case
     from ipytorchseed.why.explanation import Cause
 
+_MORE = "only rounds otherwise, and the difference is more than rounding"
+
 _KINDS = frozenset({"environment", "flag"})
+
+
+_ROUNDS = frozenset({
+    "cpu", "torch.num_threads", "torch.num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+    "MKL_CBWR",
+})  # fmt: skip
+"""Settings that decide in which order numbers are added, and so how they are rounded."""
+
+
+def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+    """Clear settings of another machine that only round, where more than rounding differs.
+
+    They stay where no other cause than settings was found: many steps make much of a little.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    distances = [distance for each in case.changed if (distance := find_distance(each)) is not None]
+    larger = bool(distances) and min(distances) > ROUNDING
+    if not (case.elsewhere and larger) or all(each.kind in _KINDS for each in causes):
+        return causes, []
+    cleared = [Cleared(each.kind, each.name, _MORE) for each in causes if each.name in _ROUNDS]
+    return [each for each in causes if each.name not in _ROUNDS], cleared
 
 
 def with_rivals(case: Case, causes: Sequence[Cause]) -> list[Cause]:

@@ -51,8 +51,10 @@ def asked(put_back, monkeypatch, tmp_path):
         return why_elsewhere(notebook.session, receipt, notebook.session.last)
 
     monkeypatch.setenv("RATE", "0")
+    threads = torch.get_num_threads()
     yield ask
     torch.set_default_dtype(torch.float32)
+    torch.set_num_threads(threads)
 
 
 DRAW = "float(torch.rand(1))"
@@ -82,6 +84,18 @@ TWINS = {  # what ran first there and here, the cell, and the causes
         IMPORTS + "\ntorch.set_default_dtype(torch.float64)",
         SIN,
         ["flag torch.default_dtype"],
+    ),
+    "a setting that only rounds": (
+        IMPORTS + "\ntorch.set_num_threads(1)\nx = torch.ones(9)",
+        IMPORTS + "\ntorch.set_num_threads(2)\nx = torch.ones(9) / 3",
+        "float(x.sum())",
+        ["input x"],
+    ),
+    "a setting that may round": (
+        IMPORTS + "\ntorch.set_num_threads(1)\nx = torch.tensor([1.0, 1e-7])",
+        IMPORTS + "\ntorch.set_num_threads(2)\nx = torch.tensor([1.0, 2e-7])",
+        "float(x.sum())",
+        ["input x", "flag torch.num_threads"],
     ),
     "another dtype that it does not hang on": (
         IMPORTS + "\nn = 3",

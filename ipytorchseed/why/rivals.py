@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.why.case import Case
-    from ipytorchseed.why.explanation import Cause
+    from ipytorchseed.why.explanation import Cause, Change
+
+_NOT_ROUNDED = frozenset({"bool", "bytes", "class", "function", "int", "none", "rng", "str"})
+"""Kinds of values that hold no numbers that are rounded."""
 
 _MORE = "only rounds otherwise, and the difference is more than rounding"
 
@@ -37,12 +40,20 @@ def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list
         case: The evidence.
         causes: What was found in it.
     """
-    distances = [distance for each in case.changed if (distance := find_distance(each)) is not None]
-    larger = bool(distances) and min(distances) > ROUNDING
-    if not (case.elsewhere and larger) or all(each.kind in _KINDS for each in causes):
+    known = {_is_more(case, each) for each in case.changed} - {None}
+    if not case.elsewhere or known != {True} or all(each.kind in _KINDS for each in causes):
         return causes, []
     cleared = [Cleared(each.kind, each.name, _MORE) for each in causes if each.name in _ROUNDS]
     return [each for each in causes if each.name not in _ROUNDS], cleared
+
+
+def _is_more(case: Case, change: Change) -> bool | None:
+    """Tell whether a change is more than rounding; None where that is not known."""
+    distance = find_distance(change)
+    if distance is not None:
+        return distance > ROUNDING
+    value = case.run.result if change.what == "result" else case.run.writes.get(change.name)
+    return True if value is not None and value.kind in _NOT_ROUNDED else None
 
 
 def with_rivals(case: Case, causes: Sequence[Cause]) -> list[Cause]:

@@ -10,6 +10,7 @@
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
+    ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
 Each message says what happened, to which thing, and what to do.
@@ -50,6 +51,10 @@ class ReplayError(IPyTorchSeedError, RuntimeError):
 
 class LedgerError(IPyTorchSeedError, RuntimeError):
     """The ledger's file cannot be opened, read or written."""
+
+
+class ReceiptError(IPyTorchSeedError, ValueError):
+    """A receipt cannot be read, or is of another notebook; the message is one line."""
 
 
 class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken

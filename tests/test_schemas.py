@@ -111,10 +111,13 @@ def test_a_check_of_notebooks():
 
 
 def test_the_ledger(tmp_path, monkeypatch):
-    """What `ledger show --json` prints of its runs."""
+    """What `ledger show --json` prints of its runs, and a receipt of them."""
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))
     with Ledger.open() as ledger:
         for made in EXPLANATIONS.values():
             ledger.add(replace(made.run, started=time.time()), {})
     done = CliRunner().invoke(main, ["ledger", "show", "--json"])
     assert len(check("ledger", done.stdout)["runs"]) == len(EXPLANATIONS)
+    for name in {made.run.notebook for made in EXPLANATIONS.values()}:
+        done = CliRunner().invoke(main, ["ledger", "export", name])
+        assert check("receipt", done.stdout)["cells"]

@@ -16,12 +16,13 @@ from ipytorchseed.checking.outputs import (
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.records import EitherKernel, Records
+from ipytorchseed.checking.records import Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
+from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Change
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.notebook import Cell, Notebook
     from ipytorchseed.checking.outputs import Outputs
     from ipytorchseed.checking.passes import Pass
+    from ipytorchseed.checking.records import Runs
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import States
     from ipytorchseed.why.explanation import Cause
@@ -58,7 +60,7 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
             for path in {each.ledger for each in passes}
         }
         for other in others:
-            pair = _Pair(records[first.ledger], records[other.ledger], counts)
+            pair = Pair(records[first.ledger], records[other.ledger], counts)
             for cell in notebook.cells:
                 known = verdicts.get(cell.place)
                 if known is None or not known.differs:
@@ -68,7 +70,7 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     return [verdicts[place] for place in sorted(verdicts)]
 
 
-class _Pair:
+class Pair:
     """Two passes, cell by cell.
 
     Args:
@@ -77,12 +79,12 @@ class _Pair:
         counts: The number of each cell in ``In[...]``, by its id.
     """
 
-    def __init__(self, before: Records, after: Records, counts: dict[str, int]) -> None:
+    def __init__(self, before: Runs, after: Records, counts: dict[str, int]) -> None:
         self._before, self._after = before, after
         self._counts = counts
         self._clocks = _Clocks()
         begins = before.begins(), after.begins()
-        self._unseeded = {
+        self.unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
         }
 
@@ -94,11 +96,22 @@ class _Pair:
             return None
         runs = self._runs(cell)
         shown = _outputs_apart(cell, first.outputs[cell.place], other.outputs[cell.place], runs)
-        outputs = Found.DIFFERENT if shown else Found.SAME
-        expected = VARIES in cell.tags
         if runs is None:
+            outputs = Found.DIFFERENT if shown else Found.SAME
+            expected = VARIES in cell.tags
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
-        against, run = runs
+        return self.weigh(cell, *runs, shown)
+
+    def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:
+        """Compare what two runs of a cell left, and say why they differ.
+
+        Args:
+            cell: The cell.
+            against: The earlier run.
+            run: The later run.
+            shown: In what their outputs differ.
+        """
+        outputs = Found.DIFFERENT if shown else Found.SAME
         states = self._states()
         kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
         causes = self._causes(against, run, states) if shown or kept else ()
@@ -110,6 +123,7 @@ class _Pair:
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
+        expected = VARIES in cell.tags
         return CellVerdict(cell, outputs, state, changes, causes, expected, programs, unseen=unseen)
 
     @property
@@ -125,7 +139,7 @@ class _Pair:
 
     def _states(self) -> States:
         states = self._after.states if self._one_kernel else None
-        return EitherKernel(self._before, self._after) if states is None else states
+        return EitherStates(self._before.states, self._after.states) if states is None else states
 
     def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
         """Ask ``%why``; runs are named as they would be after *Run All*."""
@@ -140,7 +154,7 @@ class _Pair:
         said = explain(run, against, history, states)
         if self._one_kernel:
             return tuple(map(for_rerun, said.causes))
-        return tuple(for_fresh_kernels(cause, self._unseeded) for cause in said.causes)
+        return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
 
     def _numbered(self, run: Run) -> Run:
         return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))

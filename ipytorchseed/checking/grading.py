@@ -12,12 +12,10 @@ from msgspec import Struct
 from ipytorchseed.checking.numbers import find_distance, say_bound
 from ipytorchseed.checking.outputs import cleaner
 from ipytorchseed.checking.verdict import Found
+from ipytorchseed.why.changes import ROUNDING
 
 if TYPE_CHECKING:
     from ipytorchseed.checking.numbers import Distance
-
-ROUNDING = 1e-5
-"""The largest relative difference of two numbers that is called rounding."""
 
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +11,7 @@ from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError, did_you_mean
+from ipytorchseed.receipts.files import read_file, say_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,35 +148,14 @@ def read_text(path: Path, text: str, parameters: Mapping[str, Any] | None = None
 
 def _text(path: Path) -> str:
     try:
-        _refuse_special(path.stat())  # before it is opened: to open a device may do something
-        with open(path, "rb", opener=_open_at_once) as file:
-            _refuse_special(os.fstat(file.fileno()))
-            return file.read(_LARGEST).decode()
+        return read_file(path, _LARGEST).decode()
     except FileNotFoundError:
         beside = [each.name for each in path.parent.glob("*.ipynb")]
         msg = f"no such file{did_you_mean(path.name, beside)}"
     except UnicodeDecodeError:
         msg = "not a notebook: it is no text in UTF-8"
     except OSError as error:
-        msg = f"it cannot be read: {error.strerror}"
-    raise UncheckableError(msg)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file, and do not wait for the other end where it has become a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _refuse_special(status: os.stat_result) -> None:
-    """Raise an error where there is no end to read to, or none soon."""
-    if stat.S_ISDIR(status.st_mode):
-        msg = "it is a folder, not a file"
-    elif not stat.S_ISREG(status.st_mode):
-        msg = "it is a pipe or a device, not a file"
-    elif status.st_size > _LARGEST:
-        msg = f"it is too large: {status.st_size:,} bytes, and {_LARGEST:,} at most are read"
-    else:
-        return
+        msg = say_unread(error)
     raise UncheckableError(msg)
 
 

@@ -9,6 +9,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ipytorchseed.receipts.record import Receipt
+
 
 class Options(Struct, frozen=True):
     """How to run notebooks.
@@ -22,6 +24,8 @@ class Options(Struct, frozen=True):
         saved: One fresh kernel, whose outputs are held against those in the notebook's file.
         rtol: With ``saved``, the largest relative difference of two numbers that counts as none;
             None to call a small one rounding.
+        against: One fresh kernel, held against this receipt.
+        receipt: One fresh kernel, of whose run a receipt is made.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
@@ -36,9 +40,16 @@ class Options(Struct, frozen=True):
     strict: bool = False
     saved: bool = False
     rtol: float | None = None
+    against: Receipt | None = None
+    receipt: bool = False
     timeout: float | None = None
     kernel: str | None = None
     jobs: int = 1
     parameters: Mapping[str, Any] = {}
     quick: bool = False
     prove: bool = False
+
+    @property
+    def once(self) -> bool:
+        """Whether one pass through a notebook is all that it takes."""
+        return self.saved or self.receipt or self.against is not None

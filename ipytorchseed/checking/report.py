@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 4
 _LABEL = 68
 
+_WORDS = "repeats", "differs"
+
+_OWN = frozenset({"code", "environment", "file", "flag"})
+
 _NO_REASON = "nothing recorded says why"
 _PERHAPS = (
     "It may be an address, a handle or a counter in an object; if results hang on it,"
@@ -81,9 +85,10 @@ def headline(verdict: Verdict) -> str:
         return "not checked"
     if verdict.written:
         return "mended"
+    words = ("safe to run again", "not safe to run again") if verdict.rerun else _WORDS
     if verdict.first is None:
-        return "safe to run again" if verdict.rerun else "repeats"
-    return "not safe to run again" if verdict.rerun else "differs"
+        return words[0] if verdict.reproducible else "receipt written"
+    return f"{words[1]} by rounding" if verdict.first.rounding else words[1]
 
 
 def summary(verdict: Verdict) -> str:
@@ -156,7 +161,8 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         for each in verdict.differing:
             yield from _cell(each)
         return
-    yield f"✗ {path}: {first.cell.name} is the first to differ"
+    how = ", by rounding" if first.rounding else ""
+    yield f"✗ {path}: {first.cell.name} is the first to differ{how}"
     yield from _cell(first)
     if origin is not first:
         yield "  It begins in an earlier cell:"
@@ -258,7 +264,8 @@ def _change(change: Change) -> str:
 def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
-    shown = [each.cell.name for each in others if not each.only_state]
+    known = {cause.name for each in told if each for cause in each.causes}
+    shown = [f"{each.cell.name}{_also(each, known)}" for each in others if not each.only_state]
     silent = [each.cell.name for each in others if each.only_state]
     if shown or silent:
         yield ""
@@ -267,6 +274,13 @@ def _others(verdict: Verdict) -> Iterator[str]:
     if silent:
         words = f"show the same, leave other values behind: {', '.join(silent)}"
         yield wrap(words, first="  ")
+
+
+def _also(cell: CellVerdict, known: set[str]) -> str:
+    """Name what is the cell's own: settings, files and edits that were not told of before it."""
+    own = [each for each in cell.causes if each.kind in _OWN and each.name not in known]
+    names = ["the edit" if each.kind == "code" else each.name for each in own]
+    return f" ({', '.join(names)})" if names else ""
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
@@ -314,13 +328,17 @@ def _told(verdict: Verdict) -> dict[str, object]:
             {
                 "index": each.cell.index,
                 "id": each.cell.id,
-                "outputs": each.outputs.value,
+                "outputs": _outputs(each).value,
                 "state": each.state.value,
                 "causes": [cause_json(cause) for cause in each.causes],
             }
             for each in verdict.cells
         ],
     }
+
+
+def _outputs(cell: CellVerdict) -> Found:
+    return Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
 
 
 def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.checking.against import compare_receipt, make_receipt
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
 from ipytorchseed.checking.passes import Pass, run_through
@@ -175,7 +176,7 @@ async def run(
         watcher: Is told how far it is.
         trying: The edits that are tried.
     """
-    times = 1 if options.rerun or options.saved else options.runs
+    times = 1 if options.rerun or options.once else options.runs
     passes_each = 2 if options.rerun else 1
     cells = sum(cell.count is not None for cell in notebook.cells)
     if not cells:
@@ -213,7 +214,7 @@ async def run(
                     break
             seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
             verdict = replace(verdict, seconds=seconds)
-            if options.prove and verdict.fault is None:
+            if options.prove and not options.once and verdict.fault is None:
                 async with places:
                     verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
     except OSError as error:
@@ -242,10 +243,14 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     verdict: Verdict
     if options.saved:
         verdict = compare_saved(notebook, passes[0], options.rtol)
+    elif options.against is not None:
+        verdict = compare_receipt(notebook, passes[0], options.against)
     else:
         cells = compare(notebook, passes) if len(passes) > 1 else ()
         verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
-    fault = next((each.fault for each in passes if each.fault is not None), None)
+    if options.receipt:
+        verdict = replace(verdict, receipt=make_receipt(notebook, passes[0]))
+    fault = next((each.fault for each in passes if each.fault is not None), verdict.fault)
     firsts = passes[:1] if options.rerun else passes
     failed = [each.failed for each in firsts if each.failed is not None]
     if fault is None and not failed:

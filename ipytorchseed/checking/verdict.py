@@ -40,6 +40,7 @@ class CellVerdict(Struct, frozen=True):
         programs: Other programs that it runs, of which nothing is recorded.
         line: The line of the file that names it.
         unseen: What it reads that could not be looked at whole, where no cause was found.
+        rounding: Whether all in which it differs is rounding, as far as that was graded.
     """
 
     cell: Cell
@@ -51,6 +52,7 @@ class CellVerdict(Struct, frozen=True):
     programs: tuple[str, ...] = ()
     line: int = 1
     unseen: tuple[str, ...] = ()
+    rounding: bool = False
 
     @property
     def differs(self) -> bool:
@@ -123,6 +125,7 @@ class Verdict(Struct, frozen=True):
         edits: What makes it repeat, cell by cell; None where nobody asked for edits.
         obstacles: What no edit mends, each in a line that begins with the cell.
         written: Whether the edits are in the file.
+        receipt: What its run was made of, as a receipt's file has it; empty where nobody asked.
     """
 
     path: Path
@@ -138,6 +141,7 @@ class Verdict(Struct, frozen=True):
     edits: Sequence[Made] | None = None
     obstacles: Sequence[str] = ()
     written: bool = False
+    receipt: bytes = b""
 
     @property
     def differing(self) -> list[CellVerdict]:
@@ -183,14 +187,15 @@ class Verdict(Struct, frozen=True):
         """Whether it repeats; None where that is not known."""
         if self.differing:
             return False
-        return True if self.fault is None else None
+        looked = self.fault is None and (self.cells or not self.receipt)
+        return True if looked else None
 
     @property
     def exit_code(self) -> int:
         """0 where it repeats, 1 where it differs, 2 where it could not be checked."""
         if self.fault is not None:
             return 2
-        return 0 if self.reproducible else 1
+        return 1 if self.differing else 0
 
 
 def find_origin(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> CellVerdict:

@@ -14,6 +14,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ipytorchseed.receipts.record import Receipt
+
 _LARGEST_SEED = 2**32 - 1
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -75,6 +77,18 @@ _HIDDEN = ".ipynb_checkpoints"
     type=click.FloatRange(min=0),
     help="With --saved, take numbers for the same that differ by at most R times the larger one.",
 )
+@click.option(
+    "--receipt",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="One fresh kernel: write what its run was made of, for other people and machines.",
+)
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
 @click.option(
     "--junit",
@@ -124,6 +138,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     yes: bool,
     saved: bool,
     rtol: float | None,
+    receipt: Path | None,
+    against: Path | None,
     as_json: bool,
     junit: Path | None,
     timeout: float | None,
@@ -139,6 +155,10 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 
     With --saved, one run is held against the outputs in the file, number by number. What is off by
     rounding (1e-5 at most) is told and still true; with --rtol, R is the limit.
+
+    With --receipt, what one run was made of is written to FILE. With --against, one run here is
+    held against such a FILE from elsewhere; that differs where any bit does, and whether it is
+    rounding is told.
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.fixing import Fixing
@@ -159,13 +179,16 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         strict=strict,
         saved=saved,
         rtol=rtol,
+        against=_there(paths, receipt, against),
+        receipt=receipt is not None,
         timeout=timeout,
         kernel=kernel,
         jobs=jobs,
         parameters=_values(parameters),
         prove=way is check_one,
     )
-    _writable(junit)
+    _writable("--junit", junit)
+    _writable("--receipt", receipt)
     with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
         verdicts = run(paths, options, watcher, way)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
@@ -173,6 +196,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
         for line in report.diffs(verdicts) if diff and not as_json else ():
             click.secho(line, fg=_COLOURS.get(line[:1]))
+    if receipt is not None and verdicts[0].receipt:
+        receipt.write_bytes(verdicts[0].receipt)
     if junit is not None:
         junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
     if on_github:
@@ -181,8 +206,12 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
-_NOT_WITH_SAVED = ("runs", "rerun", "strict", "fix", "diff")
-"""Options that ask for other runs, or for what no file has saved."""
+_NOT_WITH = {
+    "saved": ("runs", "rerun", "strict", "fix", "diff", "receipt", "against"),
+    "against": ("runs", "rerun", "fix", "diff"),
+    "receipt": ("runs", "rerun", "strict", "fix", "diff"),
+}
+"""Options of one run, and those that ask for other runs, or for what no file has saved."""
 
 
 def _found(named: Sequence[Path]) -> list[Path]:
@@ -224,10 +253,30 @@ def _consistent(ctx: click.Context) -> None:
         raise click.UsageError(f"--{'tag' if given['tag'] else 'yes'} goes with --fix")
     if given["rtol"] is not None and not given["saved"]:
         raise click.UsageError("--rtol goes with --saved, which compares number by number")
-    for name in _NOT_WITH_SAVED if given["saved"] else ():
+    clashes = [(word, each) for word in _NOT_WITH if given[word] for each in _NOT_WITH[word]]
+    for word, name in clashes:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            msg = f"--saved and --{name} do not go together: --saved runs each notebook once"
+            msg = f"--{word} and --{name} do not go together: --{word} runs each notebook once"
             raise click.UsageError(msg)
+
+
+def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
+    """Read the receipt that notebooks are held against.
+
+    Raises:
+        UsageError: It cannot be read, or there are several notebooks for one receipt.
+    """
+    from ipytorchseed.errors import ReceiptError
+    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.reading import read
+
+    if (receipt or against) and len(paths) > 1:
+        msg = f"a receipt is of one notebook, and {len(paths)} are named: name one"
+        raise click.UsageError(msg)
+    try:
+        return None if against is None else read(against, Places.here(str(paths[0])))
+    except ReceiptError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _kept_by_git(paths: Sequence[Path]) -> None:
@@ -261,19 +310,19 @@ def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {name: _resolve_type(value) for name, value in parameters}
 
 
-def _writable(junit: Path | None) -> None:
+def _writable(option: str, path: Path | None) -> None:
     """Make sure that a file can be written before hours of work end without it.
 
     Raises:
         UsageError: It cannot.
     """
-    if junit is None:
+    if path is None:
         return
     try:
-        junit.parent.mkdir(parents=True, exist_ok=True)
-        junit.touch()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     except OSError as error:
-        msg = f"--junit: {junit} cannot be written: {error.strerror}"
+        msg = f"{option}: {path} cannot be written: {error.strerror}"
         raise click.UsageError(msg) from None
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from ipytorchseed.cli.commands import Commands
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ipytorchseed.ledger.prune import Limits
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
@@ -127,11 +126,47 @@ def verify(ctx: click.Context) -> None:
     )
 
 
+@ledger.command()
+@click.argument("notebook", metavar="NOTEBOOK")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.File("wb", lazy=True),
+    default="-",
+    help="Write it there instead of printing it.",
+)
+def export(*, notebook: str, output: IO[bytes]) -> None:
+    """Write the last run of each cell of NOTEBOOK as a receipt, for other people and machines.
+
+    NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
+    cells and no contents of variables; `check --against` and `%why --against` compare with it.
+    """
+    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.writing import write
+    from ipytorchseed.rng.table import sources
+    from ipytorchseed.session.asking import only_asks
+    from ipytorchseed.session.states import LedgerStates
+
+    if not _path().exists():
+        msg = f"no ledger yet at {_path()}"
+        raise _NoSuchNotebookError(msg)
+    with _open(read_only=True) as opened:
+        name = _one(opened, notebook)
+        last: dict[str, Run] = {}
+        for run in opened.runs(name):
+            if not only_asks(run.source):
+                last.setdefault(run.cell, run)
+        runs, places = [*last.values()][::-1], Places.here(name)
+        title = pathlib.PurePath(name).name
+        output.write(write(title, runs, lambda: LedgerStates(opened, sources()), places))
+
+
 # --------------------------------------------------------------------------------------------------
 # The file
 
 
-def _path() -> Path:
+def _path() -> pathlib.Path:
     from ipytorchseed.ledger.place import ledger_path
 
     return ledger_path()
@@ -165,6 +200,18 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
         msg = f"no runs of a notebook {notebook!r}; there are: {there}"
         raise _NoSuchNotebookError(msg)
     return [*found]
+
+
+def _one(opened: Ledger, notebook: str) -> str:
+    """Return the one notebook that a name or a path stands for."""
+    path = str(pathlib.Path(notebook).absolute())
+    if path in opened.notebooks():
+        return path
+    found = _chosen(opened, notebook)
+    if len(found) > 1:
+        msg = f"{notebook!r} may be any of {_printable(', '.join(map(str, found)))}: name one"
+        raise _NoSuchNotebookError(msg)
+    return str(found[0])
 
 
 def _as_json(run: Run) -> dict[str, object]:

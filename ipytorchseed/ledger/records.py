@@ -173,6 +173,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
             where there is one only.
         notes: What could not be looked at, in words.
         id: Its number in the ledger; None before it is there.
+        receipt: The file of the receipt that it was read from; empty for a run of this machine.
     """
 
     notebook: str
@@ -219,6 +220,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None
+    receipt: str = ""
 
     @property
     def begun(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,8 +12,10 @@ from IPython.display import display
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.lookup import find_run, recent_runs
+from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why
+from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
     Target = tuple[State, str | None]
 
+
+_RUN = re.compile(r"#?\d+|In\[\d+\]")
 
 _SWITCH = {"on": True, "off": False}
 """Words that switch the line under changed cells."""
@@ -38,6 +43,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
             "%why 9": "why In[9] did",
             "%why acc": "why the run that last set acc did",
             "%why 9 --against 5": "what In[9] and In[5] began with",
+            "%why --against there.json": "why it is not what it was elsewhere, by a receipt",
             "%why 9 --prove": "which causes bring the earlier result back",
             "%why on": "a line under each cell whose result changed",
         }
@@ -51,8 +57,8 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
 )
 @click.option(
     "--against",
-    metavar="N",
-    help="Compare with In[N] instead of the run before.",
+    metavar="N|FILE",
+    help="Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
     shell_complete=recent_runs,
 )
 @click.option(
@@ -92,17 +98,28 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
         extension.choices.explain_on_change = _SWITCH[what]
         return
     session = extension.tracking.session
-    run = last_repeated(session) if what is None else _run_of(session, what)
-    other = None if against is None else find_run(session, against)
-    said = why(session, run, other)
+    if against is not None and _is_file(against):
+        if prove:
+            message = "--prove puts back what this ledger has: give --against a run of it"
+            raise click.UsageError(message)
+        receipt = read(against, Places.here(session.notebook))
+        said = why_elsewhere(session, receipt, None if what is None else _run_of(session, what))
+    else:
+        run = last_repeated(session) if what is None else _run_of(session, what)
+        said = why(session, run, None if against is None else find_run(session, against))
+        extension.replays.asked = said.against
     if prove:
         said = extension.proofs.prove(said, yes=yes, silent=as_json)
     view = WhyView(said, session.kernel)
-    extension.replays.asked = said.against
     if as_json:
         click.echo(view.to_json())
     else:
         display(view)
+
+
+def _is_file(word: str) -> bool:
+    """Tell whether a word names a receipt, there or not, rather than a run."""
+    return _RUN.fullmatch(word) is None and (Path(word).exists() or Path(word).suffix != "")
 
 
 def explain_change(session: Session, run: Run) -> None:
@@ -120,7 +137,7 @@ def _run_of(session: Session, word: str) -> Run:
     Raises:
         LookupFailure: There is none; the message names those that there are.
     """
-    if re.fullmatch(r"#?\d+|In\[\d+\]", word):
+    if _RUN.fullmatch(word):
         return find_run(session, word)
     key = session.identity.key_of(word)
     runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)

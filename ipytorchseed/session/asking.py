@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.receipts.matching import match
+from ipytorchseed.receipts.privacy import reveal
+from ipytorchseed.receipts.record import completed
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.present import RecordedKernel
-from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.explain import explain
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.ledger.records import Operation, Run
+    from ipytorchseed.receipts.record import Receipt
     from ipytorchseed.session.session import Session
     from ipytorchseed.why.explanation import Explanation
 
@@ -57,6 +61,45 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
     runs = ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
+
+
+def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:
+    """Explain how a cell differs from what it gave elsewhere.
+
+    Args:
+        session: Whose ledger to ask.
+        receipt: The run elsewhere.
+        run: The run asked about; None for the first cell of this kernel that differs.
+
+    Raises:
+        LookupFailure: The receipt has no such cell.
+    """
+    runs = _last_of_each(session) if run is None else [run]
+    pairs = [
+        (reveal(there, each), each)
+        for each in runs
+        for there in [match(runs, receipt.runs).get(each.cell)]
+        if there is not None
+    ]
+    if not pairs:
+        asked = "none of the cells of this kernel" if run is None else "no such cell"
+        msg = f"the receipt of {receipt.notebook} has {asked}: neither an id nor a text is the same"
+        raise LookupFailure(msg)
+    against, run = next((pair for pair in pairs if find_changes(*pair)), pairs[-1])
+    before = session.ledger.runs(
+        run.notebook, kernel=run.kernel, before_id=run.id, rank=run.rank, limit=_HISTORY
+    )
+    states = EitherStates(receipt, LedgerStates(session.ledger, sources()))
+    return explain(run, against, [*before][::-1], states)
+
+
+def _last_of_each(session: Session) -> list[Run]:
+    """Return the last run of each cell of this kernel, the oldest first."""
+    runs = session.ledger.runs(
+        session.notebook, kernel=session.kernel, rank=session.rank, limit=_LOOKED_BACK
+    )
+    told = completed([*runs][::-1])
+    return [*{run.cell: run for run in told if not only_asks(run.source)}.values()]
 
 
 def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:

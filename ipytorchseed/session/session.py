@@ -291,7 +291,7 @@ class Session:
             after=states.digests,
             generators_before=_records(pending.generators),
             generators_after=_records(generators),
-            settings=pending.settings,
+            settings=self._settings.learned(pending.settings),
             reads=pending.reads,
             replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),

@@ -13,7 +13,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 
 class Settings:
@@ -45,14 +45,33 @@ class Settings:
             self._last = now
         return self._last
 
+    def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add the versions and the hardware that are known by now, to a run that imported torch.
+
+        Args:
+            settings: What ``read`` returned when the run began.
+        """
+        facts = self._read_facts().items()
+        new = {name: fact for name, fact in facts if fact != settings.get(name) is None}
+        return {**settings, **new} if new else settings
+
     def _read(self) -> dict[str, Any]:
+        facts = self._read_facts()
+        flags = read_flags() if _is_ready() else environment.read()
+        return {**facts, **{name: plain(value) for name, value in flags.items()}}
+
+    def _read_facts(self) -> dict[str, Any]:
         modules = sys.modules
         torch: Any = modules.get("torch")
-        ready = torch is not None and hasattr(torch, "default_generator")
+        ready = _is_ready()
         known_with = (ready, "numpy" in modules, ready and torch.cuda.is_initialized())
         if known_with != self._known_with:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
-        flags = read_flags() if ready else environment.read()
-        return {**self._facts, **{name: plain(value) for name, value in flags.items()}}
+        return self._facts
+
+
+def _is_ready() -> bool:
+    """Tell whether torch was imported, to its end."""
+    return hasattr(sys.modules.get("torch"), "default_generator")

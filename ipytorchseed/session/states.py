@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.source import Source
+    from ipytorchseed.why.case import States
 
 
 _LOOKED_BACK = 200
@@ -99,6 +100,40 @@ class LedgerStates:
                 return source.locate(state, recent_seeds()) if source else locate_state(state)
         except TooFar:
             return None
+
+
+class EitherStates:
+    """Where states stand that one of two kernels kept.
+
+    Args:
+        each: Where the states of each stand; None where nothing of it is known.
+    """
+
+    def __init__(self, *each: States | None) -> None:
+        self._each = [states for states in each if states is not None]
+
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+        """Return nothing: no run of a kernel that is gone can be told of."""
+        return ()
+
+    def position(self, name: str, digest: str) -> Position | None:
+        """Return the seed and draws behind a state of the source or generator ``name``."""
+        found = (states.position(name, digest) for states in self._each)
+        return next((each for each in found if each is not None), None)
+
+    def draws(self, before: str, after: str) -> int | None:
+        """Count the numbers between two states of one kernel."""
+        found = (states.draws(before, after) for states in self._each)
+        return next((each for each in found if each is not None), None)
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        found = (states.is_fresh(digest) for states in self._each)
+        return next((each for each in found if each is not None), None)
+
+    def leads(self, before: str, after: str) -> bool:
+        """Tell whether draws may lead from one state to the other: no kernel says that none do."""
+        return all(states.leads(before, after) for states in self._each)
 
 
 def _is_exact(position: Position | None) -> TypeGuard[Position]:

@@ -62,6 +62,11 @@ class Case(Struct, frozen=True):
         return self.run.kernel == self.against.kernel
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the earlier run is a receipt's: it may have happened on another machine."""
+        return bool(self.against.receipt)
+
+    @property
     def two_cells(self) -> bool:
         """Whether the runs are of two cells: their texts are not compared."""
         return self.run.cell != self.against.cell
@@ -88,7 +93,12 @@ class Case(Struct, frozen=True):
 
 
 def run_name(run: Run, kernel: str) -> str:
-    """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise."""
+    """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise.
+
+    One of a receipt is called by the receipt's file.
+    """
+    if run.receipt:
+        return run.receipt
     word = run_word(run, kernel)
     return word if word.startswith("#") else f"In[{word}]"
 

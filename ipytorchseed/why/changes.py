@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
 
+
+ROUNDING = 1e-5
+"""The largest relative difference of two numbers that is called rounding."""
+
+_SMALLEST = 1e-9
+"""Numbers below it are held against it: what is left of a zero has no digit that is right."""
 
 COUNT = "count"
 """The part of a display that stands for several: how many."""
@@ -192,6 +199,28 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
         f" {write_step(before[first], after[first])},"
         f" largest difference {write_number(largest)}"
     )
+
+
+def find_distance(change: Change) -> float | None:
+    """Return the largest relative difference of two numbers; None where it is not known.
+
+    It is infinite where there are more or fewer numbers, or other whole ones: those are counted.
+    """
+    before, after = change.before, change.after
+    if before is None or after is None or before == after:
+        return None
+    if len(before) != len(after):
+        return math.inf
+    return max(map(_apart, before, after))
+
+
+def _apart(before: float, after: float) -> float:
+    if before == after or (math.isnan(before) and math.isnan(after)):
+        return 0.0
+    largest = max(abs(before), abs(after), _SMALLEST)
+    if not math.isfinite(largest) or (before.is_integer() and after.is_integer()):
+        return math.inf
+    return abs(before - after) / largest
 
 
 def _beside(before: Fingerprint, after: Fingerprint) -> str:

@@ -11,6 +11,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.mend import find_mend, with_fixes
+from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
 
@@ -63,10 +64,12 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
         causes = rest
+    causes, without_effect = without_rounding(case, causes)
+    cleared += without_effect
     if not changed:
         return _explain_same(case, causes, cleared)
     if causes:
-        causes = with_roots(case, causes)
+        causes = with_rivals(case, with_roots(case, causes))
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
         unknown = find_unknown_inputs(case)
         more = f"; {say(case, unknown)}" if unknown else ""

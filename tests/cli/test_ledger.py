@@ -220,3 +220,33 @@ def test_help_of_every_command(path):
         code, out, _ = run(*words, "--help")
         assert code == 0
         assert "Usage: " in out
+
+
+def test_export_writes_a_receipt(filled, tmp_path):
+    """Of the last run of each cell, to a file or for another program; nothing else is printed."""
+    code, out, err = run("export", "train.ipynb")
+    told = json.loads(out)
+    assert (code, err, told["kind"]) == (0, "", "ipytorchseed receipt")
+    with Ledger.open(filled, read_only=True) as ledger:
+        cells = {each.cell for each in ledger.runs("/home/me/train.ipynb")}
+    assert len(told["cells"]) == len(cells)
+    assert run("export", "train.ipynb", "-o", str(tmp_path / "r.json")) == (0, "", "")
+    assert json.loads((tmp_path / "r.json").read_bytes())["cells"] == told["cells"]
+    code, out, err = run("export", "other.ipynb")
+    assert (code, out) == (2, "")
+    assert "no runs of a notebook 'other.ipynb'; there are: " in err
+    code, _, err = run("export", "train.ipynb", "-o", str(tmp_path))
+    assert code != 0
+    assert len(err.strip().splitlines()) <= 4
+
+
+def test_export_of_one_of_several_notebooks_asks_which(path):
+    """Two that end alike; and where there is no ledger, there is nothing to write."""
+    assert run("export", "train.ipynb")[0] == 2
+    with Ledger.open(path) as ledger:
+        for folder in ("me", "you"):
+            samples.add(ledger, 1, notebook=f"/home/{folder}/train.ipynb")
+    code, out, err = run("export", "train.ipynb")
+    assert (code, out) == (2, "")
+    assert "may be any of" in err
+    assert run("export", "me/train.ipynb")[0] == 0

@@ -20,6 +20,9 @@ def find_code(case: Case) -> tuple[list[Cause], list[Cleared]]:
         if run.source != against.source:
             return [], [Cleared("code", run.cell, "only comments or layout were edited")]
         return [], []
+    if case.elsewhere:  # which has no text
+        message = f"the cell was edited: its text is not that of {case.name(against)}"
+        return [Cause("code", run.cell, message)], []
     lines = [
         line
         for line in difflib.unified_diff(

@@ -259,15 +259,24 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
         name=name,
         message=message,
         proof=proof,
-        fix=f"%seed rewind {case.word(case.against)}",
+        fix=_fix(case, was),
         blame=tuple(blame),
     )
+
+
+def _fix(case: Case, was: Position | None) -> str:
+    """Return the command that puts a source where it stood; a receipt has no states, but seeds."""
+    if not case.elsewhere:
+        return f"%seed rewind {case.word(case.against)}"
+    seed = None if was is None or was.draws else was.seed
+    return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
 
 
 def _how_it_moved(case: Case, blame: list[Blame]) -> str:
     """Say who moved a source, in one go those that did the same; how far is left to figures."""
     if not blame:
-        return "began elsewhere" + ("" if case.same_kernel else ": the kernel was restarted")
+        restarted = not case.same_kernel and not case.elsewhere
+        return "began elsewhere" + (": the kernel was restarted" if restarted else "")
     doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
     told = [
         f"{listed(who for who, _ in alike)} {how}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 _FACTS = frozenset({"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"})
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
+_NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 FOLLOWS = {  # set along with another flag, which is the one to name
     "torch.backends.cuda.matmul.allow_tf32": "torch.float32_matmul_precision",
@@ -85,15 +87,23 @@ def find_settings(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
+def is_secret(name: str) -> bool:
+    """Tell whether a setting is an environment variable that may hold anything.
+
+    A receipt does not have its value.
+    """
+    return name.isupper() and name not in _WATCHED
+
+
 def _only_learned(name: str, before: object) -> bool:
     """Tell whether a fact was merely unknown earlier, such as cuDNN's version before CUDA began."""
     return name in _FACTS and before is None
 
 
-def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
+def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FOLLOWS.get(name)
-    if name.isupper() and (name not in _WATCHED or name in case.run.source):
+    if is_secret(name) or (name.isupper() and name in case.run.source):
         return ""  # the cell's code names it
     if leader in moved:
         return f"goes with {leader}"
@@ -102,8 +112,13 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     torch = case.uses("torch")
     if name == "PYTHONHASHSEED":
         return "" if _hangs_on_hashes(case) else "the cell's results do not hang on hash order"
-    if name in ("python", "cpu"):
+    if name == "python":
         return ""
+    if name == "cpu":
+        packages = {*case.run.packages, *case.against.packages} - _NOT_COMPUTING
+        return "" if packages else "the cell computes with no library"
+    if name in _THREADS and torch and not case.uses("numpy") and _same_threads(case):
+        return "torch has as many threads"
     if name == "numpy" or name in _THREADS or name == "MKL_CBWR":
         return "" if torch or case.uses("numpy") else "not used by this cell"
     if not torch:
@@ -117,6 +132,11 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     if _ON_FLOATS.search(name) and _only_integers(case):
         return "acts on floating-point numbers only"
     return ""
+
+
+def _same_threads(case: Case) -> bool:
+    counts = [run.settings.get("torch.num_threads") for run in (case.against, case.run)]
+    return counts[0] is not None and counts[0] == counts[1]
 
 
 def _has_other_numbers(case: Case) -> bool:
@@ -166,7 +186,9 @@ def _hangs_on_hashes(case: Case) -> bool:
 def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, name) if kind != "environment" else _setting(case, name)
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
-    message = f"{name}{' ' + noun if noun else ''} was {before}, now it is {after}"
+    if case.elsewhere and is_secret(name):
+        return Cause(kind, name, f"{name} has another value than in {case.name(case.against)}")
+    message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
     if blame and blame[0].run is not None:
         message += f"; {case.name(blame[0].run)} changed it"
     return Cause(
@@ -176,6 +198,17 @@ def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause: 
         fix=_fix(name, before),
         blame=tuple(blame),
     )
+
+
+def _step(case: Case, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+    """Say from what to what a setting changed; of what has several facts, those that differ."""
+    facts = [str(each).split(", ") for each in (before, after)]
+    if len(facts[0]) == len(facts[1]):
+        differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
+        before, after = map(", ".join, zip(*differing, strict=True))
+    if case.elsewhere:
+        return f"{what} was {before} there, here it is {after}"
+    return f"{what} was {before}, now it is {after}"
 
 
 def _setting(case: Case, name: str) -> list[Blame]:
@@ -197,6 +230,8 @@ def _blame(case: Case, name: str) -> list[Blame]:
     culprit: Run | None = None
     runs = [*case.history, case.run]
     for earlier, later in pairwise(runs):
+        if case.elsewhere and name not in earlier.settings:
+            continue  # it imported torch: nothing of what came with that was its doing
         if later.settings.get(name) == wanted and earlier.settings.get(name) != wanted:
             culprit = earlier if earlier.kernel == later.kernel else None
     return [] if culprit is None else [Blame(culprit, f"set it to {wanted}")]

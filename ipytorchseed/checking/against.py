@@ -1,0 +1,127 @@
+"""Holds one fresh run of a notebook against a receipt: a run from elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ipytorchseed.checking.comparing import Pair
+from ipytorchseed.checking.numbers import say_bound
+from ipytorchseed.checking.records import Records, Runs
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.receipts.matching import match
+from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.privacy import reveal
+from ipytorchseed.receipts.record import completed
+from ipytorchseed.receipts.writing import write
+from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.session.asking import only_asks
+from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
+from ipytorchseed.why.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.checking.notebook import Cell, Notebook
+    from ipytorchseed.checking.passes import Pass
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.receipts.record import Receipt
+    from ipytorchseed.why.explanation import Change
+
+
+def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdict:
+    """Compare a pass with what the notebook gave elsewhere.
+
+    Args:
+        notebook: The notebook that was run.
+        fresh: One pass through it.
+        receipt: What its run elsewhere was made of.
+    """
+    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
+    with Records(fresh.ledger, counts) as records:
+        here = {run.cell: run for run in completed(records.runs)}
+        there = match([*here.values()], receipt.runs)
+        if here and not there:
+            fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"
+            return Verdict(notebook.path, fault=fault)
+        pairs = {cell: (reveal(run, here[cell]), here[cell]) for cell, run in there.items()}
+        pair = _Elsewhere(receipt, records, counts, pairs)
+        cells = [
+            replace(pair.hold(cell), line=notebook.line(cell))
+            for cell in notebook.cells
+            if cell.count is None or cell.place in fresh.outputs
+        ]
+    new = [each.cell.name for each in cells if each.outputs is Found.UNKNOWN]
+    notes = [f"not in the receipt: {listed(new)}"] if new else []
+    gone = len(receipt.runs) - len(there)
+    if gone and len(cells) == len(notebook.cells):
+        notes.append(f"{gone} of {len(receipt.runs)} cells of the receipt are not here")
+    return Verdict(notebook.path, cells, note="; ".join(notes))
+
+
+def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
+    """Write a pass as a receipt.
+
+    Args:
+        notebook: The notebook that was run.
+        fresh: One pass through it.
+    """
+    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
+    with Records(fresh.ledger, counts) as records:
+        places = Places.here(str(notebook.path))
+        return write(notebook.path.name, records.runs, lambda: records.states, places)
+
+
+class _Elsewhere(Pair):
+    """A receipt and the pass through the notebook here, cell by cell.
+
+    Args:
+        receipt: What the run elsewhere was made of.
+        after: The records of the kernel here.
+        counts: The number of each cell in ``In[...]``, by its id.
+        pairs: The run there and the run here of each cell that was found, by its id.
+    """
+
+    def __init__(
+        self,
+        receipt: Receipt,
+        after: Records,
+        counts: dict[str, int],
+        pairs: Mapping[str, tuple[Run, Run]],
+    ) -> None:
+        before = Runs([run for run, _ in pairs.values()], lambda: receipt)
+        super().__init__(before, after, counts)
+        self._pairs = pairs
+        self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
+
+    def hold(self, cell: Cell) -> CellVerdict:
+        """Say how far a cell is from what it gave elsewhere, and why."""
+        if cell.count is None:
+            return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
+        if cell.id not in self._pairs:
+            return CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
+        against, run = self._pairs[cell.id]
+        changes = () if only_asks(cell.source) else find_changes(against, run)
+        shown = tuple(each for each in changes if each.what != "variable")
+        said = self.weigh(cell, against, run, shown)
+        graded = [*map(_grade, said.changes)]
+        rounding = all(rounded for _, rounded in graded[: len(shown) or None])
+        changes = tuple(change for change, _ in graded)
+        return replace(said, changes=changes, rounding=said.differs and rounding)
+
+
+def _grade(change: Change) -> tuple[Change, bool]:
+    """Tell whether a change is rounding, and say so in it."""
+    distance = find_distance(change)
+    if distance is None or distance > ROUNDING:
+        return change, False
+    told = f"{change.detail}, rounding: at most {say_bound(distance)}"
+    return replace(change, detail=told), True
+
+
+def _chosen(records: Records, name: str) -> bool:
+    """Tell whether somebody chose the seed with which a source began here."""
+    states = records.states
+    place = None if states is None else states.position(name, records.begins()[name])
+    return place is not None and place.seed is not None and place.seed < LIMIT

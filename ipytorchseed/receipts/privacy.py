@@ -1,0 +1,178 @@
+"""What is private in a run: taken out for a receipt, and filled in where it is the same here.
+
+Texts, messages and the names of items go into a receipt as digests. Where a run here has what gives
+the same digest, that is what they were.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.finders.settings import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import FileRead, Run
+    from ipytorchseed.receipts.places import Places
+
+_ITEM = "k:"
+"""Begin of the parts of a value that are named by what is in it: the keys of a dictionary."""
+
+_TYPE = re.compile(r"[\w.]+")
+
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+"""An id of a cell as notebooks have them; others are texts, or addresses of documents."""
+
+_BY_CODE = frozenset({"function", "method", "class", "code"})
+"""Kinds of values whose digests hang on the version of Python that compiled them; and, where they
+are a library's, on the version of the library, for which the same text imports another."""
+
+_VERSIONS = "torch", "numpy", "python"
+
+
+def conceal(run: Run, places: Places) -> Run:
+    """Return a run without what is private: texts, messages, names of items, whose files they are.
+
+    Args:
+        run: As the ledger has it.
+        places: Of this machine.
+    """
+    return replace(
+        run,
+        notebook="",
+        kernel="",
+        cell=cell_name(run.cell),
+        source="",
+        notes=(),
+        id=None,
+        settings={name: _setting(name, each, places) for name, each in run.settings.items()},
+        reads={name: _value(each, places) for name, each in run.reads.items()},
+        writes={name: _value(each, places) for name, each in run.writes.items()},
+        result=None if run.result is None else _value(run.result, places),
+        displays=tuple(_value(each, places) for each in run.displays),
+        parts={name: tuple(map(_part, each)) for name, each in run.parts.items()},
+        error=None if run.error is None else _error(run.error),
+        files=tuple(_file(each, places.hide(each.path)) for each in run.files),
+        loaded={name: _file(each, places.hide(each.path)) for name, each in run.loaded.items()},
+        wrote=tuple(map(places.hide, run.wrote)),
+    )
+
+
+def reveal(there: Run, here: Run) -> Run:
+    """Fill into a receipt's run what is the same in a run here, as its digest tells.
+
+    Args:
+        there: Of the receipt.
+        here: The run of the same cell on this machine.
+    """
+    alike = there.code == here.code
+    known = {_part(part): part for each in _values(here) for part in each.parts}
+    known |= {_part(part): part for each in here.parts.values() for part in each}
+    versions = [[run.settings.get(name) for name in _VERSIONS] for run in (there, here)]
+    other_python = _minor(there) != _minor(here)
+    imported = alike and versions[0] != versions[1]
+
+    def value(each: Fingerprint, *, unknown: bool) -> Fingerprint:
+        digest = "" if unknown and each.kind in _BY_CODE else each.digest
+        parts = {known.get(name, name): told for name, told in each.parts.items()}
+        return replace(each, digest=digest, parts=parts)
+
+    return replace(
+        there,
+        cell=here.cell,
+        source=here.source if alike else "",
+        error=here.error if there.error == _error(here.error or "") else there.error,
+        settings={name: _same_setting(name, each, here) for name, each in there.settings.items()},
+        reads={name: value(each, unknown=other_python) for name, each in there.reads.items()},
+        writes={
+            name: value(each, unknown=other_python or imported)
+            for name, each in there.writes.items()
+        },
+        parts={
+            name: tuple(known.get(part, part) for part in each)
+            for name, each in there.parts.items()
+        },
+    )
+
+
+def cell_name(cell: str) -> str:
+    """Return what a receipt knows a cell by: its id, and of what is more than an id the digest."""
+    return cell if _ID.fullmatch(cell) else f"#{_digest(cell)}"
+
+
+def _digest(text: str) -> str:
+    return xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))
+
+
+def _values(run: Run) -> Iterator[Fingerprint]:
+    yield from run.reads.values()
+    yield from run.writes.values()
+
+
+def _value(value: Fingerprint, places: Places) -> Fingerprint:
+    parts = {_part(name): each for name, each in value.parts.items()}
+    return replace(value, parts=parts, summary=places.scrub(value.summary))
+
+
+def _part(name: str) -> str:
+    return f"{_ITEM}{_digest(name)[:8]}" if name.startswith(_ITEM) else name
+
+
+def _file(file: FileRead, path: str) -> FileRead:
+    return replace(file, path=path, modified=0)  # a copy is written later than what it is of
+
+
+def _error(error: str) -> str:
+    """Name an error by its type and the digest of all that it says."""
+    found = _TYPE.match(error)
+    return f"{found.group() if found else 'error'} #{_digest(error)[:8]}"
+
+
+def _setting(name: str, value: Any, places: Places) -> Any:  # noqa: ANN401 -- a JSON value
+    if name == FOLDER:
+        return places.hide(value)
+    if is_secret(name) and value is not None:
+        return f"#{_digest(str(value))}"
+    return _scrubbed(value, places)
+
+
+def _scrubbed(value: Any, places: Places) -> Any:  # noqa: ANN401 -- as above
+    if isinstance(value, str):
+        return places.scrub(value)
+    if isinstance(value, dict):
+        return {name: _scrubbed(each, places) for name, each in value.items()}
+    return [_scrubbed(each, places) for each in value] if isinstance(value, list) else value
+
+
+def _same_setting(name: str, value: Any, here: Run) -> Any:  # noqa: ANN401 -- as above
+    mine = here.settings.get(name)
+    if is_secret(name) and mine is not None and value == f"#{_digest(str(mine))}":
+        return mine
+    return value
+
+
+def _minor(run: Run) -> list[str]:
+    return str(run.settings.get("python")).split(".")[:2]
+
+
+def found_at(run: Run, places: Places) -> Run:
+    """Return a receipt's run with the paths that its files would have on this machine."""
+    settings: Mapping[str, Any] = run.settings
+    if FOLDER in settings:
+        settings = {**settings, FOLDER: places.find(str(settings[FOLDER]))}
+    return replace(
+        run,
+        settings=settings,
+        files=tuple(replace(each, path=places.find(each.path)) for each in run.files),
+        loaded={
+            name: replace(each, path=places.find(each.path)) for name, each in run.loaded.items()
+        },
+        wrote=tuple(map(places.find, run.wrote)),
+    )

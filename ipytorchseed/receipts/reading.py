@@ -1,0 +1,134 @@
+"""Reads a receipt: typed records out of JSON, or one line that says why it is none."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ipytorchseed.errors import ReceiptError, did_you_mean
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.receipts.files import read_file, say_unread
+from ipytorchseed.receipts.privacy import found_at
+from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_value
+
+if TYPE_CHECKING:
+    from ipytorchseed.receipts.places import Places
+
+_LARGEST = 1 << 26
+"""Bytes of a file: some hundred times a large receipt."""
+
+_LONGEST = 10_000
+"""Characters of a text in it."""
+
+_LATEST = 1 << 36
+"""Seconds since 1970, some two thousand years of them."""
+
+_AGAIN = "write it anew with ipytorchseed check --receipt, or ipytorchseed ledger export"
+
+
+class _Head(Struct):
+    schema: int = 0
+    kind: str = ""
+
+
+class _File(Struct):
+    notebook: str
+    settings: dict[str, Any]
+    states: dict[str, Stand]
+    values: dict[str, dict[str, Any]]
+    cells: list[dict[str, Any]]
+
+
+def read(path: str | Path, places: Places) -> Receipt:
+    """Read a receipt. Nothing in it is run, imported or unpickled.
+
+    Args:
+        path: Where it is.
+        places: Of this machine: where the files that it names are to be found.
+
+    Raises:
+        ReceiptError: It cannot be read, or is none; one line says why.
+    """
+    path = Path(path)
+    try:
+        return _parse(read_file(path, _LARGEST), path.name, places)
+    except FileNotFoundError:
+        beside = [each.name for each in path.parent.glob("*.json")]
+        reason = f"there is no such file{did_you_mean(path.name, beside)}"
+    except OSError as error:
+        reason = say_unread(error)
+    except (RecursionError, OverflowError):
+        reason = f"no receipt: its JSON is nested too deeply, or has too large numbers; {_AGAIN}"
+    except KeyError:
+        reason = f"a damaged receipt: a value that cells name is not in it; {_AGAIN}"
+    except (msgspec.ValidationError, TypeError) as error:
+        reason = f"a damaged receipt: {error}; {_AGAIN}"
+    except (msgspec.DecodeError, UnicodeError):
+        reason = f"not all of a receipt: its JSON breaks off, or is none; {_AGAIN}"
+    except ValueError as error:
+        reason = str(error)
+    msg = f"{path}: {reason}"
+    raise ReceiptError("".join(each if each.isprintable() else "?" for each in msg))
+
+
+def _parse(content: bytes, name: str, places: Places) -> Receipt:
+    try:
+        head = msgspec.json.decode(content, type=_Head)
+    except msgspec.ValidationError:
+        head = _Head()
+    if head.kind != KIND:
+        msg = f"not a receipt: its JSON does not say kind {KIND!r}; {_AGAIN}"
+        raise ValueError(msg)
+    if head.schema != SCHEMA:
+        msg = (
+            f"a receipt of schema {head.schema}, and this ipytorchseed reads schema {SCHEMA}:"
+            " update it, or have the receipt written by the version that is here"
+        )
+        raise ValueError(msg)
+    _check(msgspec.json.decode(content))
+    file = msgspec.json.decode(content, type=_File)
+    values = {key: _value(each) for key, each in file.values.items()}
+    runs = [
+        found_at(replace(_run(each, file.settings, values), receipt=name, kernel=name), places)
+        for each in file.cells
+    ]
+    return Receipt(file.notebook, tuple(runs), file.states)
+
+
+def _value(told: dict[str, Any]) -> Fingerprint:
+    if isinstance(told.get("series"), list):  # JSON has no infinite numbers, and none that are none
+        told["series"] = [math.nan if each is None else each for each in told["series"]]
+    return msgspec.convert(told, Fingerprint)
+
+
+def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Fingerprint]) -> Run:
+    told |= {"notebook": "", "kernel": "", "source": ""}
+    told["settings"] = {**settings, **told.get("settings", {})}
+    for name in VALUES:
+        if told.get(name) is not None:
+            told[name] = each_value(told[name], values.__getitem__)
+    run = msgspec.convert(told, Run)
+    if not 0 <= run.started < _LATEST:
+        msg = f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}"
+        raise ValueError(msg)
+    return run
+
+
+def _check(content: Any) -> None:  # noqa: ANN401 -- a JSON value
+    """Raise an error where texts are not such as are written: of any length, or unseen."""
+    left = [content]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += [*part, *part.values()]
+        elif isinstance(part, list):
+            left += part
+        elif isinstance(part, str) and not (part.isprintable() and len(part) <= _LONGEST):
+            msg = "a damaged receipt: it holds a text with control characters, or of no end"
+            raise ValueError(f"{msg}; {_AGAIN}")

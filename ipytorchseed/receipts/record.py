@@ -1,0 +1,104 @@
+"""What a receipt holds: a notebook's runs, and where the states in them stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
+from ipytorchseed.rng.position import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SCHEMA = 1
+"""The version of the schema that is written, and the latest that is read."""
+
+KIND = "ipytorchseed receipt"
+"""What a receipt says that it is."""
+
+VALUES = "reads", "writes", "result", "stdout", "displays"
+"""The fields of a run that hold values; a receipt has each value once, by its digest."""
+
+
+class Stand(Struct, frozen=True, omit_defaults=True):
+    """Where a state stands in its stream.
+
+    Attributes:
+        seed: The seed that the stream began with, or None where it is not known.
+        draws: Raw numbers given since, or None where they are not known.
+        fresh: Whether it is a state that seeding leaves; None where that cannot be told.
+    """
+
+    seed: int | None = None
+    draws: int | None = None
+    fresh: bool | None = None
+
+
+class Receipt(Struct, frozen=True):
+    """A run of a notebook that happened elsewhere.
+
+    Attributes:
+        notebook: The name of the notebook's file there.
+        runs: A run for each cell, in the order in which they happened. What is private is not in
+            them; ``reveal`` fills in what is the same here.
+        stands: Where states stand, by their digests.
+    """
+
+    notebook: str
+    runs: tuple[Run, ...]
+    stands: Mapping[str, Stand]
+
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+        """Return nothing: no run of a receipt is one of this kernel's."""
+        return ()
+
+    def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``States``
+        """Return the seed and draws behind a state; None where the receipt does not tell."""
+        stand = self.stands.get(digest)
+        return None if stand is None else Position(stand.seed, stand.draws)
+
+    def draws(self, before: str, after: str) -> int | None:
+        """Count the numbers between two states; None where that is not known."""
+        first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
+        if first.draws is None or last.draws is None or first.seed is None:
+            return None
+        ahead = last.draws - first.draws
+        return ahead if first.seed == last.seed and ahead >= 0 else None
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        return self.stands.get(digest, Stand()).fresh
+
+    def leads(self, before: str, after: str) -> bool:
+        """Tell whether draws may lead from one state to the other."""
+        first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
+        known = None not in {first.seed, first.draws, last.seed, last.draws}
+        return not known or self.draws(before, after) is not None
+
+
+def completed(runs: Sequence[Run]) -> list[Run]:
+    """Give runs that imported torch its settings: those of their kernel's next run.
+
+    Args:
+        runs: In the order in which they happened.
+    """
+    found: list[Run] = []
+    known: dict[str, dict[str, Any]] = {}
+    for run in reversed(runs):
+        flags = {name: each for name, each in run.settings.items() if name.startswith("torch.")}
+        if flags:
+            known[run.kernel] = flags
+        settings = {**known.get(run.kernel, {}), **run.settings}
+        found.append(run if flags else replace(run, settings=settings))
+    return found[::-1]
+
+
+def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
+    """Return what a field of values holds with each of them changed: one, several, or by name."""
+    if isinstance(held, dict):
+        return {name: change(value) for name, value in held.items()}
+    return [*map(change, held)] if isinstance(held, list | tuple) else change(held)

@@ -1,0 +1,141 @@
+"""Writes runs as a receipt: what they share once, and all of it small."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.receipts.privacy import conceal
+from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Stand, completed, each_value
+from ipytorchseed.rng.position import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.why.case import States
+
+_DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
+"""Numbers of a series, and named parts of a value, that are kept: the first that fits is taken."""
+
+_PER_CELL, _LEAST = 3_600, 180_000
+"""Bytes that a receipt may take for each cell, and that any may take."""
+
+_ALWAYS_THERE = ("notebook", "kernel", "source")
+"""Fields of a run that say nothing in a receipt."""
+
+
+def write(
+    notebook: str, runs: Sequence[Run], find_states: Callable[[], States | None], places: Places
+) -> bytes:
+    """Write runs as a receipt.
+
+    Args:
+        notebook: The name of the notebook's file.
+        runs: One for each cell, in the order in which they happened.
+        find_states: Returns where the states in them stand. It is asked anew for each, as each
+            has to be searched for.
+        places: Of this machine.
+    """
+    hidden = [conceal(run, places) for run in completed(runs)]
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "notebook": notebook,
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "settings": _shared([run.settings for run in hidden]),
+        "states": _stands(runs, find_states),
+    }
+    content = b""
+    for most in _DETAIL:
+        values = _Values(*most)
+        cells = [_cell(run, told["settings"], values) for run in hidden]
+        told |= {"values": values.named, "cells": cells}
+        content = msgspec.json.encode(_printable(msgspec.to_builtins(told))) + b"\n"
+        if len(content) <= max(_LEAST, _PER_CELL * len(runs)):
+            break
+    return content
+
+
+class _Values:
+    """Values by the names that cells have for them: their digests.
+
+    Args:
+        series: The most numbers of a series that is kept.
+        parts: The most named parts of a value that are kept.
+    """
+
+    def __init__(self, series: int, parts: int) -> None:
+        self.named: dict[str, Fingerprint] = {}
+        self._most = series, parts
+
+    def name(self, value: Fingerprint) -> str:
+        """Keep a value, without what is too much of it, and return its name."""
+        series, parts = self._most
+        if value.series is not None and len(value.series) > series:
+            value = replace(value, series=None)
+        if sum(":" in part for part in value.parts) > parts:
+            value = replace(value, parts={n: v for n, v in value.parts.items() if ":" not in n})
+        name, count = value.digest, 1
+        while self.named.setdefault(name, value) != value:  # of one content, and another aspect
+            count += 1
+            name = f"{value.digest}.{count}"
+        return name
+
+
+def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the settings that all runs have that have them, as the last one has them."""
+    last = {name: value for each in settings for name, value in each.items()}
+    return {
+        name: value
+        for name, value in last.items()
+        if all(name in each and each[name] == value for each in settings)
+    }
+
+
+def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> dict[str, Stand]:
+    """Return where the states stand that runs began and ended in, by their digests."""
+    named = {
+        digest: name for run in runs for name, digest in (*run.begun.items(), *run.ended.items())
+    }
+    found: dict[str, Stand] = {}
+    for digest, name in named.items():
+        with suppress(StateError):  # of another version of a library
+            found[digest] = _stand(name, digest, find_states())
+    return {digest: stand for digest, stand in found.items() if stand != Stand()}
+
+
+def _stand(name: str, digest: str, states: States | None) -> Stand:
+    if states is None:
+        return Stand()
+    place = states.position(name, digest) or UNKNOWN
+    known = place.seed is not None and place.seed < 1 << 63  # as far as JSON goes
+    return Stand(place.seed if known else None, place.draws, states.is_fresh(digest))
+
+
+def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:
+    """Return a run as JSON values: what all runs share is left out, and values are named."""
+    told: dict[str, Any] = msgspec.to_builtins(run)
+    for name in _ALWAYS_THERE:
+        del told[name]
+    for name in VALUES:
+        if name in told:
+            told[name] = each_value(getattr(run, name), values.name)
+    told["settings"] = {n: v for n, v in run.settings.items() if n not in settings}
+    return told
+
+
+def _printable(value: Any) -> Any:  # noqa: ANN401 -- a JSON value
+    """Replace what a text file should not hold: control characters, halves of surrogate pairs."""
+    if isinstance(value, str):
+        return "".join(each if each.isprintable() else "?" for each in value)
+    if isinstance(value, dict):
+        return {_printable(name): _printable(each) for name, each in value.items()}
+    return [*map(_printable, value)] if isinstance(value, list | tuple) else value

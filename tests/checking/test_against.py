@@ -1,0 +1,99 @@
+"""One fresh run against a receipt: what is other than elsewhere is named, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.reading import read
+from tests.checking.books import book, look
+
+IMPORTS, NOISE, DATA, SUM, TEXT = range(5)
+CELLS = (
+    "import torch",
+    "noise = torch.rand(4)\nprint(noise)",
+    "rows = [float(line) for line in open('train.csv')]\nprint(sum(rows))",
+    "x = torch.arange(300_000) / 7\nprint((x * x.cos()).sum().item())\n"
+    "print(torch.nn.functional.layer_norm(x[:3000].reshape(30, 100), (100,)).abs().sum().item())",
+    "step = 2\nprint(10 * step)",
+)
+SEED, FILE, CODE = ("rng", "torch.cpu"), ("file", "train.csv"), ("code", f"cell-{TEXT}")
+THREADS, CPU, TORCH = (
+    ("flag", "torch.num_threads"),
+    ("environment", "cpu"),
+    ("environment", "torch"),
+)
+CELL = {SEED: NOISE, FILE: DATA, CODE: TEXT, THREADS: SUM, CPU: SUM, TORCH: SUM}
+"""The cell in which each difference shows."""
+
+PLANTED = [
+    (), (SEED,), (FILE,), (CODE,), (TORCH,), (SEED, FILE), (SEED, CODE), (FILE, CODE), (SEED, TORCH),
+    (FILE, TORCH), (CODE, TORCH), (THREADS, CODE), (CPU, FILE), (SEED, FILE, CODE, TORCH),
+]  # fmt: skip
+VARIABLES = {THREADS: ("OMP_NUM_THREADS", "1"), CPU: ("ATEN_CPU_CAPABILITY", "default")}
+
+
+def write(folder, planted=()):
+    """Write the notebook and its data, with differences planted in them."""
+    cells = [text.replace("step = 2", "step = 3") if CODE in planted else text for text in CELLS]
+    (folder / "train.csv").write_text("1.5\n2.5\n" if FILE in planted else "1.5\n2.25\n")
+    return book(folder / "train", *cells)
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    """A folder with a receipt of the notebook as it is, and its content."""
+    folder = tmp_path_factory.mktemp("there")
+    (verdict,) = look(write(folder), receipt=True, seed=42)
+    assert verdict.exit_code == 0
+    (folder / "there.json").write_bytes(verdict.receipt)
+    return folder
+
+
+def as_by(torch, content):
+    """Return a receipt as another torch would have given it: its version, and another rounding."""
+    told = json.loads(content)
+    told["settings"]["torch"] = torch
+    name = told["cells"][SUM]["stdout"]
+    told["values"]["0" * 16] = {
+        **told["values"][name],
+        "digest": "0" * 16,
+        "series": [number * (1 + 2e-7) for number in told["values"][name]["series"]],
+    }
+    told["cells"][SUM]["stdout"] = "0" * 16
+    return json.dumps(told).encode()
+
+
+def hold(there, folder, planted):
+    """Run the notebook with differences planted, against the receipt."""
+    content = (there / "there.json").read_bytes()
+    (folder / "there.json").write_bytes(as_by("2.9.1", content) if TORCH in planted else content)
+    path = write(folder, planted)
+    receipt = read(folder / "there.json", Places.here(str(path)))
+    cold = not {THREADS, CPU}.isdisjoint(planted)
+    return look(path, against=receipt, seed=43 if SEED in planted else 42, cold=cold)[0]
+
+
+def named(verdict):
+    """Return what all cells together name, but for what earlier cells handed on."""
+    causes = [cause for cell in verdict.cells for cause in cell.causes if cause.kind != "input"]
+    return {(each.kind, os.path.basename(each.name)) for each in causes}  # noqa: PTH119
+
+
+@pytest.mark.parametrize(
+    "planted", PLANTED, ids=lambda each: "+".join(n for _, n in each) or "none"
+)
+def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, planted):
+    """Alone and together; the first cell in which it shows is the first to differ."""
+    for difference in {*planted} & VARIABLES.keys():
+        monkeypatch.setenv(*VARIABLES[difference])
+    verdict = hold(there, tmp_path, planted)
+    assert named(verdict) == {*planted}
+    assert verdict.exit_code == bool(planted)
+    if planted:
+        assert verdict.first.cell.index == min(CELL[each] for each in planted)
+        rounding = [cell.cell.index for cell in verdict.cells if cell.rounding]
+        assert rounding == [SUM] * ({THREADS, CPU, TORCH} & {*planted} != set())

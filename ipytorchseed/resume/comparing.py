@@ -79,28 +79,28 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
         saved: The checkpoint between them.
     """
     at = len(half.after)
-    parted = _first_difference(whole.after, half.after, 0)
-    if parted:
+    apart = _first_difference(whole.after, half.after, 0)
+    if apart:
         message = (
             "does not repeat: two runs from the same start differ before anything was saved;"
             " make it repeat first, as by `with its.deterministic(42):`"
         )
-        return Comparison((Finding("train", "train", parted.step, message),), (), parted)
+        return Comparison((Finding("train", "train", apart.step, message),), (), apart)
     first = _first_difference(whole.after[at:], rest.after, at)
     pairs = list(zip(whole.looks[at:], rest.looks, strict=False))
-    found: list[Finding] = []
-    for offset, (was, now) in enumerate(pairs):
-        found = _differences(was, now, at + offset, whole, _Saved(saved))
-        if found and offset:
-            found = [_later(each) for each in found if not first or each.kind in _PASSING]
-        if found:
-            break
+    kept = _Saved(saved)
     matters: list[Finding] = []
     harmless: list[Finding] = []
-    for each in found:
-        lasts = each.kind not in _PASSING and _differs_at_end(each, *pairs[-1])
-        serious = lasts or (first is not None and _acts(each, pairs))
-        (matters if serious else harmless).append(each)
+    for offset, (was, now) in enumerate(pairs):
+        found = _differences(was, now, at + offset, whole, kept)
+        if offset:
+            parted = first is not None and first.step < at + offset
+            found = [_later(each) for each in found if each.kind in _PASSING or not parted]
+        serious = [each for each in found if _matters(each, first, pairs)]
+        harmless += [each for each in found if not offset and each not in serious]
+        matters += serious
+        if matters:
+            break
     if first and not matters:
         message = (
             "parts though all that was looked at came back the same; does the step itself repeat?"
@@ -126,10 +126,16 @@ def _first_difference(
     return None
 
 
-def _differs_at_end(finding: Finding, was: Look, now: Look) -> bool:
-    things = (look.things.get(finding.name) for look in (was, now))
-    leaves = [None if thing is None else thing.leaves for thing in things]
-    return leaves[0] != leaves[1]
+def _matters(finding: Finding, first: First | None, pairs: list[tuple[Look, Look]]) -> bool:
+    """Tell whether what differs acts on parameters, or is another at the end."""
+    if finding.kind not in _PASSING:
+        things = [look.things.get(finding.name) for look in pairs[-1]]
+        leaves = [None if thing is None else thing.leaves for thing in things]
+        return first is not None or leaves[0] != leaves[1]
+    if finding.kind in ("source", "generator") and len(pairs) > 1:
+        states = {(look.sources | look.generators).get(finding.name) for look, _ in pairs}
+        return first is not None and len(states) > 1  # it was drawn from
+    return first is not None
 
 
 _STEPPED = 2_000_000
@@ -139,14 +145,6 @@ _STEPPED = 2_000_000
 def _later(finding: Finding) -> Finding:
     """Say of what had come back that it parts later."""
     return replace(finding, message=finding.message.replace(_LOST, "parts from here on", 1))
-
-
-def _acts(finding: Finding, pairs: list[tuple[Look, Look]]) -> bool:
-    """Tell whether the training used what differs: of a source, whether it drew from it."""
-    if finding.kind not in ("source", "generator") or len(pairs) == 1:
-        return True
-    states = {(look.sources | look.generators).get(finding.name) for look, _ in pairs}
-    return len(states) > 1
 
 
 def _differences(was: Look, now: Look, step: int, whole: Course, saved: _Saved) -> list[Finding]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
+from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.random_state import RandomState
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEP = 8  # levels of containers in a state that are followed
-_DEPTH = 2  # attributes followed from a name: `trainer.model`
+_DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`
 
 
 class Leaf(Struct, frozen=True):
@@ -125,7 +126,7 @@ class Finder:
             leaves = dict(flatten(value))
             if any(leaf.shape is not None for leaf in leaves.values()):
                 self.things[name] = Thing("state", leaves, variable=True)
-        elif depth < _DEPTH and module_of_class(type(value)).partition(".")[0] not in _CLOSED:
+        elif depth < _DEPTH and is_local_module(module_of_class(type(value))):
             for attribute, item in attributes(value):
                 self._add(f"{name}.{attribute}", item, depth + 1)
 
@@ -142,9 +143,6 @@ class Finder:
 
 
 _PASSED_OVER = (type, ModuleType, FunctionType, MethodType, Checkpoint, RandomState)
-
-_CLOSED = frozenset({"builtins", "torch", "numpy", "pandas", "functools", "collections"})
-"""Libraries whose plain objects are data."""
 
 
 def _kind(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -192,6 +193,25 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
         f" {write_step(before[first], after[first])},"
         f" largest difference {write_number(largest)}"
     )
+
+
+ROUNDING = 1e-5
+"""The largest difference, of the size of the numbers, that is called rounding."""
+
+
+def rounding(change: Change) -> float | None:
+    """Return how far the numbers of a result are apart, relative to the largest.
+
+    Returns:
+        A number up to ``ROUNDING``; None where they are further apart, are not as many, or are
+        not on record.
+    """
+    before, after = change.before or (), change.after or ()
+    size = max(map(abs, (*before, *after)), default=0.0)
+    if len(before) != len(after) or not 0 < size < math.inf:
+        return None
+    apart = max(abs(x - y) for x, y in zip(before, after, strict=True)) / size
+    return apart if apart <= ROUNDING else None
 
 
 def _beside(before: Fingerprint, after: Fingerprint) -> str:

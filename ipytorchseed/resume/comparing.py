@@ -293,10 +293,9 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
                 f"began its epoch anew: step {step} is given batch 0 of it, not batch"
                 f" {expected.number}; skip the {expected.number} that were used"
             )
-        return (
-            f"step {step} is given the batch of step {at} (epoch {batch.epoch}, batch"
-            f" {batch.number}), not its own (epoch {expected.epoch}, batch {expected.number})"
-        )
+        places = [f" (epoch {each.epoch}, batch {each.number})" for each in (batch, expected)]
+        one, other = places if places[0] != places[1] else ("", "")  # a loader made anew
+        return f"step {step} is given the batch of step {at}{one}, not its own{other}"
     return (
         f"step {step} is given items in an order that no step had uninterrupted: what shuffles them"
         " drew other numbers"

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ipytorchseed.determinism.scope import deterministic as deterministic
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
+    from ipytorchseed.render.stamp import stamp as stamp
+    from ipytorchseed.resume.check import check_resume as check_resume
+    from ipytorchseed.rng.random_state import RandomState as RandomState
     from ipytorchseed.rng.snapshot import Snapshot as Snapshot
     from ipytorchseed.rng.snapshot import restore as restore
     from ipytorchseed.rng.snapshot import snapshot as snapshot
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "RandomState": "ipytorchseed.rng.random_state",
     "Snapshot": "ipytorchseed.rng.snapshot",
+    "check_resume": "ipytorchseed.resume.check",
     "deterministic": "ipytorchseed.determinism.scope",
     "register_source": "ipytorchseed.rng.table",
     "report": "ipytorchseed.render.report",
@@ -35,11 +40,14 @@ _HOME = {
     "seed": "ipytorchseed.rng.table",
     "seed_worker": "ipytorchseed.rng.workers",
     "snapshot": "ipytorchseed.rng.snapshot",
+    "stamp": "ipytorchseed.render.stamp",
 }
 
 __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
+    "RandomState",
     "Snapshot",
     "__version__",
+    "check_resume",
     "deterministic",
     "inspector",
     "load_ipython_extension",
@@ -49,6 +57,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "seed",
     "seed_worker",
     "snapshot",
+    "stamp",
     "unload_ipython_extension",
 ]
 

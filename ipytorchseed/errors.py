@@ -9,6 +9,8 @@
     ├── StateError (ValueError)    a state does not fit the source it is given to
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
+    ├── ResumeError (RuntimeError) a training cannot be run in two halves
+    │   └── ResumeDiffers          its second half did not get everything back
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
@@ -47,6 +49,14 @@ class ScopeError(IPyTorchSeedError, RuntimeError):
 
 class ReplayError(IPyTorchSeedError, RuntimeError):
     """A cell that was to run again did not run to its end; what it had changed was undone."""
+
+
+class ResumeError(IPyTorchSeedError, RuntimeError):
+    """A training cannot be run in two halves, or not be followed."""
+
+
+class ResumeDiffers(ResumeError):  # noqa: N818 -- it is what is said, not what went wrong
+    """The second half of a training did not get everything back; the message is the report."""
 
 
 class LedgerError(IPyTorchSeedError, RuntimeError):

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 FLAGS: tuple[Flag, ...] = (
     *torch_flags.ALGORITHMS,
     *torch_flags.LIBRARIES,
+    *torch_flags.COMPILED,
     *environment.FLAGS,
     *torch_flags.MODES,
     *precision.FLAGS,
     *torch_flags.NUMBERS,
 )
+
+
+_IN_ORDER = (*torch_flags.ALGORITHMS, *torch_flags.COMPILED)
 
 
 def read_flags() -> dict[str, object]:
@@ -52,7 +56,7 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
 
 def _put_back(flag: Flag, now: object, value: object) -> bool:
     """Set a flag back, and tell whether it had been moved."""
-    if flag in torch_flags.ALGORITHMS:  # the row above may have written it since
+    if flag in _IN_ORDER:  # a row above may have written it since
         now = flag.read()
     if now == value:
         return False

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from ipytorchseed.rng.seeds import check_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from importlib.metadata import EntryPoint
 
 BUILT_IN: tuple[Library, ...] = (
@@ -119,6 +120,17 @@ def remember(value: int) -> None:
 def recent_seeds() -> tuple[int, ...]:
     """Return the last seeds that were applied to all sources, latest first."""
     return tuple(_recent)
+
+
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """Forget, after the block, which seeds were applied in it."""
+    before = [*_recent]
+    try:
+        yield
+    finally:
+        _recent.clear()
+        _recent.extend(before)
 
 
 def locate(source: Source, state: bytes) -> Position:

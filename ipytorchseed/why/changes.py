@@ -202,25 +202,22 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
 
 
 def find_distance(change: Change) -> float | None:
-    """Return the largest relative difference of two numbers; None where it is not known.
+    """Return how far two results are apart, relative to the largest of their numbers.
 
-    It is infinite where there are more or fewer numbers, or other whole ones: those are counted.
+    Returns:
+        None where that is not known; infinity where there are more or fewer numbers, or other whole
+        ones: those are counted.
     """
     before, after = change.before, change.after
     if before is None or after is None or before == after:
         return None
     if len(before) != len(after):
         return math.inf
-    return max(map(_apart, before, after))
-
-
-def _apart(before: float, after: float) -> float:
-    if before == after or (math.isnan(before) and math.isnan(after)):
-        return 0.0
-    largest = max(abs(before), abs(after), _SMALLEST)
-    if not math.isfinite(largest) or (before.is_integer() and after.is_integer()):
+    apart = [(x, y) for x, y in zip(before, after, strict=True) if x != y and (x == x or y == y)]  # noqa: PLR0124 -- NaN
+    largest = max(map(abs, (*before, *after, _SMALLEST)))
+    if not math.isfinite(largest) or any(x.is_integer() and y.is_integer() for x, y in apart):
         return math.inf
-    return abs(before - after) / largest
+    return max((abs(x - y) / largest for x, y in apart), default=0.0)
 
 
 def _beside(before: Fingerprint, after: Fingerprint) -> str:

@@ -29,6 +29,16 @@ _FORMS: dict[str, Iterable[object]] = {
     "torch.utils.deterministic.fill_uninitialized_memory = {}": _BOTH,
     "torch._inductor.config.deterministic = {}": _BOTH,
     "torch._inductor.config.fallback_random = {}": _BOTH,
+    "torch._inductor.config.emulate_precision_casts = {}": _BOTH,
+    "torch._inductor.config.eager_numerics.division_rounding = {}": _BOTH,
+    "torch._inductor.config.eager_numerics.disable_ftz = {}": _BOTH,
+    "torch._inductor.config.eager_numerics.use_pytorch_libdevice = {}": _BOTH,
+    "torch._inductor.config.batch_invariant = {}": _BOTH,
+    **(
+        {"torch._inductor.config.numerics = {}": ("'default'", "'strict'")}
+        if hasattr(torch._inductor.config, "numerics")  # since torch 2.14
+        else {}
+    ),
     "torch.backends.cudnn.enabled = {}": _BOTH,
     "torch.backends.cudnn.benchmark = {}": _BOTH,
     "torch.backends.cudnn.deterministic = {}": _BOTH,
@@ -95,6 +105,9 @@ READINGS = {
     "torch.autocast.cuda.dtype": "torch.get_autocast_dtype('cuda')",
     "torch.num_threads": "torch.get_num_threads()",
     "torch.num_interop_threads": "torch.get_num_interop_threads()",
+    "torch._inductor.config.numerics": (
+        "getattr(torch._inductor.config, 'numerics', 'default')"  # since torch 2.14
+    ),
     "torch.float32_matmul_precision": "torch.get_float32_matmul_precision()",
     **{
         f"torch.backends.cuda.{name}": f"torch.backends.cuda.{name}()"
@@ -111,6 +124,11 @@ READINGS = {
         for name in (
             "torch._inductor.config.deterministic",
             "torch._inductor.config.fallback_random",
+            "torch._inductor.config.emulate_precision_casts",
+            "torch._inductor.config.eager_numerics.division_rounding",
+            "torch._inductor.config.eager_numerics.disable_ftz",
+            "torch._inductor.config.eager_numerics.use_pytorch_libdevice",
+            "torch._inductor.config.batch_invariant",
             "torch.utils.deterministic.fill_uninitialized_memory",
             "torch.backends.cudnn.enabled",
             "torch.backends.cudnn.benchmark",
@@ -186,8 +204,8 @@ _AS_TORCH_BEGINS = (
     "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True",
     "torch.backends.cuda.matmul.allow_fp16_accumulation = False",
     "torch.utils.deterministic.fill_uninitialized_memory = True",
-    "torch._inductor.config.deterministic = False",
-    "torch._inductor.config.fallback_random = False",
+    *(line for line in CHANGES if "_inductor.config.numerics = 'default'" in line),
+    *(line for line in CHANGES if "_inductor.config" in line and "False" in line),
     "torch.backends.cudnn.enabled = True",
     "torch.backends.cudnn.benchmark = False",
     "torch.backends.cudnn.deterministic = False",

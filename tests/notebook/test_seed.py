@@ -194,3 +194,21 @@ def test_help_is_help(kernel):
     for text in (page, kernel.inspect("%seed")):
         for word in ("4294967295", "each", "new", "off", "--generators"):
             assert word in text
+
+
+def test_a_stamp_is_one_line_of_seed_states_settings_and_versions(kernel):
+    """To paste into a paper or a log; a rule for every cell is told instead of its last seed."""
+    kernel.run("%seed 42 -q")
+    parts = kernel.run("%seed stamp").stdout.rstrip("\n").split("; ")
+    assert parts[0] == "seed 42"
+    stands = {
+        row["name"]: row["digest"]
+        for row in json.loads(kernel.run("%rng --json").stdout)["sources"]
+    }
+    assert parts[1] == ", ".join(f"{name} {digest}" for name, digest in stands.items())
+    assert "num_threads" in parts[2]
+    assert parts[3].startswith("torch 2.")
+    assert len(parts) == 5
+    kernel.run("%seed each 7 -q")
+    assert kernel.run("%seed stamp").stdout.startswith("each cell seeded from 7; python ")
+    kernel.run("%seed off -q")

@@ -34,6 +34,7 @@ VALUES = {
     "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction": (True, True),
     "torch.backends.cuda.matmul.allow_tf32": Unreadable("torch would not tell"),
     "torch.float32_matmul_precision": "highest",
+    "torch._inductor.config.numerics": "default",
 }
 """What flags read in a plain process; a flag that is not here reads False, a variable None."""
 

@@ -11,6 +11,7 @@ from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.batches import say_batch_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -263,6 +264,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         message = f"{name} {READING}"
     elif after.opaque:
         message = f"{name} has moved on"
+    elif batch := say_batch_size(case, name, before, after):
+        message = batch
     else:
         far = how_far(before, after)
         told = any(each.how == far for each in blame)

@@ -32,6 +32,14 @@ FOLLOWS = {  # set along with another flag, which is the one to name
     "torch.backends.cuda.matmul.fp32_precision": "torch.float32_matmul_precision",
     "torch.backends.mkldnn.matmul.fp32_precision": "torch.float32_matmul_precision",
     "torch._inductor.config.deterministic": "torch.use_deterministic_algorithms",
+    **{
+        f"torch._inductor.config.{name}": "torch._inductor.config.numerics"
+        for name in (
+            "emulate_precision_casts",
+            "eager_numerics.division_rounding",
+            "eager_numerics.disable_ftz",
+        )
+    },
     "OMP_NUM_THREADS": "torch.num_threads",
     "MKL_NUM_THREADS": "torch.num_threads",
 }

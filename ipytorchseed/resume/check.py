@@ -1,0 +1,163 @@
+"""``check_resume``: a training run whole, and in two halves through a saved file."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import ResumeDiffers, ResumeError
+from ipytorchseed.resume.checkpoint import Checkpoint
+from ipytorchseed.resume.comparing import Comparison, Finding, compare
+from ipytorchseed.resume.outside import Outside
+from ipytorchseed.resume.report import ResumeReport
+from ipytorchseed.resume.watching import follow
+from ipytorchseed.rng.table import forgetting
+from ipytorchseed.rng.table import seed as seed_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ipytorchseed.resume.watching import Course
+
+_ELSEWHERE = 2_463_534_242
+"""The seed of what a new process would find anywhere: any that nobody else uses."""
+
+
+def check_resume(
+    train: Callable[[Checkpoint, int], object],
+    steps: int = 20,
+    at: int = 10,
+    *,
+    check: bool = False,
+) -> ResumeReport:
+    """Say what a training does not get back when it goes on from a checkpoint.
+
+    ``train`` runs three times: whole, for its first ``at`` steps, and from the file saved then to
+    the end. Each run begins with the same flags, environment and objects outside of ``train``; the
+    last with sources of random numbers elsewhere, as a new process would. What each step is given
+    and leaves is compared bit for bit. Afterwards everything is as it was before.
+
+    Args:
+        train: Called as ``train(state, steps)``. It makes model and optimizer, loads what ``state``
+            holds, takes ``steps`` steps of the optimizer (a loop up to ``steps`` will do as well),
+            and leaves in ``state``, a mapping, what belongs into the checkpoint. An object with
+            ``state_dict`` and ``load_state_dict`` that is assigned to ``state`` is loaded at once.
+        steps: How many the whole training takes.
+        at: After how many it is saved, from 1 to ``steps - 1``.
+        check: Raise where something does not come back.
+
+    Returns:
+        A report that prints itself; ``ok``, ``findings`` and ``to_json()`` are for programs.
+
+    Raises:
+        ResumeError: ``train`` cannot be called so, takes no step, or fails at going on.
+        ResumeDiffers: With ``check``, something did not come back.
+    """
+    _refuse(train, steps, at)
+    import torch
+
+    notes: list[str] = []
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
+        stack.enter_context(forgetting())
+        outside = Outside(train)
+        stack.callback(outside.put_back)
+
+        def play(
+            name: str, count: int, held: Mapping[str, Any] | None = None
+        ) -> tuple[Course, Any]:
+            outside.put_back()
+            if held is not None:
+                seed_all(_ELSEWHERE)
+            state = Checkpoint(folder / name, held)
+            return follow(train, state, count), state.to_save()
+
+        for name in ("whole", "halves"):
+            (folder / name).mkdir()
+        whole, _ = play("whole", steps)
+        if not whole.after:
+            msg = "train took no step of an optimizer of torch.optim: there is nothing to follow"
+            raise ResumeError(msg)
+        half, saved = play("halves", at)
+        file = folder / "checkpoint.pt"
+        torch.save(saved, file)
+        shutil.copytree(folder / "halves", folder / "kept")
+
+        def go_on(count: int) -> Course:
+            held = _load(file, notes)
+            shutil.rmtree(folder / "halves")  # as the first half left it, for a second try as well
+            shutil.copytree(folder / "kept", folder / "halves")
+            try:
+                return play("halves", count, held)[0]
+            except Exception as error:
+                msg = f"train fails where it goes on: {type(error).__name__}: {error}"
+                raise ResumeError(msg.partition("\n")[0]) from error
+
+        missing = len(whole.after) - len(half.after)
+        rest = go_on(steps - at)  # as many as there are to take ...
+        if len(rest.after) != missing:
+            rest = go_on(steps)  # ... or up to the last
+        if len(rest.after) == missing:
+            comparison = compare(whole, half, rest, saved)
+        else:
+            comparison = _uneven(whole, half, rest)
+    report = ResumeReport(comparison, steps, at, notes)
+    if check and not report.ok:
+        raise ResumeDiffers(report.text())
+    return report
+
+
+def _refuse(train: object, steps: object, at: object) -> None:
+    """Refuse arguments that cannot be meant."""
+    if not callable(train):
+        msg = f"check_resume takes a function train(state, steps), not {train!r}"
+        raise ResumeError(msg)
+    if inspect.iscoroutinefunction(train) or inspect.isgeneratorfunction(train):
+        msg = "train must be a plain function: an async one or a generator runs after its call"
+        raise ResumeError(msg)
+    try:
+        inspect.signature(train).bind(None, 1)
+    except ValueError:
+        pass  # it tells no signature
+    except TypeError:
+        msg = f"train must take two arguments, train(state, steps): it is {_named(train)}"
+        raise ResumeError(msg) from None
+    whole = [type(each) is int for each in (steps, at)]
+    if not all(whole) or not 0 < at < steps:  # type: ignore[operator]  # both are integers
+        msg = (
+            f"at must be a step inside the training: 0 < at < steps, not at={at!r}, steps={steps!r}"
+        )
+        raise ResumeError(msg)
+
+
+def _named(train: Callable[..., object]) -> str:
+    return f"{getattr(train, '__name__', type(train).__name__)}{inspect.signature(train)}"
+
+
+def _load(file: Path, notes: list[str]) -> dict[str, Any]:
+    """Read the checkpoint as a new process would."""
+    import torch
+
+    try:
+        held: dict[str, Any] = torch.load(file, weights_only=True)
+    except pickle.UnpicklingError:
+        note = "The checkpoint holds objects that torch.load takes only with weights_only=False."
+        if note not in notes:
+            notes.append(note)
+        held = torch.load(file, weights_only=False)  # of our own making, a moment ago
+    return held
+
+
+def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
+    """Say that the halves are not as many steps as the whole."""
+    counts = [len(each.after) for each in (half, rest, whole)]
+    message = (
+        f"took {counts[0]} steps in the first half and {counts[1]} in the second, uninterrupted"
+        f" {counts[2]}: the number of steps done did not come back"
+    )
+    return Comparison((Finding("steps", "train", len(half.after), message),))

@@ -1,0 +1,350 @@
+"""Two courses of one training held against each other: what did not come back, and matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.resume.leaves import flatten
+from ipytorchseed.rng.effort import Effort, TooFar, within
+from ipytorchseed.rng.position import Position
+from ipytorchseed.rng.table import locate, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.resume.leaves import Leaf, Thing
+    from ipytorchseed.resume.watching import Batch, Course, Look
+
+
+class Finding(Struct, frozen=True):
+    """Something that a resumed training did not get back.
+
+    Attributes:
+        kind: ``source``, ``generator``, ``model``, ``buffer``, ``dtype``, ``optimizer``,
+            ``scheduler``, ``scaler``, ``state``, ``loader``, ``worker``, ``data``, or of the
+            training itself: ``train`` (does not repeat), ``steps`` (takes another number).
+        name: How the code reaches it.
+        step: Before which step it was seen, from 0.
+        message: What is with it, a sentence.
+        saved: Whether the checkpoint has it; None where that is not known.
+    """
+
+    kind: str
+    name: str
+    step: int
+    message: str
+    saved: bool | None = None
+
+
+class First(Struct, frozen=True):
+    """The first difference of parameters.
+
+    Attributes:
+        step: Counted from 0.
+        parameter: How the code reaches it.
+    """
+
+    step: int
+    parameter: str
+
+
+class Comparison(Struct, frozen=True):
+    """What holding two courses against each other gave.
+
+    Attributes:
+        findings: What did not come back and matters.
+        harmless: What did not come back and made no difference.
+        first: The first step after which a parameter differs.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    harmless: tuple[Finding, ...] = ()
+    first: First | None = None
+
+
+def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any]) -> Comparison:
+    """Say what the second half of a training did not get back.
+
+    Args:
+        whole: The uninterrupted run.
+        half: The first half, which begins where ``whole`` does.
+        rest: The second half.
+        saved: The checkpoint between them.
+    """
+    at = len(half.after)
+    apart = _first_difference(whole.after, half.after, 0)
+    if apart:
+        message = (
+            "does not repeat: two runs from the same start differ before anything was saved;"
+            " make it repeat first, as by `with its.deterministic(42):`"
+        )
+        return Comparison((Finding("train", "train", apart.step, message),), (), apart)
+    first = _first_difference(whole.after[at:], rest.after, at)
+    pairs = list(zip(whole.looks[at:], rest.looks, strict=False))
+    kept = _Saved(saved)
+    matters: list[Finding] = []
+    harmless: list[Finding] = []
+    for offset, (was, now) in enumerate(pairs):
+        found = _differences(was, now, at + offset, whole, kept)
+        if offset:
+            parted = first is not None and first.step < at + offset
+            found = [_later(each) for each in found if each.kind in _PASSING or not parted]
+        serious = [each for each in found if _matters(each, first, pairs)]
+        harmless += [each for each in found if not offset and each not in serious]
+        matters += serious
+        if matters:
+            break
+    if first and not matters:
+        message = (
+            "parts though all that was looked at came back the same; does the step itself repeat?"
+            " `with its.deterministic(42):` around both tells"
+        )
+        matters = [Finding("train", "train", first.step, message)]
+    return Comparison(tuple(matters), tuple(harmless), first)
+
+
+_LOST = "did not come back"
+
+_PASSING = frozenset({"source", "generator", "loader", "worker", "data"})
+"""Kinds that matter only by what they do to the training."""
+
+
+def _first_difference(
+    was: list[dict[str, Leaf]], now: list[dict[str, Leaf]], begin: int
+) -> First | None:
+    for step, (one, other) in enumerate(zip(was, now, strict=False)):
+        for name, leaf in one.items():
+            if other.get(name) != leaf:
+                return First(begin + step, name)
+    return None
+
+
+def _matters(finding: Finding, first: First | None, pairs: list[tuple[Look, Look]]) -> bool:
+    """Tell whether what differs acts on parameters, or is another at the end."""
+    if finding.kind not in _PASSING:
+        things = [look.things.get(finding.name) for look in pairs[-1]]
+        leaves = [None if thing is None else thing.leaves for thing in things]
+        return first is not None or leaves[0] != leaves[1]
+    if finding.kind in ("source", "generator") and len(pairs) > 1:
+        states = {(look.sources | look.generators).get(finding.name) for look, _ in pairs}
+        return first is not None and len(states) > 1  # it was drawn from
+    return first is not None
+
+
+_STEPPED = 2_000_000
+"""Draws that may be stepped over to tell where a source stands: some 6 ms."""
+
+
+def _later(finding: Finding) -> Finding:
+    """Say of what had come back that it parts later."""
+    return replace(finding, message=finding.message.replace(_LOST, "parts from here on", 1))
+
+
+def _differences(was: Look, now: Look, step: int, whole: Course, saved: _Saved) -> list[Finding]:
+    batches = [[batch.digest for batch in look.batches[-1:]] for look in (was, now)]
+    same_data = was.data == now.data and batches[0] == batches[1]
+    found: list[Finding] = []
+    for name, thing in was.things.items():
+        other = now.things.get(name)
+        if other is None or other.leaves == thing.leaves:
+            continue
+        if thing.variable and not same_data:
+            made = re.split(r"[.[]", name)[0] in now.made
+            if made or any(leaf.shape is not None for leaf in [thing.leaves.get("")] if leaf):
+                continue  # it comes of the batch, which is another
+        found += _of_thing(name, thing, other, step, saved)
+    for kind, before, after in (
+        ("source", was.sources, now.sources),
+        ("generator", was.generators, now.generators),
+    ):
+        for name, state in before.items():
+            if name in after and after[name] != state:
+                told = _of_state(kind, name, state, after[name], saved)
+                found.append(Finding(kind, name, step, *told))
+    if not same_data:
+        found += _of_data(was, now, step, whole, bool(found))
+    return found
+
+
+def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: _Saved) -> Iterator[Finding]:
+    """Tell parameters, buffers and types of a module apart."""
+    names = dict.fromkeys([*was.leaves, *now.leaves])
+    moved = [each for each in names if was.leaves.get(each) != now.leaves.get(each)]
+    types = [
+        each
+        for each in moved
+        if each in was.leaves
+        and each in now.leaves
+        and was.leaves[each].shape is not None
+        and was.leaves[each].type != now.leaves[each].type
+    ]
+    if types:
+        one = types[0]
+        more = f" ({len(types)} tensors)" if len(types) > 1 else ""
+        message = f"{one} was {was.leaves[one].type}, came back as {now.leaves[one].type}{more}"
+        yield Finding("dtype", name, step, message)
+    rest = [each for each in moved if each not in types]
+    for kind, part in (
+        (was.kind, [each for each in rest if each not in was.buffers]),
+        ("buffer", [each for each in rest if each in was.buffers]),
+    ):
+        if part:
+            message = _say(kind, part, was, now)
+            yield Finding(kind, name, step, message, saved.has(name, was, part))
+
+
+def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
+    """Say which leaves of a thing differ."""
+    lost = [each for each in part if each not in now.leaves]
+    if lost and len(lost) == len(part):
+        return f"{_LOST}: {_first_of(lost)} missing"
+    if kind in ("model", "buffer"):
+        noun = "parameters" if kind == "model" else "buffers"
+        total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
+        return f"{_LOST}: {len(part)} of {total} {noun} differ, the first {part[0]}"
+    told = [
+        f"{each} {_value(was.leaves[each])} → {_value(now.leaves[each])}"
+        for each in part
+        if each in was.leaves
+        and each in now.leaves
+        and was.leaves[each].shape is None
+        and len(was.leaves[each].content) + len(now.leaves[each].content) < 40  # noqa: PLR2004
+    ]
+    return f"{_LOST}: {', '.join(told[:2]) or _first_of(part) + ' differ'}" + (
+        f" and {len(part) - 2} more" if told and len(part) > 2 else ""  # noqa: PLR2004
+    )
+
+
+def _value(leaf: Leaf) -> str:
+    return leaf.content
+
+
+def _first_of(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{names[0]}{more}"
+
+
+def _of_state(
+    kind: str, name: str, was: bytes, now: bytes, saved: _Saved
+) -> tuple[str, bool | None]:
+    """Say where a source or generator stands, and whether the checkpoint has where it stood."""
+    row = {source.name: source for source in sources()}.get(name)
+    message = _LOST
+    with suppress(TooFar), within(Effort(_STEPPED)):
+        places = [Position() if row is None else locate(row, state) for state in (was, now)]
+        if None not in (places[0].draws, places[1].draws):
+            message += f": stood at {places[0]}, now at {places[1]}"
+    if saved.has_state(was):
+        return message, True
+    given = f"{name}={name}" if name.isidentifier() else "..."
+    return f"{message}; its.RandomState({given if kind == 'generator' else ''}) keeps it", None
+
+
+def _of_data(
+    was: Look,
+    now: Look,
+    step: int,
+    whole: Course,
+    others: bool,  # noqa: FBT001
+) -> Iterator[Finding]:
+    """Say what is with the data of a step: another place, another order, or other content."""
+    expected, got = (look.batches[-1] if look.batches else None for look in (was, now))
+    if expected is None or got is None or expected.digest == got.digest:
+        if others:
+            return  # it comes of them
+        earlier = [at for at, look in enumerate(whole.looks) if look.data == now.data]
+        what = f"what step {earlier[0]} was" if earlier else "something else than"
+        yield Finding("data", "data", step, f"step {step} is given {what} uninterrupted")
+    elif not expected.indices or expected.indices != got.indices:
+        yield Finding("loader", "loader", step, _say_place(step, expected, got, whole))
+    elif got.workers:
+        message = (
+            f"made another batch of the same items: random numbers drawn in its {got.workers}"
+            f" worker process{'es' if got.workers > 1 else ''} are not those of the uninterrupted"
+            " run; resume where an epoch begins, or derive them from epoch and item"
+        )
+        yield Finding("worker", "loader", step, message)
+    elif not others:
+        message = "made another batch of the same items, by random numbers that nothing here tells"
+        yield Finding("data", "loader", step, message)
+
+
+def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
+    """Say where a loader stands instead of where it should."""
+    batches = [(at, batch) for at, look in enumerate(whole.looks) for batch in look.batches]
+    what = "indices" if got.indices else "digest"
+    same = [(at, batch) for at, batch in batches if getattr(batch, what) == getattr(got, what)]
+    if expected.said != got.said:
+        return (
+            f"its sampler is in epoch {got.said}, not {expected.said}: another order of the data;"
+            " call sampler.set_epoch(epoch) with the epoch that was saved"
+        )
+    if same:
+        at, batch = same[0]
+        if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
+            return (
+                f"began its epoch anew: step {step} is given batch 0 of it, not batch"
+                f" {expected.number}; skip the {expected.number} that were used"
+            )
+        places = [f" (epoch {each.epoch}, batch {each.number})" for each in (batch, expected)]
+        one, other = places if places[0] != places[1] else ("", "")  # a loader made anew
+        return f"step {step} is given the batch of step {at}{one}, not its own{other}"
+    return (
+        f"step {step} is given items in an order that no step had uninterrupted: what shuffles them"
+        " drew other numbers"
+    )
+
+
+class _Saved:
+    """What is in a checkpoint.
+
+    Args:
+        content: Of its file.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self._leaves = dict(flatten(content))
+        self._blobs = list(_blobs(content))
+
+    def has(self, name: str, thing: Thing, part: list[str]) -> bool | None:
+        """Tell whether it has a part of a thing; None where that is not known.
+
+        Args:
+            name: The thing's; where several of its kind were saved, it tells which is meant.
+            thing: What is looked for.
+            part: Names of its leaves.
+        """
+        if all(leaf.shape is None for leaf in self._leaves.values()):
+            return None  # it is in a file of the user's own
+        part = [each for each in part if each in thing.leaves]
+        ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
+        places = [path[: len(path) - len(part[0])] for path in ends]
+        places = [place for place in places if all(place + each in self._leaves for each in part)]
+        own = [place for place in places if place == f"{name}."] or places
+        if any(
+            all(self._leaves[place + each] == thing.leaves[each] for each in part) for place in own
+        ):
+            return True
+        return None if places else False
+
+    def has_state(self, state: bytes) -> bool:
+        """Tell whether it has a state of a generator."""
+        digest = xxh3_64_hexdigest(state)
+        return any(leaf.content == digest for leaf in self._leaves.values()) or any(
+            state in blob for blob in self._blobs
+        )
+
+
+def _blobs(content: object) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+    elif isinstance(content, Mapping):
+        for item in content.values():
+            yield from _blobs(item)

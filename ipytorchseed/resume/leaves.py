@@ -1,0 +1,154 @@
+"""What a training carries from step to step, taken apart into named tensors and numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.introspection.anatomy import attributes, module_of_class
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
+from ipytorchseed.rng.random_state import RandomState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEEP = 8  # levels of containers in a state that are followed
+_DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`
+
+
+class Leaf(Struct, frozen=True):
+    """A tensor or number of a state.
+
+    Attributes:
+        type: Its dtype, or the type of a number.
+        content: Of a tensor its digest, of a number what is written for it.
+        shape: Of a tensor; None for anything else.
+    """
+
+    type: str
+    content: str
+    shape: tuple[int, ...] | None = None
+
+
+class Thing(Struct, frozen=True):
+    """Something that a training carries on.
+
+    Attributes:
+        kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
+        leaves: Its tensors and numbers by their names in it.
+        buffers: Those of them that are buffers of a module.
+        variable: Whether it is a plain value, of which only its place tells that it is carried on.
+    """
+
+    kind: str
+    leaves: dict[str, Leaf]
+    buffers: frozenset[str] = frozenset()
+    variable: bool = False
+
+
+def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf]]:
+    """Yield the tensors and numbers of a state, each with its name: ``state.0.exp_avg``."""
+    torch: Any = sys.modules["torch"]
+    array: Any = getattr(sys.modules.get("numpy"), "ndarray", ())
+    items: Any = ()
+    if isinstance(value, torch.Tensor):
+        yield prefix, tensor_leaf(value)
+    elif isinstance(value, array):
+        yield prefix, Leaf(str(value.dtype), xxh3_64_hexdigest(value.tobytes()), value.shape)
+    elif isinstance(value, bytes | bytearray):
+        yield prefix, Leaf("bytes", xxh3_64_hexdigest(value))
+    elif is_scalar(value):
+        yield prefix, Leaf(type(value).__name__, repr(value))
+    elif isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list | tuple):
+        items = enumerate(value)
+    for key, item in [*items] if depth < _DEEP else []:
+        yield from flatten(item, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+
+
+def tensor_leaf(tensor: Any) -> Leaf:  # noqa: ANN401 -- a tensor
+    """Digest a tensor, bit for bit; of one spread over ranks, the part that lies here."""
+    torch: Any = sys.modules["torch"]
+    plain = getattr(tensor, "_local_tensor", tensor).detach()
+    dtype, shape = str(plain.dtype).removeprefix("torch."), tuple(plain.shape)
+    if plain.is_meta:
+        return Leaf(dtype, "", shape)
+    if plain.is_quantized:
+        plain = plain.dequantize()
+    if plain.layout != torch.strided:
+        plain = plain.to_dense()
+    numbers = plain.cpu().contiguous().flatten()
+    content = numbers.view(torch.uint8).numpy() if numbers.numel() else b""
+    return Leaf(dtype, xxh3_64_hexdigest(content), shape)
+
+
+class Finder:
+    """Finds what a training carries on, each object once.
+
+    Attributes:
+        things: By the names by which the code reaches them.
+        parameters: Names of parameters, ``model.0.weight``, by identity.
+    """
+
+    def __init__(self) -> None:
+        self.things: dict[str, Thing] = {}
+        self.parameters: dict[int, str] = {}
+        self._seen: dict[int, object] = {}  # kept alive, so that no identity is used twice
+        self._torch: Any = sys.modules["torch"]
+        data = self._torch.utils.data
+        self._passed_over = (*_PASSED_OVER, data.DataLoader, data.Dataset)
+
+    def add_all(self, namespace: Mapping[str, object]) -> None:
+        """Look at the values of a namespace."""
+        for name, value in namespace.items():
+            self._add(name, value, 0)
+
+    def _add(self, name: str, value: object, depth: int) -> None:
+        if name.startswith("_") or name in self.things or id(value) in self._seen:
+            return
+        if is_scalar(value) or isinstance(value, self._passed_over):
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, self._torch.nn.Module):
+            self._add_module(name, value)
+        elif is_stateful(value):
+            state: Any = value
+            self.things[name] = Thing(_kind(value), dict(flatten(state.state_dict())))
+        elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
+            leaves = dict(flatten(value))
+            if any(leaf.shape is not None for leaf in leaves.values()):
+                self.things[name] = Thing("state", leaves, variable=True)
+        elif depth < _DEPTH and is_local_module(module_of_class(type(value))):
+            for attribute, item in attributes(value):
+                self._add(f"{name}.{attribute}", item, depth + 1)
+
+    def _add_module(self, name: str, module: Any) -> None:  # noqa: ANN401 -- a torch.nn.Module
+        buffers = dict(module.named_buffers())
+        tensors = {**dict(module.named_parameters()), **buffers}
+        if tensors and all(id(each) in self._seen for each in tensors.values()):
+            return  # a part of a module, or one that wraps another
+        self._seen.update({id(each): each for each in tensors.values()})
+        for each, tensor in tensors.items():
+            self.parameters.setdefault(id(tensor), f"{name}.{each}")
+        leaves = {each: tensor_leaf(tensor) for each, tensor in tensors.items()}
+        self.things[name] = Thing("model", leaves, frozenset(buffers))
+
+
+_PASSED_OVER = (type, ModuleType, FunctionType, MethodType, Checkpoint, RandomState)
+
+
+def _kind(value: object) -> str:
+    torch: Any = sys.modules["torch"]
+    if isinstance(value, torch.optim.Optimizer):
+        return "optimizer"
+    if isinstance(value, torch.optim.lr_scheduler.LRScheduler):
+        return "scheduler"
+    return "scaler" if "GradScaler" in [each.__name__ for each in type(value).__mro__] else "state"

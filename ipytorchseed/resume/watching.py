@@ -1,0 +1,253 @@
+"""What a training looks like at each step, seen through hooks of torch's."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.resume.leaves import Finder, Leaf, Thing, flatten, tensor_leaf
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.snapshot import snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
+
+
+class Batch(Struct, frozen=True):
+    """What a data loader gave.
+
+    Attributes:
+        epoch: How many iterators of its loader were begun before the one that gave it.
+        number: Its place in the epoch, from 0.
+        indices: The items in it, as text; empty where the loader does not tell.
+        workers: Processes that made it; 0 where it was made here.
+        digest: Of its content.
+        said: The epoch that its sampler was told, where it has one.
+    """
+
+    epoch: int
+    number: int
+    indices: str
+    workers: int
+    digest: str
+    said: object = None
+
+
+class Look(Struct, frozen=True):
+    """A training before the first forward pass of a step.
+
+    Attributes:
+        things: What it carries on, by name.
+        sources: Every source's state.
+        generators: State of every generator that its code reaches.
+        data: Digest of what the first module is given.
+        batches: What loaders gave since the last step.
+        made: Names bound since the loader was last asked: they come of the batch.
+    """
+
+    things: dict[str, Thing]
+    sources: dict[str, bytes]
+    generators: dict[str, bytes]
+    data: str
+    batches: tuple[Batch, ...]
+    made: frozenset[str]
+
+
+class Course(Struct):
+    """One run of a training.
+
+    Attributes:
+        looks: Before each step.
+        after: After each step, each parameter's content by name.
+    """
+
+    looks: list[Look] = []
+    after: list[dict[str, Leaf]] = []
+
+
+def follow(train: Callable[..., object], *arguments: object) -> Course:
+    """Call ``train`` and return its course; hooks are there only while it runs."""
+    watch = _Watch(sys._getframe())  # noqa: SLF001 -- where its frames begin
+    with watch.hooks(), watch.loaders():
+        train(*arguments)
+    return watch.course
+
+
+class _Watch:
+    """Looks at a training at each step.
+
+    Args:
+        root: The frame that calls it.
+    """
+
+    def __init__(self, root: FrameType) -> None:
+        self.course = Course()
+        self._root = root
+        self._looked = False
+        self._batches: list[Batch] = []
+        self._bound: dict[str, int] = {}
+        self._used: dict[str, object] = {}
+        self._names: dict[int, str] = {}
+
+    @contextmanager
+    def hooks(self) -> Iterator[None]:
+        """Have torch call us at each forward pass and each step of an optimizer."""
+        from torch.nn.modules.module import register_module_forward_pre_hook
+        from torch.optim import optimizer
+
+        with ExitStack() as stack:
+            for handle in (
+                register_module_forward_pre_hook(self._forward),
+                optimizer.register_optimizer_step_pre_hook(self._step),
+                optimizer.register_optimizer_step_post_hook(self._stepped),
+            ):
+                stack.callback(handle.remove)
+            yield
+
+    def _forward(self, module: object, given: object) -> None:
+        if not self._looked:
+            self._used.setdefault(type(module).__name__, module)
+            self._look(given)
+
+    def _step(self, optimizer: object, _: object, __: object) -> None:
+        self._used.setdefault(type(optimizer).__name__, optimizer)
+        if not self._looked:
+            self._look(None)
+
+    def _stepped(self, optimizer: Any, _: object, __: object) -> None:  # noqa: ANN401 -- torch's
+        parameters = [each for group in optimizer.param_groups for each in group["params"]]
+        self.course.after.append(
+            {
+                self._names.get(id(each), f"parameter {index}"): tensor_leaf(each)
+                for index, each in enumerate(parameters)
+            }
+        )
+        self._looked = False
+        self._batches.clear()
+
+    def _look(self, given: object) -> None:
+        self._looked = True
+        namespaces = self._namespaces()
+        made = {
+            name
+            for namespace in namespaces
+            for name, value in namespace.items()
+            if self._bound and self._bound.get(name) != id(value)
+        }
+        finder = Finder()
+        for namespace in [*namespaces, self._used]:
+            finder.add_all(namespace)
+        self._names |= finder.parameters
+        spaces = {name: value for each in reversed(namespaces) for name, value in each.items()}
+        found = find_generators(spaces)
+        self.course.looks.append(
+            Look(
+                finder.things,
+                dict(snapshot().states),
+                {each.name: each.kind.read(each.object) for each in found},
+                _digest(given),
+                tuple(self._batches),
+                frozenset(made),
+            )
+        )
+
+    def _namespaces(self) -> list[Mapping[str, object]]:
+        """Return the names that functions of the training see, the outermost first."""
+        frames: list[FrameType] = []
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- frames are the subject
+        while frame is not None and frame is not self._root:
+            frames.append(frame)
+            frame = frame.f_back
+        outermost = frames[-1:]
+        frames = [each for each in frames[:-1] if not is_installed_file(each.f_code.co_filename)]
+        spaces: list[Mapping[str, object]] = []
+        for each in [*outermost, *reversed(frames)]:
+            reached = {
+                name: each.f_globals[name]
+                for name in each.f_code.co_names
+                if name in each.f_globals
+            }
+            spaces.append({**reached, **each.f_locals})
+        return spaces
+
+    @contextmanager
+    def loaders(self) -> Iterator[None]:
+        """Have every data loader tell what it gives."""
+        from torch.utils.data import dataloader
+
+        base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- nothing public tells the indices
+        originals = {
+            name: vars(base)[name] for name in ("__init__", "_next_index", "__next__", "_reset")
+        }
+        asked: dict[int, deque[str]] = {}
+        places: dict[int, tuple[int, int]] = {}
+        epochs: dict[int, int] = {}
+        loaders: dict[int, Any] = {}
+
+        def begin(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+            loaders[id(iterator)] = loader
+            epochs[id(loader)] = epochs.get(id(loader), -1) + 1
+            places[id(iterator)] = (epochs[id(loader)], 0)
+            asked[id(iterator)] = deque()
+
+        def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+            begin(iterator, loader)
+            originals["__init__"](iterator, loader)
+
+        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: ANN401, FBT001, FBT002
+            if not first_iter:
+                begin(iterator, loader)
+            originals["_reset"](iterator, loader, first_iter)
+
+        def next_index(iterator: Any) -> object:  # noqa: ANN401
+            index = originals["_next_index"](iterator)
+            asked[id(iterator)].append(str(index))
+            return index
+
+        def next_(iterator: Any) -> object:  # noqa: ANN401
+            self._bound = {
+                name: id(value) for each in self._namespaces() for name, value in each.items()
+            }
+            data = originals["__next__"](iterator)
+            epoch, number = places[id(iterator)]
+            places[id(iterator)] = epoch, number + 1
+            queue, loader = asked[id(iterator)], loaders[id(iterator)]
+            self._batches.append(
+                Batch(
+                    epoch,
+                    number,
+                    queue.popleft() if queue else "",
+                    loader.num_workers,
+                    _digest(data),
+                    _said(loader),
+                )
+            )
+            return data
+
+        for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
+            setattr(base, name, ours)
+        try:
+            yield
+        finally:
+            for name, original in originals.items():
+                setattr(base, name, original)
+
+
+def _digest(given: object) -> str:
+    """Name the tensors and numbers in what is given to a module, or by a loader."""
+    return xxh3_64_hexdigest(" ".join(leaf.content for _, leaf in flatten(given)).encode())
+
+
+def _said(loader: Any) -> object:  # noqa: ANN401 -- a DataLoader
+    """Return the epoch that a loader's sampler was told by ``set_epoch``, or None."""
+    for sampler in (loader.sampler, loader.batch_sampler):
+        if hasattr(sampler, "set_epoch") and hasattr(sampler, "epoch"):
+            return sampler.epoch
+    return None

@@ -1,0 +1,184 @@
+"""``RandomState``: every source and named generators, as part of a checkpoint."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ipytorchseed.errors import SourceError, StateError
+from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+from ipytorchseed.rng.torch_random import Queue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FORMAT = 1
+
+
+class _States(msgspec.Struct, frozen=True):
+    """What one process holds: full states, by name."""
+
+    sources: dict[str, bytes]
+    generators: dict[str, bytes]
+
+
+class RandomState:
+    """Every source of random numbers and the given generators, as part of a checkpoint.
+
+    It has torch's ``Stateful`` protocol: ``state_dict`` and ``load_state_dict``, of plain bytes and
+    integers. States are kept by rank: in a job of several processes each finds its own again, where
+    each has saved (``torch.distributed.checkpoint``, or a file for each rank).
+
+    Args:
+        generators: Generators by name, or objects that hold some, such as a ``DataLoader``.
+
+    Raises:
+        SourceError: An argument neither is a generator nor holds one.
+
+    Example:
+        >>> random_state = its.RandomState(g=g, loader=loader)
+        >>> torch.save({"model": model.state_dict(), "random": random_state.state_dict()}, path)
+        >>> random_state.load_state_dict(torch.load(path)["random"])
+    """
+
+    def __init__(self, **generators: object) -> None:
+        self._given = generators
+        names = [name for each in self._found().values() for name in (each.name, *each.others)]
+        held = {re.split(r"[.[]", name)[0] for name in names}
+        for name, value in generators.items():
+            if name not in held:
+                msg = (
+                    f"{name} is {_describe(value)} and holds no generator of its own; without one"
+                    " it draws from the sources, which are kept anyway: leave it out"
+                )
+                raise SourceError(msg)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all states as they stand. Nothing is drawn or started.
+
+        Returns:
+            The version of the format, and under ``rank0`` (``rank1``, ...) the states as bytes;
+            ``torch.load`` takes them with ``weights_only=True``.
+        """
+        found = {name: each.kind.read(each.object) for name, each in self._found().items()}
+        states = _States(dict(snapshot().states), found)
+        return {"format": _FORMAT, _rank(): msgspec.msgpack.encode(states)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Put every source and generator back where it stood.
+
+        Sources of this machine that the checkpoint does not know stay where they are. With a
+        warning, so do all where it holds the states of other ranks only, and its sources that this
+        machine does not have are left out. A GPU that has not started begins there when it does.
+
+        Args:
+            state_dict: What ``state_dict`` returned.
+
+        Raises:
+            StateError: It is no such state, or its generators are not those that this object was
+                given; nothing was moved.
+        """
+        states = _unpack(state_dict)
+        if states is None:
+            return
+        found = self._found()
+        if found.keys() != states.generators.keys():
+            lists = (", ".join(sorted(each)) or "none" for each in (states.generators, found))
+            msg = (
+                "the checkpoint holds the generators {}, this RandomState has {}: give it the same"
+            )
+            raise StateError(msg.format(*lists))
+        began = {name: each.kind.read(each.object) for name, each in found.items()}
+        try:
+            for name, each in found.items():
+                each.kind.write(each.object, states.generators[name])
+            _restore(states.sources)
+        except BaseException:
+            for name, each in found.items():
+                each.kind.write(each.object, began[name])
+            raise
+
+    def _found(self) -> dict[str, Found]:
+        return {each.name: each for each in find_generators(self._given)}
+
+    def __repr__(self) -> str:
+        now = [(source.name, source.read()) for source in sources()]
+        told = [f"{name} {digest(state)[:8]}" for name, state in now if state is not None]
+        told += [f"{name} {each.digest[:8]}" for name, each in self._found().items()]
+        return f"RandomState({', '.join(told)})"
+
+
+def _describe(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _rank() -> str:
+    """Name the part of a checkpoint that belongs to this process."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    with suppress(Exception):  # half imported, or being torn down
+        if distributed.is_available() and distributed.is_initialized():
+            return f"rank{distributed.get_rank()}"
+    told = os.environ.get("RANK", "")
+    return f"rank{int(told) if told.isdecimal() else 0}"
+
+
+def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
+    """Return the states of this rank; None, with a warning, where only others' are there."""
+    if not hasattr(state_dict, "keys") or "format" not in state_dict:
+        msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
+        raise StateError(msg)
+    if state_dict["format"] != _FORMAT:
+        msg = (
+            f"the random state is of format {state_dict['format']!r}, and this ipytorchseed reads"
+            f" format {_FORMAT}: load it with the version that saved it"
+        )
+        raise StateError(msg)
+    rank = _rank()
+    if rank not in state_dict:
+        kept = ", ".join(sorted(name for name in state_dict if name != "format")) or "no rank"
+        warnings.warn(
+            f"the checkpoint holds the random states of {kept}, not of {rank}: its sources and"
+            " generators stay where they are; have every rank save its own",
+            stacklevel=3,
+        )
+        return None
+    try:
+        return msgspec.msgpack.decode(state_dict[rank], type=_States)
+    except (TypeError, msgspec.MsgspecError) as error:
+        msg = f"the random state of {rank} is damaged: {error}"
+        raise StateError(msg) from None
+
+
+def _restore(states: Mapping[str, bytes]) -> None:
+    """Put sources back; devices that have not started begin there, those that are not are named."""
+    import numpy.random  # noqa: F401 -- not yet imported, it would have no source to put back
+    import torch
+
+    present = {source.name for source in sources()}
+    absent = []
+    waiting = []
+    for name in states.keys() - present:
+        kind, _, index = name.removeprefix("torch.").partition(":")
+        module = getattr(torch, kind, None) if name.startswith("torch.") else None
+        if index.isdecimal() and module is not None and int(index) < module.device_count():
+            waiting.append((module, int(index), states[name]))
+        else:
+            absent.append(name)
+    restore(Snapshot({name: states[name] for name in states.keys() & present}, Queue({})))
+    for module, number, state in waiting:
+        module.set_rng_state(torch.frombuffer(bytearray(state), dtype=torch.uint8), number)
+    if absent:
+        warnings.warn(
+            f"the checkpoint holds the state of {', '.join(sorted(absent))}, which this process"
+            " does not have: it is left out",
+            stacklevel=4,
+        )

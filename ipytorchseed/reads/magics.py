@@ -10,7 +10,7 @@ from msgspec import Struct
 from ipytorchseed.reads.shell import MAGICS, program_of, scripts_of
 
 CELL_MAGICS = frozenset(
-    {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
+    {"time", "timeit", "capture", "prun", "deterministic", "seeds", "debug", "memit", "snakeviz"}
     | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
 )
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from ipytorchseed.rng.seeds import check_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from importlib.metadata import EntryPoint
 
 BUILT_IN: tuple[Library, ...] = (
@@ -114,6 +115,17 @@ def remember(value: int) -> None:
     if value in _recent:
         _recent.remove(value)
     _recent.appendleft(value)
+
+
+@contextmanager
+def hints_kept() -> Iterator[None]:
+    """Forget after the block which seeds were applied in it."""
+    kept = [*_recent]
+    try:
+        yield
+    finally:
+        _recent.clear()
+        _recent.extend(kept)
 
 
 def recent_seeds() -> tuple[int, ...]:

@@ -92,13 +92,19 @@ def ask(view: Any, function: Callable[..., object], *given: object) -> None:  # 
         view.apply_sync(function, *given)
     except error.CompositeError as raised:
         name, said, _, where = raised.elist[0][:4]
-        raise LookupFailure(_explain(name, str(said), where)) from None
+        raise LookupFailure(explain(name, str(said), where)) from None
     except error.RemoteError as raised:
-        raise LookupFailure(_explain(raised.ename, str(raised.evalue), raised.engine_info)) from None
+        raise LookupFailure(explain(raised.ename, str(raised.evalue), raised.engine_info)) from None
 
 
-def _explain(name: str, said: str, where: object) -> str:
-    """Say why engines could not take something, and what to do."""
+def explain(name: str, said: str, where: object) -> str:
+    """Say why an engine could not do something, and what to do.
+
+    Args:
+        name: The error's class.
+        said: Its message.
+        where: What ipyparallel tells of the engine.
+    """
     if name == LookupFailure.__name__:
         return said
     if name == "ModuleNotFoundError" and "'ipytorchseed" in said:
@@ -107,4 +113,4 @@ def _explain(name: str, said: str, where: object) -> str:
     if name == "AttributeError" and unknown:
         return f"the engines do not know {unknown[1]}: put %%px --local on top of its cell"
     engine = where.get("engine_id", "?") if isinstance(where, dict) else "?"
-    return f"engine {engine} cannot take what the cell reads ({name}: {said})"
+    return f"engine {engine}: {name}: {said}".partition("\n")[0]

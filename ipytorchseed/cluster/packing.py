@@ -49,7 +49,9 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
         canned = _attempt(partial(can, value))
         if isinstance(canned, Exception):
             packed.left[name] = _why(canned)
-        elif isinstance(canned, CannedObject) and not isinstance(canned, (CannedArray, CannedBytes)):
+        elif isinstance(canned, CannedObject) and not isinstance(
+            canned, (CannedArray, CannedBytes)
+        ):
             why = _refusal(value)  # not of what was canned, as writing that empties it
             (packed.left if why else packed.code)[name] = why or canned
         else:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.cluster.clients import import_ipyparallel
+from ipytorchseed.cluster.clients import explain, import_ipyparallel
+from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -23,18 +24,19 @@ _DIED = ("EngineError", "ImpossibleDependency")
 """What the scheduler says of a task whose engine died, and of one whose engines all did."""
 
 
-class Lost(Exception):  # noqa: N818 -- what is told is no error of this program
+class Lost(LookupFailure):
     """A task that was not done, because engines died."""
 
 
-def spread(
+def spread(  # noqa: PLR0913 -- most by name
     client: Any,  # noqa: ANN401 -- an ipyparallel.Client
     function: Callable[..., T],
     tasks: Mapping[str, tuple[Any, ...]],
-    done: Callable[[str, T | Exception], object],
+    *,
+    done: Callable[[str, T | LookupFailure], object],
     told: Callable[[str], object],
     turn: Callable[[], object] = lambda: None,
-    engines: Iterable[int] = (),
+    engines: Collection[int] = (),
 ) -> None:
     """Call a function on engines, once for each task, and wait for all.
 
@@ -45,7 +47,7 @@ def spread(
         function: One that they can import.
         tasks: Its arguments, by the task's name.
         done: Called with each task's name, as it ends, and what came of it: what the function
-            returned, the error that it raised there, or ``Lost``.
+            returned, or why it did not; ``Lost`` where engines died.
         told: Called with a sentence when an engine dies.
         turn: Called several times a second meanwhile.
         engines: Those to use; none for all that are there now.
@@ -92,4 +94,4 @@ def _take(result: Any) -> Any:  # noqa: ANN401 -- an AsyncResult; what came of i
     except import_ipyparallel().error.RemoteError as raised:
         if raised.ename in _DIED:
             return Lost(f"{_TRIES} engines died with it, one after the other")
-        return raised
+        return LookupFailure(explain(raised.ename, str(raised.evalue), raised.engine_info))

@@ -59,9 +59,10 @@ def run_on_engines(
     packed = pack(names, {*make_body(shell, body).reads} & names.keys())
     key, outcomes, notes = uuid.uuid4().hex, dict[str, Outcome](), list[str]()
 
-    def done(name: str, came: Outcome | Exception) -> None:
-        failed = isinstance(came, Exception)
-        outcomes[name] = Outcome(int(name), error=str(came)) if failed else came
+    def done(name: str, came: Outcome | LookupFailure) -> None:
+        if isinstance(came, LookupFailure):
+            came = Outcome(int(name), error=str(came))
+        outcomes[name] = came
 
     def turn() -> None:
         progress.tell(bar(len(outcomes), len(seeds), f"{len(client.ids)} engines"))
@@ -69,7 +70,7 @@ def run_on_engines(
     try:
         engines = _send(client, key, body, packed, generators=generators)
         tasks = {str(seed): (key, seed) for seed in seeds}
-        spread(client, run_there, tasks, done, notes.append, turn, engines)
+        spread(client, run_there, tasks, done=done, told=notes.append, turn=turn, engines=engines)
     except KeyboardInterrupt:
         msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
         raise ReplayError(msg) from None
@@ -99,7 +100,7 @@ def _send(
     kept = {name: value for name, value in flags.items() if name not in _THREADS}
     where = working_folder()
     while True:
-        engines = client.ids
+        engines: list[int] = client.ids
         try:
             ask(client[engines], take_code, key, packed.imports, packed.code, packed.left, where)
             ask(client[engines], take_values, key, [packed.values], body, kept, where, generators)
@@ -210,7 +211,7 @@ def _prepare(flags: Mapping[str, object], folder: str) -> None:
     with suppress(OSError):
         os.chdir(folder)
     if flags:
-        restore_flags(read_flags() | flags)
+        restore_flags({**read_flags(), **flags})
 
 
 def run_there(key: str, seed: int) -> Outcome:

@@ -15,6 +15,7 @@ from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.seed_magic import SeedValue
+from ipytorchseed.studies.body import Outcome
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import (
     MOST,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ipytorchseed.notebook.state import State
-    from ipytorchseed.studies.body import Outcome
 
 _DIGITS = 20
 
@@ -79,7 +79,6 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
             "%%seeds 8 --from 100": "under seeds 100 to 107",
             "%%seeds 8 --keep base": "keep the study, across kernel restarts",
             "%%seeds 8 --versus base": "is the change more than the noise of seeds?",
-            "%%seeds 16 --engines": "spread over the engines of a cluster",
         }
     ),
 )
@@ -161,7 +160,8 @@ def _here(
     Raises:
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    made, checks, outcomes = make_body(extension.shell, body, generators=generators), extension.checks, []
+    made, outcomes = make_body(extension.shell, body, generators=generators), list[Outcome]()
+    checks = extension.checks
     busy, seeding = checks.rerunning, dict(vars(extension.seeding))
     checks.rerunning = True
     try:
@@ -177,7 +177,7 @@ def _here(
     return outcomes, []
 
 
-def _on_engines(*given: Any, **options: Any) -> tuple[list[Outcome], list[str]]:  # noqa: ANN401
+def _on_engines(*given: Any, **options: Any) -> tuple[list[Outcome], list[str]]:
     from ipytorchseed.notebook.engines import run_on_engines
 
     return run_on_engines(*given, **options)

@@ -26,7 +26,9 @@ def draw_bars(values: Sequence[float | None]) -> str:
     low, high = range_of(known)
     if len(values) <= BARS:
         drawn = sparkline([math.nan if each is None else each for each in values], low, high, BARS)
-        return "".join("×" if each is None else bar for each, bar in zip(values, drawn, strict=True))
+        return "".join(
+            "×" if each is None else bar for each, bar in zip(values, drawn, strict=True)
+        )
     counts = [0] * BARS
     for value in known:
         counts[min(int(height_between(value, low, high) * BARS), BARS - 1)] += 1

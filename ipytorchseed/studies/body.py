@@ -153,5 +153,6 @@ class Body:
 
 def _read_result(result: object) -> dict[str, float]:
     """Return the numbers of a result: those of a dictionary by its keys."""
-    keyed = type(result) is dict and all(type(key) is str for key in result)
-    return read_numbers(result if keyed else {RESULT: result})
+    if type(result) is dict and all(type(key) is str for key in result):
+        return read_numbers(result)
+    return read_numbers({RESULT: result})

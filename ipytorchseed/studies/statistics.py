@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -29,7 +30,8 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
         LookupFailure: scipy is not installed.
     """
     try:
-        from scipy import stats
+        with warnings.catch_warnings():  # its import adds filters, which are the user's to add
+            from scipy import stats
     except ImportError:
         msg = 'a study of seeds needs scipy: pip install "ipytorchseed[stats]"'
         raise LookupFailure(msg) from None

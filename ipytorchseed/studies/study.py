@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -12,18 +12,24 @@ from msgspec.structs import asdict
 from ipytorchseed.errors import LookupFailure, SeedError
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.strips import BARS, draw_bars, strip_svg
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.seeds import LIMIT, check_seed
 from ipytorchseed.studies.readings import RESULT
-from ipytorchseed.studies.statistics import FEWEST, LEVEL, Paired, compare_pairs, summarize
+from ipytorchseed.studies.statistics import (
+    FEWEST,
+    LEVEL,
+    Paired,
+    Summary,
+    compare_pairs,
+    summarize,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ipytorchseed.studies.body import Outcome
-    from ipytorchseed.studies.statistics import Summary
 
 MOST = 10_000
 """Seeds of one study."""
@@ -112,7 +118,9 @@ class Versus(View):
         self.before: dict[str, list[float]] = {}
         for number in after.numbers:
             if number in before.numbers:
-                then, now = ([each.value(number, seed) for seed in both] for each in (before, after))
+                then, now = (
+                    [each.value(number, seed) for seed in both] for each in (before, after)
+                )
                 paired = compare_pairs(then, now)
                 if paired is not None:
                     self.pairs[number] = paired
@@ -153,10 +161,6 @@ class Versus(View):
         ]
         return {"name": self.name, "numbers": numbers}
 
-    def to_json(self) -> str:
-        """Write it as one line of JSON."""
-        return json.dumps({"schema": 1, **self.as_json()})
-
 
 class Study(View):
     """A study of seeds made visible.
@@ -189,7 +193,7 @@ class Study(View):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """Name, mean, its interval, deviation, least and most of what differs between seeds."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for name in self._varying()[:_SHOWN]:
             found = self.summaries[name]
             write = aligned([found.mean, found.least, found.most], found.std)
@@ -242,7 +246,7 @@ class Study(View):
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
         bars = "By seed" if len(self.record.seeds) <= BARS else "Spread"
-        columns = {
+        columns: dict[str, dict[str, Any]] = {
             "Number": {"min_width": 8, "max_width": _NAME, "overflow": "fold"},
             **{name: {"justify": "right", "no_wrap": True} for name in _COLUMNS},
             bars: {"no_wrap": True},
@@ -268,7 +272,7 @@ class Study(View):
         """Write it as one line of JSON."""
         record = self.record
         numbers = [
-            {"name": name, "values": _finite(values), **_plain(self.summaries.get(name))}
+            {"name": name, "values": [*map(_value, values)], **_plain(self.summaries.get(name))}
             for name, values in record.numbers.items()
         ]
         return json.dumps(
@@ -341,13 +345,18 @@ def _listed(names: Iterable[str]) -> str:
     return (", ".join(known[:_SHOWN]) or "none") + more
 
 
-def _finite(values: Iterable[float | None]) -> list[float | str | None]:
-    """Return values as JSON has them: it knows no nan."""
-    return [
-        value if value is None or math.isfinite(value) else str(value) for value in values
-    ]
+def _value(value: float | None) -> float | str | None:
+    """Return what a seed gave as JSON has it, which knows no nan."""
+    return value if value is None or math.isfinite(value) else str(value)
 
 
-def _plain(found: Summary | Paired | None) -> dict[str, object]:
-    """Return statistics as JSON has them."""
-    return {} if found is None else asdict(found)
+def _plain(found: Summary | Paired | None) -> dict[str, Any]:
+    """Return statistics as JSON has them: null for what is beyond the largest float."""
+
+    def told(value: Any) -> Any:  # noqa: ANN401 -- a number, or two
+        if isinstance(value, tuple):
+            return [told(each) for each in value]
+        return value if value is None or math.isfinite(value) else None
+
+    values = dict.fromkeys(Summary.__struct_fields__) if found is None else asdict(found)
+    return {name: told(value) for name, value in values.items()}

@@ -66,7 +66,7 @@ def strip_svg(
     left, right, middle = across(ends[0]), across(ends[1]), across(mean)
     return (
         f'<svg role="img" width="{_WIDTH}" height="{rows}" viewBox="0 0 {_WIDTH} {rows}"'
-        ' fill="none" stroke-width="1.4">'
+        ' fill="none" stroke-width="1.4" style="max-width:none">'
         f"<title>each seed, the mean and its interval{', the other study above' * bool(then)}"
         f'</title><path d="M{left} {row}H{right}" stroke="currentColor" stroke-width="6"'
         f' opacity=".2"/><path d="M{middle} {row - 8}v16" stroke="currentColor"/>'

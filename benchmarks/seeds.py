@@ -37,7 +37,7 @@ def rows() -> list[Row]:
             run(f"%%seeds 2 {option}\ntrain(10)")
         for _ in range(ROUNDS):
             for option, taken in times.items():
-                taken.append(run(f"%%seeds 16 {option}\ntrain(1500)"))
+                taken.append(run(f"%%seeds 16 {option}\ntrain(400)"))
         run("rc.cluster.stop_cluster_sync()")
     one, two = (statistics.median(each) for each in times.values())
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LookupFailure
@@ -39,8 +40,8 @@ def find_client(values: Iterable[object]) -> Any:  # noqa: ANN401 -- an ipyparal
     ipyparallel = import_ipyparallel()
     held: dict[int, Any] = {}
     for value in values:
-        client = value.client if isinstance(value, ipyparallel.client.view.View) else value
-        if isinstance(client, ipyparallel.Client):
+        client = value.client if issubclass(type(value), ipyparallel.client.view.View) else value
+        if issubclass(type(client), ipyparallel.Client):
             held[id(client)] = client
     clients = [each for each in held.values() if not each._closed]  # noqa: SLF001 -- none is public
     if not clients:
@@ -63,15 +64,18 @@ def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     profile = profile or "default"
     what = f"profile {profile!r}"
     running = ipyparallel.ClusterManager().load_clusters(profile=profile)
-    try:
-        if running:
-            return _with_engines([*running.values()][-1].connect_client_sync(), what)
-        return _with_engines(ipyparallel.Client(profile=profile), what)
-    except (OSError, ipyparallel.error.IPythonError) as error:
-        said = str(error).partition("\n")[0]
-        msg = f"no cluster answers under {what} ({said}); for example: ipcluster start -n 4"
-        more = "" if profile == "default" else f" --profile={profile}"
-        raise LookupFailure(msg + more) from None
+    ways = [each.connect_client_sync for each in running.values()]
+    said = ""
+    for way in [*ways, partial(ipyparallel.Client, profile=profile)]:
+        try:
+            client = way()
+        except (OSError, ipyparallel.error.IPythonError) as error:
+            said = str(error).partition("\n")[0].rstrip(".")
+        else:
+            return _with_engines(client, what)
+    more = "" if profile == "default" else f" --profile={profile}"
+    msg = f"no cluster answers under {what} ({said}); for example: ipcluster start -n 4{more}"
+    raise LookupFailure(msg)
 
 
 def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client

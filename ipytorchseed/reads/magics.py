@@ -16,7 +16,7 @@ CELL_MAGICS = frozenset(
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
 _RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
 _SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
-_FORGETS = frozenset({"timeit", "memit"})
+_FORGETS = frozenset({"timeit", "memit", "seeds"})
 _OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
 _NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
 _EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")

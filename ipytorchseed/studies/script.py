@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _NAME = "_function_under_study"
 """Where the function stands among the names that it looks up, for the time of a study."""
 
+_SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
+"""What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""
+
 
 def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> Study:
     """Run a function under several seeds, each time on copies of what it reads.
@@ -48,7 +51,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
 
     names[_NAME] = function
     try:
-        body = Body(f"{_NAME}()", namespace=names, run=run)
+        body = Body(f"{_NAME}()", namespace=names, run=run, hidden=_SHELLS)
         outcomes = [body.run(seed) for seed in chosen]
     finally:
         del names[_NAME]

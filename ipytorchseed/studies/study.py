@@ -47,8 +47,8 @@ def choose_seeds(count: int, start: int) -> range:
     Raises:
         SeedError: One of them is no seed, or they are fewer than 2 or more than ``MOST``.
     """
-    if not 2 <= count <= MOST:  # noqa: PLR2004 -- one seed has no spread
-        msg = f"a study takes 2 to {MOST} seeds, not {count}: of one, nothing is known of the noise"
+    if type(count) is not int or not 2 <= count <= MOST:  # noqa: PLR2004 -- one has no spread
+        msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one tells nothing of their noise"
         raise SeedError(msg)
     if check_seed(start) + count > LIMIT:
         msg = f"{count} seeds from {start} end beyond {LIMIT - 1}, the largest one: begin earlier"

@@ -116,7 +116,7 @@ def test_what_cannot_be_copied_is_refused():
             its.seeds(write, 2)
 
 
-@pytest.mark.parametrize("given", [(0,), (1,), (-1,), (10**9,)])
+@pytest.mark.parametrize("given", [(0,), (1,), (-1,), (10**9,), ("8",), (True,)])
 def test_a_wrong_number_of_seeds_is_refused(given):
     """Nothing was run."""
     with pytest.raises(SeedError, match=r"a study takes 2 to 10000 seeds, not "):

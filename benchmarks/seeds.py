@@ -33,12 +33,14 @@ def rows() -> list[Row]:
     """Measure."""
     times: dict[str, list[float]] = {"": [], "--engines": []}
     with kernel(SETUP) as run:
-        for option in times:  # which imports torch on the engines
-            run(f"%%seeds 2 {option}\ntrain(10)")
-        for _ in range(ROUNDS):
-            for option, taken in times.items():
-                taken.append(run(f"%%seeds 16 {option}\ntrain(400)"))
-        run("rc.cluster.stop_cluster_sync()")
+        try:
+            for option in times:  # which imports torch on the engines
+                run(f"%%seeds 2 {option}\ntrain(10)")
+            for _ in range(ROUNDS):
+                for option, taken in times.items():
+                    taken.append(run(f"%%seeds 16 {option}\ntrain(400)"))
+        finally:
+            run("rc.cluster.stop_cluster_sync()")
     one, two = (statistics.median(each) for each in times.values())
     return [
         Row("16 seeds on 2 engines", two, one, "one process", "s", "at most 0.6 x",

@@ -28,7 +28,7 @@ def import_ipyparallel() -> Any:  # noqa: ANN401 -- a module
     return ipyparallel
 
 
-def find_client(values: Iterable[object]) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     """Return the client that is connected to a cluster, of several the last.
 
     Args:

@@ -43,7 +43,8 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
     from ipyparallel.serialize import can
     from ipyparallel.serialize.canning import CannedArray, CannedBytes, CannedObject
 
-    packed = Packed({name: path for name, it in [*namespace.items()] if (path := _path_of(it))})
+    paths = {name: _path_of(it) for name, it in [*namespace.items()] if type(name) is str}
+    packed = Packed({name: path for name, path in paths.items() if path})
     for name in names - packed.imports.keys():
         value = namespace[name]
         canned = _attempt(partial(can, value))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from ipytorchseed.errors import LookupFailure, ReplayError, did_you_mean
+from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.cell_body import make_body
 from ipytorchseed.notebook.hints import examples
@@ -135,13 +135,13 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
         runner = _on_engines if engines else _here
         outcomes, notes = runner(extension, body, seeds, progress, generators=generators)
         progress.clear()
-    record = Record.of(outcomes, notes)
-    if keep is not None:
-        shelf.put(keep, record)
-    compared = None
+    record, compared = Record.of(outcomes, notes), None
     try:
-        compared = None if against is None else Versus(against, record, f"{versus}")
-    except LookupFailure as error:  # known only now, and no reason to lose the study
+        if keep is not None:
+            shelf.put(keep, record)
+        if against is not None:
+            compared = Versus(against, record, f"{versus}")
+    except (LedgerError, LookupFailure) as error:  # known only now: no reason to lose the study
         record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
     study = Study(record, compared)
     if not as_json:

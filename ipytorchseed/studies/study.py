@@ -319,7 +319,7 @@ def _sentence(name: str, paired: Paired) -> str:
     begin = f"{name}: {'lower' if down else 'higher'} in {times} of {paired.pairs} seeds"
     difference = f"the difference of {write(paired.difference)}{around}"
     said = {
-        "too few": f"is of too few seeds to be told from their noise: run {FEWEST} or more",
+        "too few": f"cannot be told from the noise of so few seeds: run {FEWEST} or more",
         "noise": f"is within the noise of seeds (p = {_probability(paired.p)})",
         "more": f"is more than the noise of seeds (p = {_probability(paired.p)})",
     }

@@ -38,7 +38,7 @@ def rows() -> list[Row]:
                 run(f"%%seeds 2 {option}\ntrain(10)")
             for _ in range(ROUNDS):
                 for option, taken in times.items():
-                    taken.append(run(f"%%seeds 16 {option}\ntrain(400)"))
+                    taken.append(run(f"%%seeds 16 {option}\ntrain(300)"))
         finally:
             run("rc.cluster.stop_cluster_sync()")
     one, two = (statistics.median(each) for each in times.values())

@@ -156,7 +156,6 @@ def test_an_interrupt_ends_what_engines_do(kernel, folder):
 
 NOTEBOOKS = {
     "differs": ("import random", "print(random.random())"),
-    "raises": ("1 / 0",),
     "kills": ("import os", "DIES", "print(2)"),
 }
 
@@ -173,13 +172,12 @@ def test_no_notebook_is_lost_with_an_engine(client, environment, folder, monkeyp
     names = [f"{name}.ipynb" for name in NOTEBOOKS]
     engines = {*client.ids}
     done = CliRunner().invoke(main, ["check", "--engines", "proof", "--json", *names])
-    assert done.exit_code == 2, done.output
+    assert done.exit_code == 1, done.output
     (lost,) = engines - {*client.ids}
     assert f"Engine {lost} was lost; what it had begun went to others." in done.stderr
     found = {each["path"]: each for each in json.loads(done.stdout)["notebooks"]}
-    assert [found[name]["reproducible"] for name in names] == [False, None, True]
+    assert [found[name]["reproducible"] for name in names] == [False, True]
     assert found["differs.ipynb"]["first_divergence"]["index"] == 1
-    assert "In[1] raises ZeroDivisionError" in found["raises.ipynb"]["error"]
 
 
 def test_a_notebook_after_engines_is_no_profile(environment, monkeypatch, tmp_path):

@@ -21,6 +21,7 @@ ALL = [
     "trace",
     "checking",
     "check",
+    "seeds",
     "inspector",
 ]
 """Modules of this folder, in the order in which they are run."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
+    from ipytorchseed.studies.script import seeds as seeds
 
     def inspector() -> Inspection:
         """Return the inspector; see ``ipytorchseed/inspector``."""
@@ -39,6 +40,7 @@ _HOME = {
     "restore": "ipytorchseed.rng.snapshot",
     "seed": "ipytorchseed.rng.table",
     "seed_worker": "ipytorchseed.rng.workers",
+    "seeds": "ipytorchseed.studies.script",
     "snapshot": "ipytorchseed.rng.snapshot",
     "stamp": "ipytorchseed.render.stamp",
 }
@@ -56,6 +58,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "restore",
     "seed",
     "seed_worker",
+    "seeds",
     "snapshot",
     "stamp",
     "unload_ipython_extension",

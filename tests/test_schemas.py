@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from pathlib import Path
@@ -27,6 +28,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.studies.study import Record, Study, Versus
 from tests.checking.test_saved_report import STALE
 from tests.checking.verdicts import DIFFERS, DRAW, EACH, HIDDEN, SILENT, STRICT
 from tests.render.checks import CHECKED
@@ -108,6 +110,17 @@ def test_a_check_of_notebooks():
     told = check("check", report.as_json([*EACH, SILENT, STRICT, HIDDEN, STALE, MENDED]))
     assert len(told["notebooks"]) == len(EACH) + 5
     assert told["notebooks"][-1]["edits"]
+
+
+def test_a_study_of_seeds():
+    """With failed seeds, values that are not finite, and another study beside it."""
+    then = Record((0, 1, 2), {"acc": (0.1, 0.2, 0.4), "gone": (1.0, 1.0, 1.0)})
+    values = {"acc": (0.1, math.nan, None), "new": (None, math.inf, None), "one": (None, 2.0, None)}
+    now = Record((0, 1, 2), values, {2: "ValueError: no"}, ("It ended.",))
+    told = check("seeds", Study(now, Versus(then, now, "base")).to_json())
+    assert told["numbers"][0]["values"] == [0.1, "nan", None]
+    assert told["versus"]["numbers"][0]["verdict"] == "same"
+    assert check("seeds", Study(now).to_json())["versus"] is None
 
 
 def test_the_ledger(tmp_path, monkeypatch):

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.errors import LookupFailure
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ipytorchseed.checking.verdict import Verdict
     from ipytorchseed.receipts.record import Receipt
 
 _LARGEST_SEED = 2**32 - 1
@@ -24,7 +27,20 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _HIDDEN = ".ipynb_checkpoints"
 
 
-@click.command()
+class _CheckCommand(click.Command):
+    """Takes what follows ``--engines`` for a profile, unless it is a notebook."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [*args, ""]
+        for place, word in enumerate(args):
+            following = words[place + 1]
+            notebook = following.endswith(".ipynb") or os.path.exists(following)  # noqa: PTH110 -- no path yet
+            if word == "--engines" and notebook:
+                words[place] = "--engines="
+        return super().parse_args(ctx, words[:-1])
+
+
+@click.command(cls=_CheckCommand)
 @click.argument(
     "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=click.Path(path_type=Path)
 )
@@ -112,6 +128,14 @@ _HIDDEN = ".ipynb_checkpoints"
     help="Kernels at the same time. They share the notebook's folder, and files written there.",
 )
 @click.option(
+    "--engines",
+    is_flag=False,
+    flag_value="",
+    metavar="[PROFILE]",
+    help="Spread the notebooks over the engines of the ipyparallel cluster that runs under PROFILE"
+    " (default), instead of this machine's cores. They need to share the notebooks' folder.",
+)
+@click.option(
     "--kernel", metavar="NAME", help="The kernel to use instead of the one a notebook names."
 )
 @click.option(
@@ -144,6 +168,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     junit: Path | None,
     timeout: float | None,
     jobs: int,
+    engines: str | None,
     kernel: str | None,
     parameters: Sequence[tuple[str, str]],
 ) -> None:
@@ -189,8 +214,14 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     )
     _writable("--junit", junit)
     _writable("--receipt", receipt)
+    lost: list[str] = []
     with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
-        verdicts = run(paths, options, watcher, way)
+        if engines is None:
+            verdicts = run(paths, options, watcher, way)
+        else:
+            verdicts = _on_engines(paths, options, watcher, way, engines, lost.append)
+    for line in lost:
+        click.echo(line, err=True)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
@@ -212,6 +243,20 @@ _NOT_WITH = {
     "receipt": ("runs", "rerun", "strict", "fix", "diff"),
 }
 """Options of one run, and those that ask for other runs, or for what no file has saved."""
+
+
+def _on_engines(*given: Any) -> list[Verdict]:
+    """Check notebooks on the engines of a cluster.
+
+    Raises:
+        UsageError: No cluster answers.
+    """
+    from ipytorchseed.checking.engines import check_on_engines
+
+    try:
+        return check_on_engines(*given)
+    except LookupFailure as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _found(named: Sequence[Path]) -> list[Path]:

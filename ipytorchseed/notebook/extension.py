@@ -31,6 +31,7 @@ MAGICS = (
     ("line", "replay", "ipytorchseed.notebook.replay_magic", "%replay 12"),
     ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
+    ("cell", "seeds", "ipytorchseed.notebook.seeds_magic", "%%seeds 8"),
 )
 """Kind, name, the module whose ``command`` declares words and options, and an example."""
 

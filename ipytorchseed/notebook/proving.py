@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import IPyTorchSeedError, ReplayError
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.notebook.progress import Progress
+from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
@@ -41,9 +41,6 @@ _AS_BEFORE = "everything is as before"
 
 _LONG = 1.0
 """Seconds that the cells took together, from which on it is told how far it is."""
-
-_BAR = 12
-"""Columns of the bar."""
 
 _MOST = 6
 """Suspects that are told apart; those beyond are put back together."""
@@ -136,9 +133,8 @@ class Proofs:
             def experiment(chosen: frozenset[str]) -> Result:
                 nonlocal made
                 made += 1
-                bar = "█" * round(_BAR * made / most)
                 what = f"with {', '.join(sorted(chosen))} put back" if chosen else "as it was"
-                progress.step(f"{bar:░<{_BAR}} {made} of {most} at most · {what} …")
+                progress.step(bar(made, most, f"{what} …", most="at most"))
                 run = self._try(experiments, merged(parts[label] for label in chosen), said)
                 return compare(said.run, against, run, said.changed)
 

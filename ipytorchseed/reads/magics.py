@@ -10,13 +10,13 @@ from msgspec import Struct
 from ipytorchseed.reads.shell import MAGICS, program_of, scripts_of
 
 CELL_MAGICS = frozenset(
-    {"time", "timeit", "capture", "prun", "deterministic", "debug", "memit", "snakeviz"}
+    {"time", "timeit", "capture", "prun", "deterministic", "seeds", "debug", "memit", "snakeviz"}
     | {"pyinstrument", "scalene", "heat", "lprun", "mprun"}
 )
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
 _RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
 _SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
-_FORGETS = frozenset({"timeit", "memit"})
+_FORGETS = frozenset({"timeit", "memit", "seeds"})
 _OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
 _NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
 _EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")

@@ -19,19 +19,20 @@ _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
     """Draw both series on one scale, and their difference on its own, as lines of blocks."""
     apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
-    both = _range([*before, *after])
+    both = range_of([*before, *after])
     return [
-        _sparkline(before, *both, columns),
-        _sparkline(after, *both, columns),
-        _sparkline(apart, 0.0, _range(apart)[1], columns),
+        sparkline(before, *both, columns),
+        sparkline(after, *both, columns),
+        sparkline(apart, 0.0, range_of(apart)[1], columns),
     ]
 
 
-def _sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
+def sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
+    """Draw a block for each number, or of more than fit for some of them."""
     values = _thin(series, columns)
     top = len(_BLOCKS) - 1
     return "".join(
-        _BLOCKS[round(_height(value, low, high) * top)] if math.isfinite(value) else "?"
+        _BLOCKS[round(height_between(value, low, high) * top)] if math.isfinite(value) else "?"
         for value in values
     )
 
@@ -55,12 +56,12 @@ class Curves(Struct, frozen=True):
 def draw_curves(before: Sequence[float], after: Sequence[float]) -> Curves:
     """Draw both series, and below them their difference."""
     first, second = _thin(before, _POINTS), _thin(after, _POINTS)
-    low, high = _range([*first, *second])
+    low, high = range_of([*first, *second])
     apart = _thin([abs(x - y) for x, y in zip(before, after, strict=False)], _POINTS)
     return Curves(
         before=_path(first, low, high, _HEIGHT - 4, _HEIGHT - 8),
         after=_path(second, low, high, _HEIGHT - 4, _HEIGHT - 8),
-        apart=_path(apart, 0.0, max(_range(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
+        apart=_path(apart, 0.0, max(range_of(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
     )
 
 
@@ -89,12 +90,13 @@ def _thin(series: Sequence[float], most: int) -> list[float]:
     return [series[index * len(series) // most] for index in range(most)]
 
 
-def _range(values: Sequence[float]) -> tuple[float, float]:
+def range_of(values: Sequence[float]) -> tuple[float, float]:
+    """Return the smallest and the largest of the numbers that are finite."""
     finite = [value for value in values if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else (0.0, 0.0)
 
 
-def _height(value: float, low: float, high: float) -> float:
+def height_between(value: float, low: float, high: float) -> float:
     """Return where a number stands between two others, from 0 to 1."""
     if high <= low:
         return _MIDDLE
@@ -108,7 +110,7 @@ def _path(values: Sequence[float], low: float, high: float, floor: float, height
         return ""
     step = (_WIDTH - 4) / max(len(values) - 1, 1)
     points = [
-        f"{2 + index * step:.1f} {floor - _height(value, low, high) * height:.1f}"
+        f"{2 + index * step:.1f} {floor - height_between(value, low, high) * height:.1f}"
         for index, value in enumerate(values)
         if math.isfinite(value)
     ]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.render.text import visible
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 SHORT = 8
 """Hex digits of a digest that are shown to people."""
+
+
+_LARGE, _FINE = 1e7, 7
+"""From which size on, and beyond which decimals, numbers are written with an exponent."""
 
 
 def write_value(value: object) -> str:
@@ -18,6 +28,23 @@ def write_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(write_value(item) for item in value)
     return visible(value if isinstance(value, str) else str(value).removeprefix("torch."))
+
+
+def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:
+    """Return what writes numbers of one kind with as many decimals as their spread deserves.
+
+    Args:
+        values: Some of them.
+        spread: How far they differ; None where that is not known.
+    """
+    size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if spread == 0:
+        return lambda value: f"{value:.6g}"
+    finest = spread if spread and math.isfinite(spread) else size / 100
+    decimals = 1 - math.floor(math.log10(finest)) if finest else 0
+    if size >= _LARGE or decimals > _FINE:
+        return lambda value: f"{value:.3g}"
+    return lambda value: f"{value:.{max(decimals, 0)}f}"
 
 
 def short_digest(digest: str | None) -> str:

@@ -117,6 +117,17 @@ def remember(value: int) -> None:
     _recent.appendleft(value)
 
 
+@contextmanager
+def hints_kept() -> Iterator[None]:
+    """Forget after the block which seeds were applied in it."""
+    kept = [*_recent]
+    try:
+        yield
+    finally:
+        _recent.clear()
+        _recent.extend(kept)
+
+
 def recent_seeds() -> tuple[int, ...]:
     """Return the last seeds that were applied to all sources, latest first."""
     return tuple(_recent)

@@ -13,10 +13,10 @@ from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.session.ends import Ends
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
-from ipytorchseed.session.world import World
+from ipytorchseed.session.world import World, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, MutableMapping
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping
     from contextlib import AbstractContextManager
 
     from ipytorchseed.fingerprint.value import Fingerprint
@@ -78,17 +78,16 @@ class RepeatedCell:
         self.source = source
         self.progress = progress
         self._hidden = hidden
-        places = [place for place in reached.names.values() if place[0]]
-        self.world = World(namespace, self._reachable(), places)
+        self.world = world_of(namespace, reached, hidden)
 
     def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Ends:
         """Run the cell once more from the same state, and return what it made."""
         self.world.enter()
-        return self.look(run(around or _nothing()))
+        return self.look(run(around or nothing()))
 
     def look(self, shown: Shown) -> Ends:
         """Name all that a run made, as it stands now."""
-        names = self._names()
+        names = named(self.namespace)
         chosen = [name for name in names if self._is_compared(name)]
         states = dict(StateWatch().read().digests)
         visible = {name: names[name] for name in names if name not in self._hidden}
@@ -100,7 +99,7 @@ class RepeatedCell:
             stdout=shown.stdout,
             displays=shown.displays,
             sources=states,
-            error=None if shown.error is None else _one_line(shown.error),
+            error=None if shown.error is None else one_line(shown.error),
         )
 
     def line(self, number: int) -> str:
@@ -108,32 +107,43 @@ class RepeatedCell:
         lines = self.source.splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
-    def _names(self) -> dict[str, Any]:
-        return {name: value for name, value in list(self.namespace.items()) if type(name) is str}
-
-    def _reachable(self) -> list[str]:
-        """List the names whose values the cell may reach."""
-        if not self.reached.complete:
-            return [name for name in self._names() if self._is_users(name)]
-        names = [name for (module, name) in self.reached.names.values() if not module]
-        return [*names, *(name for name in self.reached.writes if name in self.namespace)]
-
-    def _is_users(self, name: str) -> bool:
-        return not name.startswith("_") and name not in self._hidden and name not in ("In", "Out")
-
     def _is_compared(self, name: str) -> bool:
-        if not self._is_users(name) or name in self.reached.timed:
+        if not is_users(name, self._hidden) or name in self.reached.timed:
             return False
         if type(self.namespace[name]) is ModuleType:
             return False
         return self.world.is_new(name)
 
 
+def reachable(
+    namespace: Mapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+) -> list[str]:
+    """List the names whose values a cell may reach; the user's all, where that is not known."""
+    if not reached.complete:
+        return [name for name in named(namespace) if is_users(name, hidden)]
+    names = [name for (module, name) in reached.names.values() if not module]
+    return [*names, *(name for name in reached.writes if name in namespace)]
+
+
+def is_users(name: str, hidden: frozenset[str]) -> bool:
+    """Tell whether a name of the namespace is the user's, rather than the shell's."""
+    return not name.startswith("_") and name not in hidden and name not in ("In", "Out")
+
+
+def world_of(
+    namespace: MutableMapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+) -> World:
+    """Keep what a cell finds when it begins, as far as it may reach it."""
+    places = [place for place in reached.names.values() if place[0]]
+    return World(namespace, reachable(namespace, reached, hidden), places)
+
+
 def _value(content: object, memo: Memo) -> Fingerprint:
     return fingerprint(content, memo=memo, budget=Budget(float("inf")))
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Write an error as its class and the first line of its message."""
     try:
         said = str(error).partition("\n")[0][:MOST_ERROR]
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
@@ -142,5 +152,6 @@ def _one_line(error: BaseException) -> str:
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
+def nothing() -> Iterator[None]:
+    """Enter nothing around the code, again and again."""
     yield

@@ -1,0 +1,89 @@
+"""Checks notebooks on the engines of a cluster, by what a folder holds that all of them share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ipytorchseed.checking.running import INTERRUPTED, Watcher, check
+from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.cluster.clients import connect
+from ipytorchseed.cluster.spreading import spread
+from ipytorchseed.errors import LookupFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.running import Way
+
+
+def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
+    paths: Sequence[Path],
+    options: Options,
+    watcher: Watcher,
+    way: Way,
+    profile: str,
+    told: Callable[[str], object],
+) -> list[Verdict]:
+    """Check notebooks, each on an engine; those of one that dies go to others.
+
+    An interrupt ends all of them; those that are not done are then told as interrupted.
+
+    Args:
+        paths: The notebooks.
+        options: How.
+        watcher: Is told when one begins and ends.
+        way: What is done with each notebook.
+        profile: Of the cluster; empty for ``default``.
+        told: Called with a sentence when an engine dies.
+
+    Returns:
+        A verdict for each, in the order of ``paths``.
+
+    Raises:
+        LookupFailure: No cluster answers; or ipyparallel is not installed.
+    """
+    client = connect(profile)
+    verdicts: dict[str, Verdict] = {}
+
+    def done(name: str, came: Verdict | LookupFailure) -> None:
+        if isinstance(came, LookupFailure):
+            came = Verdict(Path(name), fault=str(came))
+        verdicts[name] = came
+        watcher.step(came.path)
+        watcher.end(came)
+
+    try:
+        for path in paths:
+            watcher.begin(path, 1)
+        here = os.getcwd()  # noqa: PTH109 -- what `chdir` takes there
+        tasks = {str(path): (str(path), here, options, way) for path in paths}
+        spread(client, check_there, tasks, done=done, told=told)
+    except KeyboardInterrupt:
+        pass  # what is not done is told so
+    finally:
+        client.close()
+    return [verdicts.get(str(path), Verdict(path, fault=INTERRUPTED)) for path in paths]
+
+
+def check_there(path: str, folder: str, options: Options, way: Way) -> Verdict:
+    """Check a notebook on the engine that is asked.
+
+    Args:
+        path: The notebook, as the user named it.
+        folder: From which the user named it.
+        options: How.
+        way: What is done with it.
+    """
+    here = os.getcwd()  # noqa: PTH109 -- as above
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        msg = f"{folder} is not there on this engine ({error.strerror}): engines need to share it"
+        return Verdict(Path(path), fault=msg)
+    try:
+        return check([Path(path)], options, Watcher(), way)[0]
+    finally:
+        os.chdir(here)

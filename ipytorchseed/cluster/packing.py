@@ -1,0 +1,104 @@
+"""Values as ipyparallel sends them: code apart from what holds instances of it."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+
+_CODE = ("function", "builtin_function_or_method", "ufunc")
+"""Types of what is code and no class, as they call themselves."""
+
+
+class Packed(Struct):
+    """Values of a namespace, by name.
+
+    Attributes:
+        imports: What can be imported, as ``torch.nn`` or ``math:sqrt``.
+        code: Functions and classes of the notebook, canned.
+        values: The others, to be sent as one, so that they share what they share.
+        left: What cannot be sent, and why.
+    """
+
+    imports: dict[str, str] = {}
+    code: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    left: dict[str, str] = {}
+
+
+def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
+    """Sort values by how they are sent; each is tried by itself where they cannot be sent as one.
+
+    Args:
+        namespace: The user's, of which all is sent that can be imported.
+        names: Those of its names of which the values are sent. ipyparallel is imported.
+    """
+    from ipyparallel.serialize import can
+    from ipyparallel.serialize.canning import CannedArray, CannedBytes, CannedObject
+
+    paths = {name: _path_of(it) for name, it in [*namespace.items()] if type(name) is str}
+    packed = Packed({name: path for name, path in paths.items() if path})
+    for name in names - packed.imports.keys():
+        value = namespace[name]
+        canned = _attempt(partial(can, value))
+        if isinstance(canned, Exception):
+            packed.left[name] = _why(canned)
+        elif isinstance(canned, CannedObject) and not isinstance(
+            canned, (CannedArray, CannedBytes)
+        ):
+            why = _refusal(value)  # not of what was canned, as writing that empties it
+            (packed.left if why else packed.code)[name] = why or canned
+        else:
+            packed.values[name] = value
+    if _refusal(packed.values):
+        left = {name: _refusal(value) for name, value in packed.values.items()}
+        packed.left |= {name: why for name, why in left.items() if why}
+        packed.values = {name: it for name, it in packed.values.items() if not left[name]}
+    return packed
+
+
+def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
+    """Import what can be imported here; code that needs the rest meets a name that is not there."""
+    found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
+    return {name: value for name, value in found.items() if not isinstance(value, Exception)}
+
+
+def _path_of(value: Any) -> str:  # noqa: ANN401
+    """Return how a module, or a function or class of one, is imported; empty for all else."""
+    kind = type(value)
+    if issubclass(kind, ModuleType):
+        return str(value.__name__)
+    if not (issubclass(kind, type) or kind.__name__.endswith(_CODE)):
+        return ""
+    module = getattr(value, "__module__", None) or kind.__module__
+    path = f"{module}:{getattr(value, '__qualname__', value.__name__)}"
+    same = module != "__main__" and _attempt(partial(pkgutil.resolve_name, path)) is value
+    return path if same else ""
+
+
+def _refusal(value: object) -> str:
+    """Say why a value cannot be sent; empty where it can."""
+    from ipyparallel.serialize import serialize_object
+
+    made = _attempt(partial(serialize_object, [value]))
+    return _why(made) if isinstance(made, Exception) else ""
+
+
+def _attempt(make: Callable[[], Any]) -> Any:  # noqa: ANN401 -- what it makes, or the error
+    try:
+        return make()
+    except Exception as error:  # noqa: BLE001 -- anybody's code says how a value is written
+        return error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "ipyparallel sends no class whose methods call super()"
+    return f"{type(error).__name__}: {error}".partition("\n")[0]

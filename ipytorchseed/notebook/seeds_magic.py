@@ -1,0 +1,218 @@
+"""``%%seeds``: a cell under several seeds, of which nothing remains but the study."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
+from ipytorchseed.ledger.encoding import encode
+from ipytorchseed.notebook.cell_body import make_body
+from ipytorchseed.notebook.hints import examples
+from ipytorchseed.notebook.magic import as_word
+from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.seed_magic import SeedValue
+from ipytorchseed.studies.body import Outcome
+from ipytorchseed.studies.statistics import scipy_stats
+from ipytorchseed.studies.study import (
+    MOST,
+    Record,
+    Study,
+    Versus,
+    choose_seeds,
+    refuse_strangers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.notebook.state import State
+
+_DIGITS = 20
+
+
+class _Count(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
+    """How many seeds, as typed."""
+
+    name = "N"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Check what was typed."""
+        text = str(value)
+        if re.fullmatch(rf"[+-]?\d{{1,{_DIGITS}}}", text) and 2 <= int(text) <= MOST:  # noqa: PLR2004 -- one has no spread
+            return int(text)
+        said = text if len(text) <= _DIGITS else f"{text[:_DIGITS]}..."
+        return self.fail(f"a study takes 2 to {MOST} seeds, not {said!r}", param, ctx)
+
+
+class _SeedsCommand(click.Command):
+    """Takes a negative number for the bad number that it is, not for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for before, word in zip(["", *args], args, strict=False):
+            if re.match(r"-\d", word):
+                (SeedValue() if before == "--from" else _Count()).convert(word, None, ctx)
+        return super().parse_args(ctx, args)
+
+
+def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %seeds
+    """Return the declaration of ``%%seeds``."""
+    return _seeds
+
+
+def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    names = _Shelf(ctx.obj[0]).names()
+    return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
+
+
+@click.command(
+    cls=_SeedsCommand,
+    add_help_option=False,  # as of %%deterministic: the body would not run
+    epilog=examples(
+        {
+            "%%seeds 8": "the numbers that the cell makes, under seeds 0 to 7",
+            "%%seeds 8 --from 100": "under seeds 100 to 107",
+            "%%seeds 8 --keep base": "keep the study, across kernel restarts",
+            "%%seeds 8 --versus base": "is the change more than the noise of seeds?",
+        }
+    ),
+)
+@click.argument("count", metavar="N", type=_Count())
+@click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
+@click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
+@click.option(
+    "--versus",
+    metavar="NAME",
+    shell_complete=_kept_names,
+    help="Compare with the study kept as NAME, seed by seed.",
+)
+@click.option(
+    "--engines",
+    is_flag=True,
+    help="Spread the runs over the engines of the connected ipyparallel cluster.",
+)
+@click.option(
+    "--generators",
+    is_flag=True,
+    help="Also seed the generators that the cell reads, each from the seed and its name.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the study as one line of JSON.")
+@click.pass_obj
+def _seeds(  # noqa: PLR0913 -- click passes each option by its name
+    target: tuple[State, str],
+    count: int,
+    *,
+    start: int,
+    keep: str | None,
+    versus: str | None,
+    engines: bool,
+    generators: bool,
+    as_json: bool,
+) -> Study | None:
+    """Run the cell under N seeds, each time on copies of what it reads.
+
+    Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
+    Afterwards everything is as before the cell, but for _, which is the study.
+    """
+    extension, body = target
+    if not (body or "").strip():
+        raise LookupFailure("no code stands below it")
+    if body.lstrip().startswith("%%deterministic"):
+        raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
+    seeds, shelf = choose_seeds(count, start), _Shelf(extension)
+    if keep is not None:
+        as_word(keep)  # which refuses what cannot be typed
+    against = None if versus is None else shelf.get(versus)
+    if against is not None:
+        refuse_strangers(against, seeds, f"{versus!r}")
+    scipy_stats()
+    with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
+        runner = _on_engines if engines else _here
+        outcomes, notes = runner(extension, body, seeds, progress, generators=generators)
+        progress.clear()
+    record, compared = Record.of(outcomes, notes), None
+    try:
+        if keep is not None:
+            shelf.put(keep, record)
+        if against is not None:
+            compared = Versus(against, record, f"{versus}")
+    except (LedgerError, LookupFailure) as error:  # known only now: no reason to lose the study
+        record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
+    study = Study(record, compared)
+    if not as_json:
+        return study
+    click.echo(study.to_json())
+    hook: Any = extension.shell.displayhook
+    hook.update_user_ns(study)  # what a result does that is not shown
+    return None
+
+
+def _here(
+    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
+) -> tuple[list[Outcome], list[str]]:
+    """Run the cell in this process, under one seed after the other.
+
+    Raises:
+        ReplayError: A value cannot be copied, or the user interrupted it.
+    """
+    made, outcomes = make_body(extension.shell, body, generators=generators), list[Outcome]()
+    checks = extension.checks
+    busy, seeding = checks.rerunning, dict(vars(extension.seeding))
+    checks.rerunning = True
+    try:
+        for seed in seeds:
+            progress.tell(bar(len(outcomes), len(seeds), f"seed {seed}"))
+            outcomes.append(made.run(seed))
+    except KeyboardInterrupt:
+        msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
+        raise ReplayError(msg) from None
+    finally:
+        checks.rerunning = busy
+        vars(extension.seeding).update(seeding)
+    return outcomes, []
+
+
+def _on_engines(*given: Any, **options: Any) -> tuple[list[Outcome], list[str]]:
+    from ipytorchseed.notebook.engines import run_on_engines
+
+    return run_on_engines(*given, **options)
+
+
+class _Shelf:
+    """The studies of a notebook that have a name; they outlive the kernel.
+
+    Args:
+        extension: The extension of the shell.
+    """
+
+    def __init__(self, extension: State) -> None:
+        session = extension.tracking.session
+        self._ledger = session.ledger
+        self._place = f"{session.notebook}\0studies"  # apart from the states that have names
+
+    def names(self) -> list[str]:
+        """List the names."""
+        return [*self._ledger.saves(self._place)]
+
+    def put(self, name: str, record: Record) -> None:
+        """Keep a study; what had the name before is dropped."""
+        self._ledger.save(self._place, name, {"study": encode(record)})
+
+    def get(self, name: str) -> Record:
+        """Return the study of a name.
+
+        Raises:
+            LookupFailure: None has it.
+        """
+        kept = self._ledger.saved(self._place, name)
+        if kept is None or "study" not in kept:
+            names = self.names()
+            known = ", ".join(names) or "none"
+            msg = f"no study is kept as {name!r}; kept: {known}{did_you_mean(name, names)}"
+            raise LookupFailure(msg)
+        return msgspec.msgpack.decode(kept["study"], type=Record)

@@ -1,0 +1,1 @@
+"""One piece of code under many seeds: what it gives, and how much of that is the seed."""

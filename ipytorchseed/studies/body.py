@@ -1,0 +1,158 @@
+"""Code that is run under one seed after the other, on copies of what it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.errors import ReplayError
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.seeds import derive_seed
+from ipytorchseed.rng.table import hints_kept
+from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.session.imports import import_ahead, import_sources
+from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, world_of
+from ipytorchseed.session.world import named
+from ipytorchseed.studies.readings import RESULT, read_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+
+    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.session.repeating import Runner
+    from ipytorchseed.session.world import World
+
+_IN_DEPENDENCIES = 1.0
+"""Seconds to find what the code reads."""
+
+
+class Outcome(Struct, frozen=True):
+    """What one seed gave.
+
+    Attributes:
+        seed: From 0 to 2**32-1.
+        values: Every number that stood there in the end, by how one reaches it.
+        made: Which of them the code made or changed.
+        error: The error that ended the run, in a line; None where it came to its end.
+        alone: Generators that the code reaches and that kept the state they had.
+        cut: Tensors that it found without the autograd graph behind them.
+    """
+
+    seed: int
+    values: dict[str, float] = {}
+    made: frozenset[str] = frozenset()
+    error: str | None = None
+    alone: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+
+
+class Body:
+    """Code that is run again and again; of no run anything remains in the process.
+
+    Args:
+        text: The code, as Python.
+        namespace: The user's.
+        run: Runs the code.
+        hidden: Names of the shell's own.
+        generators: Also seed the generators that the code reaches, each from the seed and its name.
+        prepare: What else is done before each run, when all is as the user has it.
+    """
+
+    def __init__(  # noqa: PLR0913 -- each by name
+        self,
+        text: str,
+        *,
+        namespace: MutableMapping[str, Any],
+        run: Runner,
+        hidden: frozenset[str] = frozenset(),
+        generators: bool = False,
+        prepare: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._namespace = namespace
+        self._run = run
+        self._hidden = hidden
+        self._generators = generators
+        self._prepare = prepare
+        import_ahead(text, str)
+        effects = effects_of_cell(text, str)
+        self._reached = find_dependencies(effects, namespace, hidden, seconds=_IN_DEPENDENCIES)
+        import_sources({*self._reached.packages, "numpy", "torch"})  # which a seed is for as well
+
+    @property
+    def reads(self) -> list[str]:
+        """The names of the namespace whose values the code may reach."""
+        return reachable(self._namespace, self._reached, self._hidden)
+
+    def run(self, seed: int) -> Outcome:
+        """Run the code under a seed.
+
+        Raises:
+            ReplayError: A value that it reads cannot be copied; nothing was run.
+            KeyboardInterrupt: The user interrupts it; everything is put back.
+        """
+        world = world_of(self._namespace, self._reached, self._hidden)
+        self._refuse_shared(world)
+        world.leave()
+        try:
+            world.enter()
+            self._prepare()
+            alone = self._seed(seed, world)
+            before = read_numbers(self._users())
+            shown = self._run(nothing())
+            if shown.error is not None:
+                return Outcome(seed, error=one_line(shown.error), alone=alone)
+            values = read_numbers(self._users())
+            made = {path for path in values if self._made(path, values[path], before)}
+            result = _read_result(shown.result)
+            if not any(self._namespace.get(path) is shown.result for path in made):
+                values |= {path: result[path] for path in result.keys() - made}
+                made |= result.keys()
+            return Outcome(seed, values, frozenset(made), alone=alone, cut=(*world.cut,))
+        finally:
+            with held_interrupts():
+                world.put_back()
+
+    def _refuse_shared(self, world: World) -> None:
+        """Refuse what the runs would change for good.
+
+        Raises:
+            ReplayError: The code reads it by name. What it may only reach does not count.
+        """
+        for path, why in world.shared.items():
+            if re.split(r"[.\[]", path)[0] in self._reached.names:
+                msg = f"{path} cannot be copied, and each run would change it ({why}): make it in"
+                raise ReplayError(f"{msg} the code that is run")
+
+    def _seed(self, seed: int, world: World) -> tuple[str, ...]:
+        """Seed what the run finds; return the generators that were left alone."""
+        with hints_kept():
+            seed_all(seed)
+        found = self._found(world)
+        for each in found if self._generators else ():
+            each.kind.seed(each.object, derive_seed(seed, each.name))
+        return () if self._generators else tuple(each.name for each in found)
+
+    def _found(self, world: World) -> list[Found]:
+        names = self._users()
+        return find_generators({name: names[name] for name in names if name in world.names})
+
+    def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
+        if path.partition("[")[0] in self._reached.writes:
+            return True
+        return repr(before.get(path)) != repr(value)  # by their names, as no nan is equal to one
+
+    def _users(self) -> dict[str, Any]:
+        names = named(self._namespace).items()
+        return {name: value for name, value in names if is_users(name, self._hidden)}
+
+
+def _read_result(result: object) -> dict[str, float]:
+    """Return the numbers of a result: those of a dictionary by its keys."""
+    if type(result) is dict and all(type(key) is str for key in result):
+        return read_numbers(result)
+    return read_numbers({RESULT: result})

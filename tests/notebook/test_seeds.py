@@ -1,0 +1,208 @@
+"""``%%seeds`` in a kernel: the study is there, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.kernel import Kernel
+
+SETUP = """
+import os
+net = torch.nn.Linear(4, 1)
+sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(32, 4)
+scores = {"old": 1.0}
+history = []
+def train(steps):
+    global seen
+    for step in range(steps):
+        loss = ((net(x) - x.sum(1, keepdim=True) + torch.randn(32, 1)) ** 2).mean()
+        sgd.zero_grad(); loss.backward(); sgd.step()
+        history.append(loss.item())
+    seen = len(history)
+    return loss
+""".strip()
+
+BODY = """
+torch.set_default_dtype(torch.float64); os.environ["OF_A_RUN"] = "1"; os.chdir("/")
+warnings.simplefilter("ignore")
+loss = train(3)
+scores["val"] = loss.item() / 2
+print("trained")
+if random.random() < 0.2: raise ValueError("unlucky")
+np.random.rand()
+""".strip()
+
+STATE = """
+{"names": sorted(n for n in globals() if n[0] != "_"), "flags": repr(__import__(
+"ipytorchseed.determinism.table").determinism.table.read_flags()), "python": random.getstate(),
+"numpy": repr(np.random.get_state()), "torch": torch.get_rng_state().tolist(),
+"net": [[p.tolist(), p.grad, p._version] for p in net.parameters()], "scores": scores,
+"history": history, "environment": dict(os.environ), "folder": os.getcwd(),
+"filters": repr(warnings.filters),
+"hints": __import__("ipytorchseed.rng.table").rng.table.recent_seeds()}
+""".strip().replace("\n", "")
+
+
+@pytest.fixture(scope="module")
+def ready(loaded):
+    """A model, and a function that trains it."""
+    assert loaded.run(SETUP).error is None
+    return loaded
+
+
+def test_afterwards_everything_is_as_before(ready, kernel):
+    """Sources, flags, environment, filters, values and names; what was printed is not shown."""
+    before = kernel.value(STATE)
+    reply = kernel.run(f"%%seeds 6 --from 100 --json\n{BODY}")
+    assert kernel.value(STATE) == before
+    study = json.loads(reply.stdout)
+    assert study["seeds"] == [100, 101, 102, 103, 104, 105]
+    assert study["failed"] == [
+        {"seed": seed, "error": "ValueError: unlucky"} for seed in (100, 102)
+    ]
+    numbers = {each["name"]: each["values"] for each in study["numbers"]}
+    assert sorted(numbers) == ["loss", "result", "scores['val']", "seen"]
+    assert [value is None for value in numbers["loss"]] == [True, False, True, False, False, False]
+    assert len({*numbers["loss"]}) == 5
+    assert numbers["seen"][1] == 3
+    assert reply.results == []
+    assert kernel.run("_.record.seeds[0]").shown == "100"
+
+
+def test_what_it_shows(ready, kernel):
+    """A table of at most 80 columns; and the same as HTML without script."""
+    reply = kernel.run(f"%%seeds 6 --from 100\n{BODY}")
+    (bundle,) = reply.results
+    assert reply.stdout == ""
+    lines = bundle["text/plain"].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "6 seeds (100 to 105), 2 failed"
+    assert "Seed 100 failed: ValueError: unlucky" in lines
+    assert "The same with every seed: seen = 3." in lines
+    assert "<script" not in bundle["text/html"]
+    assert bundle["text/html"].count("<svg") == 3
+
+
+def test_a_study_is_kept_and_compared_across_kernels(tmp_path):
+    """Seed by seed, with a careful sentence; the name is the notebook's."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("%%seeds 8 --keep base\nimport random\nacc = random.random()")
+        kernel.restart()
+        kernel.run("%load_ext ipytorchseed")
+        lines = {
+            "acc = random.random() + 0.5": "higher in 8 of 8 seeds; the difference of 0.5 ± ",
+            "acc = random.random()": "acc: the same with each of 8 seeds.",
+            "random.seed(); acc = random.random()": "the noise of seeds (p = ",
+        }
+        for line, said in lines.items():
+            text = kernel.run(f"%%seeds 8 --versus base\nimport random\n{line}").shown
+            assert said in " ".join(text.split())
+        kept = kernel.run("%%seeds 8 --versus bsae\n1.0").error.evalue
+        assert kept == "%%seeds: no study is kept as 'bsae'; kept: base; did you mean base?"
+        apart = kernel.run("%%seeds 8 --from 50 --versus base\n1.0").error.evalue
+        assert "without a seed in common there is nothing to pair" in apart
+        names = kernel.run("%%seeds 8 --versus base\nother = 1.0").shown
+        assert "have no number in common: acc there, other here" in " ".join(names.split())
+        assert kernel.run("%seed restore base").error.evalue.startswith("%seed: nothing is saved")
+
+
+SHAPES = {
+    "await": ("import asyncio\nawait asyncio.sleep(0)\nrandom.random()", "result"),
+    "a program": ("said = !echo 4\nfound = int(said[0]) + random.random()", "found"),
+    "a magic": ("%time drawn = random.random()", "drawn"),
+    "a cell magic": ("%%time\ndrawn = random.random()", "drawn"),
+    "a generator of its own": ("it = np.random.default_rng(random.getrandbits(9)).random()", "it"),
+    "a result of several": ("{'a': random.random(), 'b': 'text'}", "a"),
+    "the last line shows it": ("drawn = random.random()\ndrawn", "drawn"),
+    "numpy": ("float(np.random.rand())", "result"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_bodies_of_all_kinds(ready, kernel, name):
+    """They behave as if the magic were not there."""
+    body, number = SHAPES[name]
+    study = json.loads(kernel.run(f"%%seeds 2 --json\n{body}").stdout)
+    assert study["failed"] == []
+    varying = [each["name"] for each in study["numbers"] if each.get("std")]
+    assert varying == [number]
+
+
+def test_under_deterministic_flags(ready, kernel):
+    """``%%deterministic`` above it is in force in each run."""
+    asked = "1.0 * torch.are_deterministic_algorithms_enabled() + 0 * random.random()"
+    study = json.loads(kernel.run(f"%%deterministic\n%%seeds 2 --json\n{asked}").stdout)
+    assert study["numbers"][0]["values"] == [1.0, 1.0]
+    below = kernel.run("%%seeds 2\n%%deterministic\n1.0").error.evalue
+    assert below.startswith("%%seeds: put %%deterministic above %%seeds")
+
+
+def test_generators_of_the_notebook(ready, kernel):
+    """They are left alone and named; ``--generators`` seeds them, too, on copies."""
+    kernel.run("own = np.random.default_rng(1)")
+    alone = kernel.run("%%seeds 3\nown.random()").shown
+    assert "The same in every run, as no seed is for them: own." in alone
+    study = json.loads(kernel.run("%%seeds 3 --generators --json\nown.random()").stdout)
+    assert len({*study["numbers"][0]["values"]}) == 3
+    fresh = kernel.value("np.random.default_rng(1).random()")
+    assert kernel.value("own.random()") == fresh
+    kernel.run("del own")
+
+
+WRONG = {
+    "0": "a study takes 2 to 10000 seeds, not '0'",
+    "1": "a study takes 2 to 10000 seeds, not '1'",
+    "-1": "a study takes 2 to 10000 seeds, not '-1'",
+    "eight": "a study takes 2 to 10000 seeds, not 'eight'",
+    "1e9": "a study takes 2 to 10000 seeds, not '1e9'",
+    "1000000000": "a study takes 2 to 10000 seeds, not '1000000000'",
+    "": "Missing argument 'N'",
+    "8 --from -1": "a seed is an integer from 0 to 4294967295, not -1: ",
+    "8 --from 4294967295": "8 seeds from 4294967295 end beyond 4294967295",
+    "8 --versus nothing": "no study is kept as 'nothing'; kept: none",
+    "8 --keep -x": "'-x' is no name",
+    "8 --engine": "No such option '--engine'; did you mean --engines?",
+    "8 --engines": "no ipyparallel cluster is connected here",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_line_is_one_line_that_says_what_to_do(ready, kernel, line):
+    """And nothing has run."""
+    error = kernel.run(f"%%seeds {line}\nran = open('ran', 'w')").error
+    assert error.ename == "UsageError"
+    assert WRONG[line] in error.evalue
+    assert "\n" not in error.evalue
+    assert kernel.value("os.path.exists('ran')") is False
+
+
+def test_what_cannot_be_copied_is_refused(ready, kernel):
+    """A file, whose place each run would move."""
+    kernel.run("file = open(os.devnull)")
+    error = kernel.run("%%seeds 2\nfile.read(1)\n1.0").error
+    assert error.evalue.startswith("%%seeds: file cannot be copied, and each run would change it")
+    kernel.run("file.close(); del file")
+
+
+def test_an_interrupt_leaves_everything_as_before(ready, kernel):
+    """And ends the cell with an error, so that those behind it do not run."""
+    before = kernel.value(STATE)
+    stop = "if len({*history}) == 0 and torch.initial_seed() == 2: os.kill(os.getpid(), 2)"
+    error = kernel.run(f"%%seeds 8\n{stop}\ntrain(1).item()").error
+    assert error.evalue == "%%seeds: interrupted after 2 of 8 seeds; everything is as before"
+    assert kernel.value(STATE) == before
+
+
+def test_long_work_shows_how_far_it_is(ready, kernel):
+    """One line, which goes when the study is there."""
+    slow = "import time\ntime.sleep(0.9)\nrandom.random()"
+    code = "from ipytorchseed.notebook import progress\nsaid = []\nold = progress.Progress.step"
+    note = "progress.Progress.step = lambda self, what, **k: (said.append(what), old(self, what))"
+    kernel.run(f"{code}\n{note}")
+    kernel.run(f"%%seeds 4\n{slow}")
+    assert kernel.value("said[-1]") == "█████████░░░ 3 of 4 · seed 3 …"
+    kernel.run("progress.Progress.step = old; del said, old, progress")

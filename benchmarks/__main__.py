@@ -22,6 +22,7 @@ ALL = [
     "checking",
     "check",
     "inspector",
+    "ranks",
 ]
 """Modules of this folder, in the order in which they are run."""
 

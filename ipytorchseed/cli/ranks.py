@@ -7,7 +7,12 @@ import sys
 import click
 
 _DIFFER = 1
-_UNREADABLE = 2
+
+
+class _UnreadableError(click.ClickException):
+    """One line; there is nothing to read."""
+
+    exit_code = 2
 
 
 @click.command()
@@ -32,8 +37,6 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     try:
         view = read(folder, expect={source: wish for wish, source in expect})
     except IPyTorchSeedError as error:
-        failure = click.ClickException(str(error))
-        failure.exit_code = _UNREADABLE
-        raise failure from None
+        raise _UnreadableError(str(error)) from None
     click.echo(view.to_json() if as_json else view.text())
     sys.exit(0 if view.alike else _DIFFER)

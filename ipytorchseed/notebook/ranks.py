@@ -1,8 +1,9 @@
-"""``%rng --ranks``: the engines of a cluster, or what ranks of this notebook wrote, side by side."""
+"""``%rng --ranks``: engines of a cluster, or what ranks of this notebook wrote, side by side."""
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ranks.report import RanksView
 
 _SECONDS = 10.0
-"""How long engines are waited for: one that is busy answers when its work is done."""
+"""For so long engines are waited for: a busy one answers when its work is done."""
 
 
 def look_at_ranks(
@@ -35,7 +36,7 @@ def look_at_ranks(
 
     Raises:
         LookupFailure: There is none of these.
-        RanksError: An engine is busy, or could not be looked at.
+        RanksError: No engine answered, or an expectation is none.
     """
     client = None if folder else _client(namespace)
     if client is not None:
@@ -65,15 +66,19 @@ def _client(namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- ipyparallel
 def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN401
     """Look at every engine of a cluster."""
     wanted = expectations(expect)
-    answer = client[:].apply_async(take)
-    if not answer.wait(_SECONDS):
-        done = [ready for ready in answer.asyncs() if ready] if hasattr(answer, "asyncs") else []
-        busy = len(client) - len(done)
-        msg = f"{busy} of {len(client)} engines are busy: look again when their work is done"
+    answers = {number: client[number].apply_async(take) for number in client.ids}
+    deadline = time.monotonic() + _SECONDS
+    looks, notes = [], []
+    for number, answer in answers.items():
+        if not answer.wait(max(0.0, deadline - time.monotonic())):
+            notes.append(f"engine {number} is busy: look again when its work is done")
+            continue
+        try:
+            looks.append(answer.get())
+        except Exception as error:  # noqa: BLE001 -- whatever an engine raises
+            said = f"{type(error).__name__}: {error}".partition("\n")[0]
+            notes.append(f"engine {number} could not be looked at ({said})")
+    if not looks:
+        msg = "; ".join(notes) or "the cluster has no engines"
         raise RanksError(msg)
-    try:
-        return side_by_side(answer.get(), wanted)
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}".partition("\n")[0]
-        msg = f"an engine could not be looked at ({said}); is ipytorchseed installed there?"
-        raise RanksError(msg) from None
+    return side_by_side(looks, wanted, notes)

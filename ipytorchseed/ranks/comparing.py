@@ -11,7 +11,7 @@ from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.report import RanksView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ipytorchseed.ranks.records import Look, Rank
 
@@ -52,10 +52,12 @@ def compare(
     return view
 
 
-def side_by_side(looks: Iterable[tuple[Rank, Look]], expect: Mapping[str, str]) -> RanksView:
-    """Return the table of single looks at several ranks."""
+def side_by_side(
+    looks: Iterable[tuple[Rank, Look]], expect: Mapping[str, str], notes: Sequence[str] = ()
+) -> RanksView:
+    """Return the table of single looks at several ranks; ``notes`` are said below it."""
     ranks = {rank.rank: (rank, [look]) for rank, look in looks}
-    return RanksView(Judgement(dict(sorted(ranks.items())), expect))
+    return RanksView(Judgement(dict(sorted(ranks.items())), expect), notes)
 
 
 def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to the list of all

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-_decode = msgspec.json.Decoder(Rank | Look).decode
+_rank = msgspec.json.Decoder(Rank).decode
+_look = msgspec.json.Decoder(Look).decode
 
 
 class _File(msgspec.Struct):
@@ -40,13 +41,10 @@ class _File(msgspec.Struct):
             next(lines)
             for number, line in enumerate(lines, 2):
                 try:
-                    look = _decode(line)
+                    yield _look(line)
                 except (msgspec.DecodeError, msgspec.ValidationError):
-                    look = None
-                if not isinstance(look, Look):
                     self.note = f"rank {self.rank.rank}'s file is whole to line {number - 1} only"
                     return
-                yield look
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
@@ -66,29 +64,30 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
         RanksError: An expectation is neither ``"same"`` nor ``"distinct"``.
     """
     wanted = expectations(expect)
-    files, notes = _of_one_launch(_files(Path(folder)))
+    found, unread = _files(Path(folder))
+    files, notes = _of_one_launch(found)
     judgement = Judgement({each.rank.rank: (each.rank, each.looks()) for each in files}, wanted)
-    notes += [each.note for each in files if each.note]
+    notes += [*unread, *(each.note for each in files if each.note)]
     return RanksView(judgement, notes)
 
 
-def _files(folder: Path) -> list[_File]:
+def _files(folder: Path) -> tuple[list[_File], list[str]]:
+    """Return the files of a folder, by rank, and what is to be said of others."""
     if not folder.is_dir():
         msg = f"there is no folder {folder}; its.ranks.watch(model) writes one, in each rank"
         raise LookupFailure(msg)
-    found = []
+    found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
         try:
             with path.open("rb") as lines:
-                rank = _decode(next(lines, b""))
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            continue
-        if isinstance(rank, Rank):
+                rank = _rank(next(lines, b""))
             found.append(_File(path, rank, path.stat().st_mtime))
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            notes.append(f"{path.name} cannot be read, and is left out")
     if not found:
         msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
         raise LookupFailure(msg)
-    return sorted(found, key=lambda each: each.rank.rank)
+    return sorted(found, key=lambda each: each.rank.rank), notes
 
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SECONDS = 1.0
-"""For so long, at most, lines are held back before they are written."""
+"""For so long, at most, lines are held back: a process that is killed loses no more."""
 
 _current: Watch | None = None
 
@@ -146,13 +146,9 @@ class Watch:
         try:
             if self._is_clock(optimizer):
                 self.step += 1
-                if self.step % self._every:
-                    self._glance()
-                else:
-                    self._look()
-                now = time.monotonic()
-                if now - self._written > _SECONDS:
-                    self._written = now
+                whole = self.step % self._every == 0
+                (self._look if whole else self._glance)()
+                if whole or time.monotonic() - self._written > _SECONDS:
                     self._write()
         except Exception as error:  # noqa: BLE001 -- the user's training goes on
             self._write()
@@ -200,6 +196,6 @@ class Watch:
         self._lines.append(msgspec.json.encode(record) + b"\n")
 
     def _write(self) -> None:
-        lines, self._lines = b"".join(self._lines), []
+        lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
         if lines:
             self._file.write(lines)

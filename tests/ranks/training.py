@@ -50,7 +50,9 @@ EXTRA = {
     "seeds": (lambda: torch.manual_seed(7), "torch.cpu", "torch.manual_seed"),
     "its": (lambda: its.seed(7), "python", "ipytorchseed.seed"),
 }
-LINES = {name: what[0].__code__.co_firstlineno + (name == "loader") * 2 for name, what in EXTRA.items()}
+LINES = {
+    name: what[0].__code__.co_firstlineno + (name == "loader") * 2 for name, what in EXTRA.items()
+}
 
 
 def train(  # noqa: PLR0913 -- what can be planted

@@ -43,7 +43,7 @@ EXTRA = {
     "randperm": (lambda: torch.randperm(10), "torch.cpu", "torch.randperm"),
     "init": (lambda: nn.Linear(2, 2), "torch.cpu", "torch.nn.init"),
     "many": (lambda: torch.rand(100_000), "torch.cpu", "torch.rand"),
-    "python": (lambda: random.random(), "python", "random.random"),
+    "python": (lambda: [random.random()], "python", "random.random"),
     "choice": (lambda: random.sample(range(50), 3), "python", "random.sample"),
     "numpy": (lambda: np.random.rand(5), "numpy", "numpy.random.rand"),
     "shuffle": (lambda: np.random.shuffle([1, 2, 3]), "numpy", "numpy.random.shuffle"),
@@ -55,7 +55,7 @@ LINES = {
 }
 
 
-def train(  # noqa: PLR0913 -- what can be planted
+def train(  # noqa: C901, PLR0913 -- what can be planted
     folder,
     rank,
     *,

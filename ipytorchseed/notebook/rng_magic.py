@@ -46,8 +46,6 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
             "%rng --text --all": "as text, with runs that only looked",
             "%rng diff 5 9": "where sources stood when In[5] and In[9] began",
             "%rng who 9": "what drew in In[9], after %%deterministic --trace",
-            "%rng --ranks": "several processes side by side",
-            "%rng --ranks --expect distinct torch.cpu": "and what each should draw of its own",
         }
     ),
 )

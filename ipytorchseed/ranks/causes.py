@@ -41,12 +41,13 @@ class Told(Struct, frozen=True):
 
 
 def explain(
-    name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
+    name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Told:
     """Say which ranks stand apart, and what drew.
 
     Args:
         name: The source.
+        step: The step.
         tracks: The ranks, at the step at which they parted.
         groups: Those that are alike, the largest first.
         begun: Whether they were alike before.
@@ -54,7 +55,7 @@ def explain(
     if not begun:
         return _from_start(name, tracks, groups)
     main, odd = groups[0], groups[1]
-    counts = {group[0]: _draws(name, tracks[group[0]]) for group in (main, odd)}
+    counts = {group[0]: _draws(name, tracks[group[0]], step) for group in (main, odd)}
     one, other = counts[odd[0]], counts[main[0]]
     if len(main) == len(odd) and other is not None and (one is None or one < other):
         main, odd, one, other = odd, main, other, one  # of two, the one that drew more is told of
@@ -115,9 +116,9 @@ def _where(name: str, track: Track) -> str:
     return track.marks[name].digest[:8] if place.seed is None else str(place)
 
 
-def _draws(name: str, track: Track) -> int | None:
-    """Count the numbers since the last full state that was kept before this step."""
-    origin, place = track.origin(name), track.marks[name].place
+def _draws(name: str, track: Track, step: int) -> int | None:
+    """Count the numbers since the last full state that was kept before a step."""
+    origin, place = track.origin(name, step), track.marks[name].place
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 

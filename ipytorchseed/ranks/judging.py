@@ -160,7 +160,7 @@ class Judgement:
         wish = self._expect.get(name)
         if key in self._settled or wish == "distinct" or not self._parts(key, step, marks):
             return
-        told = explain(name, active, grouped(marks), begun=key in self._alike)
+        told = explain(name, step, active, grouped(marks), begun=key in self._alike)
         if (
             wish is None
             and len({*marks.values()}) == len(marks)

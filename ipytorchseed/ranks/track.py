@@ -54,7 +54,7 @@ class Track(Struct):
             self.settings = look.settings or self.settings
         self.pending = next(self.looks, None)
 
-    def origin(self, name: str) -> bytes | None:
-        """Return the last full state of a source that was kept before this step."""
-        earlier = [state for step, state in self.states.get(name, []) if step < self.step]
+    def origin(self, name: str, before: int) -> bytes | None:
+        """Return the last full state of a source that was kept before a step."""
+        earlier = [state for step, state in self.states.get(name, []) if step < before]
         return earlier[-1] if earlier else None

@@ -27,6 +27,7 @@ def test_what_parted_first_is_told(played, name):
     assert {field: getattr(first, field) for field in case["finding"]} == case["finding"]
     if "by" in case:
         assert first.site.line == case["line"]
+        assert (first.drew is None) == (case["by"] in {"torch.manual_seed", "ipytorchseed.seed"})
         assert f"{case['by']}, training.py line {case['line']}" in view.headline
     if "then" in case:
         then = view.findings[1]

@@ -132,7 +132,7 @@ def flag():
 CASES = {
     **{
         f"{name} in rank {rank} at {at}": {
-            "run": {"extra": name, "at": at, "who": [rank]},
+            "run": {"extra": name, "at": at, "who": [rank], "every": 9 if at == 7 else 1},
             "finding": {"kind": "source", "name": EXTRA[name][1], "step": at, "ranks": [rank]},
             "by": EXTRA[name][2],
             "line": LINES[name],
@@ -151,6 +151,7 @@ CASES = {
             ("shuffle", 2, 3),
             ("seeds", 1, 6),
             ("its", 3, 5),
+            ("rand", 3, 7),
         ]
     },
     "a draw where the model drops": {

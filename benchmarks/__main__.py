@@ -23,6 +23,7 @@ ALL = [
     "check",
     "seeds",
     "inspector",
+    "ranks",
 ]
 """Modules of this folder, in the order in which they are run."""
 

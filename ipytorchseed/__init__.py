@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ipytorchseed import ranks as ranks
     from ipytorchseed.determinism.scope import deterministic as deterministic
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
@@ -45,6 +46,9 @@ _HOME = {
     "stamp": "ipytorchseed.render.stamp",
 }
 
+_FOLDERS = ("inspector", "ranks")
+"""One that can be called, and one with functions of its own."""
+
 __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "RandomState",
     "Snapshot",
@@ -53,6 +57,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "deterministic",
     "inspector",
     "load_ipython_extension",
+    "ranks",
     "register_source",
     "report",
     "restore",
@@ -67,8 +72,8 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything
     """Load a public name from where it lives, once."""
-    if name == "inspector":
-        return import_module("ipytorchseed.inspector")  # a folder that can be called
+    if name in _FOLDERS:
+        return import_module(f"ipytorchseed.{name}")
     if name not in _HOME:
         msg = f"module 'ipytorchseed' has no attribute {name!r}"
         raise AttributeError(msg)

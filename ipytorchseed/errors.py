@@ -8,6 +8,8 @@
     ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
     ├── StateError (ValueError)    a state does not fit the source it is given to
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
+    ├── RanksError (RuntimeError)  ranks cannot be compared, as where there is only one process
+    │   └── RanksDiffer           ranks that should be alike are not, or distinct and are not
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
     ├── ResumeError (RuntimeError) a training cannot be run in two halves
     │   └── ResumeDiffers          its second half did not get everything back
@@ -45,6 +47,14 @@ class StateError(IPyTorchSeedError, ValueError):
 
 class ScopeError(IPyTorchSeedError, RuntimeError):
     """A scope was begun or ended in the wrong order."""
+
+
+class RanksError(IPyTorchSeedError, RuntimeError):
+    """Ranks cannot be compared; the message says what that takes."""
+
+
+class RanksDiffer(RanksError):  # noqa: N818 -- it is what was found, and said so by its name
+    """Ranks that should be alike are not, or should be distinct and are not."""
 
 
 class ReplayError(IPyTorchSeedError, RuntimeError):

@@ -12,12 +12,13 @@ from ipytorchseed.cli.check import check
 from ipytorchseed.cli.commands import Commands
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
+from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMANDS = (check, kernel, ledger, report)
+COMMANDS = (check, kernel, ledger, ranks, report)
 
 
 @contextmanager

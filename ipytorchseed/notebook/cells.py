@@ -1,13 +1,11 @@
-"""Which cell runs, as the front end tells it, and in which of several processes."""
+"""Which cell runs, as the front end tells it."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
@@ -62,22 +60,3 @@ class SavedIds:
                 self._ids = saved_ids(self._path.read_bytes())
                 self._version = version
         return self._ids
-
-
-def rank_of(shell: InteractiveShell) -> int | None:
-    """Return which of several processes this is that run the same notebook; None where it is one.
-
-    From ``torch.distributed`` where that is in use, else a launcher's environment, else the number
-    of the ipyparallel engine. Nothing is imported or begun.
-    """
-    distributed: Any = sys.modules.get("torch.distributed")
-    with suppress(Exception):  # half imported, or being torn down
-        begun = distributed.is_available() and distributed.is_initialized()
-        if begun and distributed.get_world_size() > 1:
-            return int(distributed.get_rank())
-    for name in ("RANK", "LOCAL_RANK"):
-        told = os.environ.get(name, "")
-        if told.isdecimal():
-            return int(told)
-    engine = getattr(getattr(shell, "kernel", None), "engine_id", None)
-    return engine if isinstance(engine, int) else None

@@ -52,12 +52,47 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
 @click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
 @click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
+@click.option(
+    "--ranks",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOLDER]",
+    help="Show ranks side by side: engines of ipyparallel, or what its.ranks.watch wrote.",
+)
+@click.option(
+    "--expect",
+    nargs=2,
+    multiple=True,
+    metavar="same|distinct SOURCE",
+    help="With --ranks: what a source should be in all of them.",
+)
 @click.pass_context
-def _rng(ctx: click.Context, *, as_text: bool, as_json: bool, everything: bool) -> None:
+def _rng(  # noqa: PLR0913 -- click passes each option by itself
+    ctx: click.Context,
+    *,
+    as_text: bool,
+    as_json: bool,
+    everything: bool,
+    ranks: str | None,
+    expect: tuple[tuple[str, str], ...],
+) -> None:
     """Show the state of every source and generator, the settings, and the timeline of runs."""
     if ctx.invoked_subcommand is not None:
         return
     extension: State = ctx.obj[0]
+    if ranks is not None:
+        from ipytorchseed.notebook.ranks import look_at_ranks
+
+        wanted = {source: wish for wish, source in expect}
+        table = look_at_ranks(ranks, wanted, extension.shell.user_ns)
+        if as_json or as_text:
+            click.echo(table.to_json() if as_json else table.text())
+        else:
+            display(table)
+        return
+    if expect:
+        message = "--expect goes with --ranks"
+        raise click.UsageError(message)
     if as_json:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(extension.generators(), flags))

@@ -13,6 +13,7 @@ from ipytorchseed.notebook.hints import Words, examples, without_dashes
 from ipytorchseed.notebook.seed_history import HISTORY
 from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.render.seeding import SeedStatus, seeded_text
+from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
 
 if TYPE_CHECKING:
@@ -143,10 +144,21 @@ def _generator_names(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     help="Also reseed generators of the namespace, all or those named, each with a seed that"
     " follows from SEED and its name.",
 )
+@click.option(
+    "--by-rank",
+    is_flag=True,
+    help="Give each of several processes a seed of its own, which follows from SEED and its rank.",
+)
 @_quiet
 @click.pass_obj
-def _now(
-    target: Target, seed: int, names: tuple[str, ...], *, generators: bool, quiet: bool
+def _now(  # noqa: PLR0913 -- click passes each option by itself
+    target: Target,
+    seed: int,
+    names: tuple[str, ...],
+    *,
+    generators: bool,
+    by_rank: bool,
+    quiet: bool,
 ) -> None:
     """Seed every source now."""
     extension = target[0]
@@ -155,11 +167,16 @@ def _now(
         raise click.UsageError(message)
     found = extension.generators()
     chosen = _named(found, names) if names else found if generators else []
+    common, rank = seed, own_rank()
+    seed = seed_by_rank(common, rank) if by_rank else common
     extension.apply(seed, "now")
     reseeded = [(each, each.reseed(seed)) for each in chosen]
     left = [each for each in found if each not in chosen]
     if not quiet:
         click.echo(seeded_text(seed, reseeded, left))
+        if by_rank:
+            whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
+            click.echo(f"The seed follows from {common} and {whose}.")
 
 
 @_seed.command("each", cls=SeedCommand)

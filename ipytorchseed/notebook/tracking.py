@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.notebook.cells import SavedIds, rank_of
+from ipytorchseed.notebook.cells import SavedIds
 from ipytorchseed.notebook.errors import error_line, shown_traceback
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.render.text import visible
+from ipytorchseed.rng.ranks import own_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,7 +81,7 @@ class Tracking:
                 hidden=self._shell.user_ns_hidden,
                 config=chosen,
                 later=self._later,
-                find_rank=partial(rank_of, self._shell),
+                find_rank=own_rank,
             )
         return self._session
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
-from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,31 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     if first.seed != last.seed or first.draws is None or last.draws is None:
         return None
     return last.draws - first.draws if last.draws >= first.draws else None
+
+
+def mark_of(state: bytes) -> tuple[str, int] | None:
+    """Return what names a place in a stream, some 16 bytes for a state of thousands.
+
+    Returns:
+        The first words of the state, or the seed where there are none, as 16 hex digits; and how
+        many numbers were given since. None where the kind of state is not known.
+    """
+    if _is_json(state):
+        return None
+    if len(state) == mersenne.SIZE:
+        return mersenne.mark_of(state)
+    return torch_random.mark_of(state)
+
+
+def draws_to(before: bytes, mark: tuple[str, int], bound: int = BOUND) -> int | None:
+    """Count the draws that lead from a state to a place that ``mark_of`` named, as above."""
+    begin = mark_of(before)
+    if begin is None:
+        return None
+    twister = _twister(before)
+    if twister is not None:
+        return mersenne.steps_to(twister, *mark, bound)
+    return mark[1] - begin[1] if mark[0] == begin[0] and mark[1] >= begin[1] else None
 
 
 def is_fresh(state: bytes) -> bool | None:

@@ -111,6 +111,21 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     Raises:
         TooFar: Only within a limited ``effort``.
     """
+    return _steps(origin, target.words, target.used, bound)
+
+
+def mark_of(state: bytes) -> tuple[str, int]:
+    """Return the first two words of a packed state, as 16 hex digits, and how many were given."""
+    return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
+
+
+def steps_to(origin: Twister, head: str, used: int, bound: int = BOUND) -> int | None:
+    """Count the draws that lead to a state known by ``mark_of``; as ``distance`` otherwise."""
+    return _steps(origin, bytes.fromhex(head), used, bound)
+
+
+def _steps(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
+    """Renew words until they begin with ``goal``."""
     import numpy as np
     from numpy.random import MT19937
 
@@ -118,12 +133,12 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     words = _live_words(engine)
     key = np.frombuffer(origin.words, dtype=np.uint32)
     engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
-    first = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
-    goal = int.from_bytes(target.words[:4], "little")
+    live = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
+    first = int.from_bytes(goal[:4], "little")
     effort = current()
     for block in range((bound + origin.used) // N + 1):
-        if first[0] == goal and words.raw == target.words:
-            draws = N * block + target.used - origin.used
+        if live[0] == first and words.raw.startswith(goal):
+            draws = N * block + used - origin.used
             return draws if 0 <= draws <= bound else None
         if effort is not None:
             effort.spend(N)

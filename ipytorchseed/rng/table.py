@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed
 from ipytorchseed.rng.source import Library, Source
 
@@ -58,7 +59,7 @@ def _present(rows: list[Library]) -> list[Source]:
     ]
 
 
-def seed(value: int) -> None:
+def seed(value: int, *, rank: bool = False) -> None:
     """Seed every source of randomness: python, numpy, torch on all devices, registered ones.
 
     numpy and torch are imported if they were not. CUDA is not started: its seed is queued, as
@@ -66,6 +67,8 @@ def seed(value: int) -> None:
 
     Args:
         value: An integer from 0 to 2**32-1.
+        rank: Whether each of several processes (ranks) gets a seed of its own, which follows from
+            ``value`` and its rank alone; a process that has none counts as rank 0.
 
     Raises:
         SeedError: ``value`` is none; nothing was seeded.
@@ -76,6 +79,8 @@ def seed(value: int) -> None:
     for library in BUILT_IN:
         if library.essential:
             check_folder(library.module)
+    if rank:
+        number = seed_by_rank(number, own_rank())
     remember(number)
     for library in BUILT_IN:
         if library.essential or library.module in sys.modules:

@@ -95,6 +95,17 @@ def twister(state: bytes) -> mersenne.Twister | None:
     return mersenne.Twister(low, mersenne.N + 1 - left)
 
 
+def mark_of(state: bytes) -> tuple[str, int] | None:
+    """Return the place in a stream that a state stands at, as ``distance.mark_of`` says it."""
+    if len(state) == _PHILOX.size:
+        _, offset = _PHILOX.unpack(state)
+        return state[:8].hex(), offset
+    if len(state) != _CPU_SIZE:
+        return None
+    _, left, _, _, words = _CPU_HEAD.unpack_from(state)
+    return (words[:4] + words[8:12]).hex(), mersenne.N + 1 - left  # each word takes 8 bytes
+
+
 def started(kind: str) -> bool:
     """Tell whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
     torch = sys.modules.get("torch")

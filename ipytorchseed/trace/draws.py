@@ -65,7 +65,7 @@ class Draws:
         now = torch_random.read(self._generator)
         if now == self._before:  # as dropout in evaluation
             return
-        by = "" if place.module else _asker(lines.between(frame))
+        by = "" if place.module else asker(lines.between(frame))
         source = self._name(self._generator)
         key = operation.name, place, source, by
         drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
@@ -115,7 +115,8 @@ def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
     return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
-def _asker(files: list[str]) -> str:
+def asker(files: list[str]) -> str:
+    """Return what of torch's draws for the user, by the files on the stack; empty for none."""
     for file in files:
         tail = file.replace("\\", "/")
         for end, name in _ASKERS:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.notebook.looking import digests
 
-SEED = "%seed [--generators] [-q] SEED [NAME]..."
+SEED = "%seed [--generators] [--by-rank] [-q] SEED [NAME]..."
 EACH = "%seed each [--same] [-q] SEED"
 EXAMPLE = "For example: %seed 42"
 

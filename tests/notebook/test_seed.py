@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from ipytorchseed.rng.ranks import seed_by_rank
 from tests.notebook.looking import digests
 
 DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
@@ -212,3 +213,16 @@ def test_a_stamp_is_one_line_of_seed_states_settings_and_versions(kernel):
     kernel.run("%seed each 7 -q")
     assert kernel.run("%seed stamp").stdout.startswith("each cell seeded from 7; python ")
     kernel.run("%seed off -q")
+
+
+def test_each_rank_gets_a_seed_of_its_own(kernel):
+    """It follows from the seed and the rank, and the line says so."""
+    of_rank = seed_by_rank(42, 3)
+    kernel.run("import os; os.environ['RANK'] = '3'")
+    told = kernel.run("%seed 42 --by-rank").stdout
+    kernel.run("del os.environ['RANK']")
+    assert f"with {of_rank}." in told
+    assert told.endswith("The seed follows from 42 and rank 3.\n")
+    assert kernel.run("torch.initial_seed()").shown == str(of_rank)
+    told = kernel.run("%seed 42 --by-rank").stdout
+    assert told.endswith("The seed follows from 42 and rank 0, as this process has none.\n")

@@ -1,0 +1,42 @@
+"""``ipytorchseed ranks``: what ranks wrote of themselves, side by side."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+_DIFFER = 1
+
+
+class _UnreadableError(click.ClickException):
+    """One line; there is nothing to read."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("folder", metavar="FOLDER")
+@click.option(
+    "--expect",
+    nargs=2,
+    multiple=True,
+    metavar="same|distinct SOURCE",
+    help="What a source should be in all ranks; more than once for several.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
+    """Say which rank parted first, at which step, and in what.
+
+    FOLDER is where its.ranks.watch(model) wrote, in each rank. Exits 0 where all ranks are as they
+    should be, 1 where they are not, 2 where there is nothing to read.
+    """
+    from ipytorchseed.errors import IPyTorchSeedError
+    from ipytorchseed.ranks.reading import read
+
+    try:
+        view = read(folder, expect={source: wish for wish, source in expect})
+    except IPyTorchSeedError as error:
+        raise _UnreadableError(str(error)) from None
+    click.echo(view.to_json() if as_json else view.text())
+    sys.exit(0 if view.alike else _DIFFER)

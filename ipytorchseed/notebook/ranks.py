@@ -1,0 +1,84 @@
+"""``%rng --ranks``: engines of a cluster, or what ranks of this notebook wrote, side by side."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.errors import LookupFailure, RanksError
+from ipytorchseed.ranks.comparing import side_by_side
+from ipytorchseed.ranks.judging import expectations
+from ipytorchseed.ranks.looking import take
+from ipytorchseed.ranks.reading import read
+from ipytorchseed.ranks.records import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.ranks.report import RanksView
+
+_SECONDS = 10.0
+"""For so long engines are waited for: a busy one answers when its work is done."""
+
+
+def look_at_ranks(
+    folder: str, expect: Mapping[str, str], namespace: Mapping[str, Any]
+) -> RanksView:
+    """Return the table of all ranks.
+
+    Args:
+        folder: Where ranks wrote; empty for the engines that the notebook is connected to, or else
+            the folder where ranks write by default.
+        expect: What the sources should be, by name.
+        namespace: The user's, in which a client of ipyparallel is looked for.
+
+    Raises:
+        LookupFailure: There is none of these.
+        RanksError: No engine answered, or an expectation is none.
+    """
+    client = None if folder else _client(namespace)
+    if client is not None:
+        return _engines(client, expect)
+    if not folder and not Path(FOLDER).is_dir():
+        msg = (
+            "no ranks to look at: no ipyparallel client in this notebook, and no folder"
+            f" {FOLDER} here, which its.ranks.watch(model) writes in each rank"
+        )
+        raise LookupFailure(msg)
+    return read(folder or FOLDER, expect=expect)
+
+
+def _client(namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- ipyparallel.Client, or None
+    """Return the client that the notebook holds, alone or in a view of its engines."""
+    parallel: Any = sys.modules.get("ipyparallel")
+    if parallel is None:
+        return None
+    for value in [*namespace.values()]:
+        if isinstance(value, parallel.Client):
+            return value
+        if isinstance(value, parallel.client.view.View):
+            return value.client
+    return None
+
+
+def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN401
+    """Look at every engine of a cluster."""
+    wanted = expectations(expect)
+    answers = {number: client[number].apply_async(take) for number in client.ids}
+    deadline = time.monotonic() + _SECONDS
+    looks, notes = [], []
+    for number, answer in answers.items():
+        if not answer.wait(max(0.0, deadline - time.monotonic())):
+            notes.append(f"engine {number} is busy: look again when its work is done")
+            continue
+        try:
+            looks.append(answer.get())
+        except Exception as error:  # noqa: BLE001 -- whatever an engine raises
+            said = f"{type(error).__name__}: {error}".partition("\n")[0]
+            notes.append(f"engine {number} could not be looked at ({said})")
+    if not looks:
+        msg = "; ".join(notes) or "the cluster has no engines"
+        raise RanksError(msg)
+    return side_by_side(looks, wanted, notes)

@@ -1,0 +1,192 @@
+"""Which lines call functions that draw, counted: what one rank called and another did not.
+
+The functions are replaced by ones that count, and put back. Neither operations nor lines are
+followed: a training pays a microsecond or so for each call that draws, and nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.ranks.records import Site
+from ipytorchseed.trace.draws import asker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
+
+_NAMES = {
+    "torch": "rand rand_like randn randn_like randint randint_like randperm normal bernoulli"
+    " multinomial poisson manual_seed set_rng_state",
+    "torch.Tensor": "normal_ uniform_ exponential_ geometric_ cauchy_ log_normal_ random_"
+    " bernoulli_ bernoulli multinomial",
+    "torch._VF": "dropout dropout_ alpha_dropout alpha_dropout_ feature_dropout feature_dropout_"
+    " feature_alpha_dropout feature_alpha_dropout_ rrelu rrelu_",
+    "numpy.random": "seed rand randn randint random random_sample choice permutation shuffle normal"
+    " uniform standard_normal binomial poisson beta exponential gamma multinomial set_state",
+    "random": "seed random randint randrange choice choices sample shuffle uniform gauss"
+    " normalvariate expovariate betavariate triangular setstate",
+    "ipytorchseed": "seed restore",
+}
+"""The functions, by where they are found."""
+
+_SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
+"""Those that put a source elsewhere instead of drawing from it."""
+
+_TRAINING = 2
+"""The argument of a dropout that says whether anything is dropped."""
+
+_MOST = 2_000
+"""Calls of a step that are looked at: in loops of Python's own draws, looking would cost more."""
+
+_DEEPEST = 100
+"""Frames looked through for a line of the user's."""
+
+
+class Callers:
+    """Counts calls that draw.
+
+    Attributes:
+        calls: How often each line has called what, since they were last taken.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, CodeType, int], int] = {}
+        self._count = 0
+        self._codes: dict[CodeType, tuple[bool, bool, str]] = {}
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
+
+    def start(self) -> None:
+        """Replace the functions of what has been imported."""
+        for place, names in _NAMES.items():
+            holder = _find(place)
+            for name in names.split():
+                original = getattr(holder, name, None)
+                if original is not None:
+                    counted = self._counting(original, place, name)
+                    _let_scripts_know(original, counted)
+                    self._replaced.append((holder, name, vars(holder).get(name), counted))
+                    setattr(holder, name, counted)
+
+    def stop(self) -> None:
+        """Put back what nobody else has replaced meanwhile."""
+        for holder, name, original, counted in self._replaced:
+            if vars(holder).get(name) is counted:
+                if original is None:  # it was inherited
+                    delattr(holder, name)
+                else:
+                    setattr(holder, name, original)
+        self._replaced.clear()
+
+    def take(self) -> list[tuple[Site, int]]:
+        """Return what was called since the last time, and how often."""
+        calls, self._calls, self._count = self._calls, {}, 0
+        counted: dict[Site, int] = {}
+        for (what, code, line), count in calls.items():
+            site = Site(what, code.co_filename, line)
+            counted[site] = counted.get(site, 0) + count
+        return [*counted.items()]
+
+    def _counting(self, original: Callable[..., Any], place: str, name: str) -> Callable[..., Any]:
+        note = self._note
+        shown = f"torch.{name.strip('_')}" if place == "torch._VF" else f"{place}.{name}"
+        drops = place == "torch._VF"
+        is_compiling = _is_compiling() if place.startswith("torch") else bool
+
+        @functools.wraps(original, assigned=("__name__", "__doc__"))
+        def function(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if not is_compiling() and not (
+                drops and len(args) > _TRAINING and args[_TRAINING] is False
+            ):
+                note(shown, sys._getframe(1), kwargs.get("generator"))  # noqa: SLF001 -- the way to it
+            return original(*args, **kwargs)
+
+        function.__module__ = place
+        function.__qualname__ = name
+        return function
+
+    def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:  # noqa: ANN401
+        """Note the innermost line of the user's, or else the innermost outside of torch."""
+        self._count += 1
+        if self._count > _MOST or (
+            generator is not None and generator is not sys.modules["torch"].default_generator
+        ):
+            return
+        known, first, by = self._codes, None, ""
+        for _ in range(_DEEPEST):
+            if frame is None:
+                break
+            code = frame.f_code
+            about = known.get(code)
+            if about is None:
+                about = known[code] = _about(code)
+            users, of_torch, asks = about
+            by = by or asks
+            if users:
+                first = code, frame.f_lineno
+                break
+            if first is None and not of_torch:
+                first = code, frame.f_lineno
+            frame = frame.f_back
+        if first is not None:
+            key = by or what, *first
+            self._calls[key] = self._calls.get(key, 0) + 1
+
+
+def _about(code: CodeType) -> tuple[bool, bool, str]:
+    """Tell of code whether it is the user's, whether it is torch's, and what draws in it."""
+    file = code.co_filename
+    path = file.replace("\\", "/")
+    users = path.startswith("<ipython-input") or not is_installed_file(file)
+    return users, "/torch/" in path or path.endswith("/random.py"), asker([file])
+
+
+def _find(place: str) -> Any:  # noqa: ANN401
+    """Return a module, or torch's class of tensors, where it has been imported."""
+    if place == "random":
+        return random
+    if place == "torch.Tensor":
+        return getattr(sys.modules.get("torch"), "Tensor", None)
+    return sys.modules.get(place)
+
+
+def _is_compiling() -> Callable[[], bool]:
+    import torch
+
+    compiling: Callable[[], bool] = torch.compiler.is_compiling
+    return compiling
+
+
+def _let_scripts_know(original: object, counted: object) -> None:
+    """Have TorchScript take the one for the other: it knows functions by their identity."""
+    builtins: Any = sys.modules.get("torch.jit._builtins")
+    with suppress(Exception):  # private; without it, scripts compiled meanwhile would fail
+        table = builtins._get_builtin_table()  # noqa: SLF001
+        if id(original) in table:
+            table[id(counted)] = table[id(original)]
+
+
+def source_of(what: str, name: str) -> bool:
+    """Tell whether a site's function acts on the source ``name``."""
+    if what.startswith("random."):
+        return name == "python"
+    if what.startswith("numpy."):
+        return name == "numpy"
+    return what.startswith("ipytorchseed.") or name.startswith("torch.")
+
+
+def seeds(site: Site) -> bool:
+    """Tell whether a site's function puts its source elsewhere."""
+    return site.what.rpartition(".")[2] in _SEEDS
+
+
+def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
+    """List what was called more often in one rank than in another, and acts on a source."""
+    for site, count in one.items():
+        if count > other.get(site, 0) and source_of(site.what, name):
+            yield site

@@ -1,0 +1,143 @@
+"""Why a source of one rank stands elsewhere than that of the others, in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ipytorchseed.ranks.callers import differ, seeds, source_of
+from ipytorchseed.ranks.records import Site  # noqa: TC001 -- msgspec reads the fields' types
+from ipytorchseed.rng.distance import draws_to, locate_state
+from ipytorchseed.rng.position import UNKNOWN, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ipytorchseed.ranks.track import Track
+
+_BOUND = 20_000_000
+"""Draws that are counted at most: a tenth of a second or so."""
+
+_SHOWN = {
+    "DataLoader": "a DataLoader's base seed",
+    "DataLoader's sampler": "a DataLoader's sampler",
+}
+"""What of torch's asks for draws, in words."""
+
+
+class Told(Struct, frozen=True):
+    """A source that parted; the fields are those of ``Finding``.
+
+    Attributes:
+        seeded: Whether every rank put the source elsewhere in this step.
+    """
+
+    ranks: list[int]
+    message: str
+    drew: int | None = None
+    site: Site | None = None
+    seeded: bool = False
+
+
+def explain(
+    name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
+) -> Told:
+    """Say which ranks stand apart, and what drew.
+
+    Args:
+        name: The source.
+        step: The step.
+        tracks: The ranks, at the step at which they parted.
+        groups: Those that are alike, the largest first.
+        begun: Whether they were alike before.
+    """
+    if not begun:
+        return _from_start(name, tracks, groups)
+    main, odd = groups[0], groups[1]
+    counts = {group[0]: _draws(name, tracks[group[0]], step) for group in (main, odd)}
+    one, other = counts[odd[0]], counts[main[0]]
+    if len(main) == len(odd) and other is not None and (one is None or one < other):
+        main, odd, one, other = odd, main, other, one  # of two, the one that drew more is told of
+    drew = one - other if one is not None and other is not None else None
+    site = _site(name, tracks[odd[0]], tracks[main[0]], drew)
+    others = "the others" if sum(map(len, groups)) - len(odd) > 1 else list_ranks(main)
+    who = list_ranks(odd)
+    if drew:
+        message = _more(who, others, name, drew)
+    elif site is not None and seeds(site):
+        message = f"{who} put {name} elsewhere than {others}"
+    else:
+        message = f"{who} left {name} elsewhere than {others}"
+    if site is not None:
+        message += f": {describe(site)}"
+    seeded = all(
+        any(seeds(each) and source_of(each.what, name) for each in track.sites)
+        for track in tracks.values()
+    )
+    return Told(odd, message, drew, site, seeded)
+
+
+def describe(site: Site) -> str:
+    """Write what drew, and on which line."""
+    what, rest = site.what, str(site).removeprefix(site.what)
+    return f"{_SHOWN.get(what, what)}{rest}"
+
+
+def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Told:
+    """Say where ranks stand that were never alike."""
+    odd = [number for group in groups[1:] for number in group]
+    if len(groups[0]) == len(groups[1]):
+        odd = [number for group in groups for number in group]
+    if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
+        return Told(odd, f"{name} is another in each rank")
+    (main, *_), (one, *_) = groups[0], groups[1]
+    first, other = _place(name, tracks[one]), _place(name, tracks[main])
+    if first.seed == other.seed is not None and None not in {first.draws, other.draws}:
+        drew = (first.draws or 0) - (other.draws or 0)
+        return Told(odd, _more(list_ranks(groups[1]), list_ranks(groups[0]), name, drew), drew)
+    stands = [f"{list_ranks(each)} at {_where(name, tracks[each[0]])}" for each in groups[::-1]]
+    return Told(odd, f"{name} is not the same: {', '.join(stands)}")
+
+
+def _more(who: str, others: str, name: str, drew: int) -> str:
+    more = "more" if drew > 0 else "fewer"
+    many = "one number" if abs(drew) == 1 else f"{abs(drew):,} numbers"
+    return f"{who} drew {many} {more} than {others} from {name}"
+
+
+def _place(name: str, track: Track) -> Position:
+    kept = track.states.get(name)
+    return locate_state(kept[-1][1]) if kept else UNKNOWN
+
+
+def _where(name: str, track: Track) -> str:
+    place = _place(name, track)
+    return track.marks[name].digest[:8] if place.seed is None else str(place)
+
+
+def _draws(name: str, track: Track, step: int) -> int | None:
+    """Count the numbers since the last full state that was kept before a step."""
+    origin, place = track.origin(name, step), track.marks[name].place
+    return None if origin is None or place is None else draws_to(origin, place, _BOUND)
+
+
+def _site(name: str, odd: Track, main: Track, drew: int | None) -> Site | None:
+    """Find the line that one called and the other did not; else the only one that drew."""
+    pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
+    for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
+        found = [*differ(one, other, name)]
+        found = [each for each in found if seeds(each) == (drew is None)] or found
+        if found:
+            return found[0]
+    drawing = [each for each in odd.sites if source_of(each.what, name)]
+    return drawing[0] if len(drawing) == 1 and drew else None
+
+
+def list_ranks(numbers: Sequence[int]) -> str:
+    """Write ranks as people list them: ``rank 2``, ``ranks 0 and 3``, ``ranks 1 to 3``."""
+    if len(numbers) == 1:
+        return f"rank {numbers[0]}"
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:  # noqa: PLR2004
+        return f"ranks {numbers[0]} to {numbers[-1]}"
+    return f"ranks {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"

@@ -1,0 +1,294 @@
+"""Looks of several ranks held side by side, step by step: what parted first, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.errors import RanksError
+from ipytorchseed.ranks.causes import explain, list_ranks
+from ipytorchseed.ranks.track import Track
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ipytorchseed.ranks.records import Look, Rank, Site
+
+WISHES = ("same", "distinct")
+
+
+class Finding(Struct, frozen=True):
+    """Ranks that parted, or should have and did not.
+
+    Attributes:
+        kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of what was named.
+        name: The source, the setting, the first tensor or part that differs.
+        step: The step after which it was seen; None for a single look.
+        after: The last step after which all were alike; None where they never were.
+        ranks: Those that stand apart; all where no others are more.
+        message: What happened, without the step.
+        drew: Numbers that those drew more than the others; negative for fewer, None if unknown.
+        site: The line that drew, where it is known.
+    """
+
+    kind: str
+    name: str
+    step: int | None
+    after: int | None
+    ranks: list[int]
+    message: str
+    drew: int | None = None
+    site: Site | None = None
+
+    def __str__(self) -> str:
+        if self.step is None:
+            return self.message
+        return f"{self.when}: {self.message}"
+
+    @property
+    def when(self) -> str:
+        """The step, in words, or those among which it is."""
+        if not self.step:
+            return "from the start"
+        begin = self.step if self.after is None else self.after + 1
+        return f"step {self.step}" if begin >= self.step else f"steps {begin} to {self.step}"
+
+
+class Row(Struct, frozen=True):
+    """What is shown of a source, a group of values or a setting, at the last step of all ranks.
+
+    Attributes:
+        kind: As in ``Finding``.
+        name: As in ``Finding``; empty for a group of values.
+        values: By rank: a digest, or a setting's value in words.
+        expected: What it should be, or None.
+    """
+
+    kind: str
+    name: str
+    values: dict[int, str]
+    expected: str | None = None
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Ranks that are alike, the largest group first."""
+        return grouped(self.values)
+
+
+class Judgement:
+    """What looks of several ranks tell.
+
+    Args:
+        ranks: Who each is, and its looks, by rank.
+        expect: What the sources should be, by name: ``same`` or ``distinct``.
+
+    Attributes:
+        ranks: Who each is.
+        steps: The last step that each was seen at.
+        findings: What parted, in the order of steps.
+        distinct: Sources that were distinct in all ranks from the start, and may be.
+        rows: Where they stood when all were last seen.
+        synchronised: Whether buffers are rank 0's at each forward pass, and were passed over.
+    """
+
+    def __init__(
+        self, ranks: Mapping[int, tuple[Rank, Iterable[Look]]], expect: Mapping[str, str]
+    ) -> None:
+        self._tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
+        self._expect = expect
+        self._alike: dict[tuple[str, str], int] = {}
+        self._settled: set[tuple[str, str]] = set()
+        self.ranks = [rank for rank, _ in ranks.values()]
+        self.single = all(rank.every == 0 for rank in self.ranks)
+        self.synchronised = any(rank.synchronised for rank in self.ranks)
+        self.findings: list[Finding] = []
+        self.distinct: list[str] = []
+        self.rows: list[Row] = []
+        for track in self._tracks.values():
+            track.advance()
+        while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
+            self._judge(min(pending))
+        self._judge_distinct()
+        self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
+
+    def _judge(self, step: int) -> None:
+        """Take the looks of a step, and hold those ranks side by side that have come so far."""
+        for track in self._tracks.values():
+            while track.pending is not None and track.pending.step == step:
+                track.advance()
+        active = {
+            number: track
+            for number, track in self._tracks.items()
+            if track.pending is not None or track.step == step
+        }
+        if len(active) > 1:
+            looked = all(track.looked == step for track in active.values())
+            if looked:
+                self._judge_settings(step, active)
+            for name in _shared([track.marks for track in active.values()]):
+                self._judge_source(step, name, active)
+            if looked:
+                for kind in _shared([track.values for track in active.values()]):
+                    self._judge_values(step, kind, active)
+        if len(active) == len(self._tracks):
+            self.rows = [*self._rows(active)]
+
+    def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
+        parted: dict[str, dict[int, str]] = {}
+        for name in _shared([track.settings for track in active.values()]):
+            key = "setting", name
+            values = {number: _shown(track.settings[name]) for number, track in active.items()}
+            if key not in self._settled and self._parts(key, step, values):
+                parted[name] = values
+        for name, values in parted.items():
+            if ("setting", name) in self._settled:  # by one before it
+                continue
+            groups = grouped(values)
+            others = [each for each in parted if each != name and grouped(parted[each]) == groups]
+            said = [f"{list_ranks(each)} {values[each[0]]}" for each in reversed(groups)]
+            message = f"{name} is not the same: {', '.join(said)}"
+            if others:
+                message += f" (and so {', '.join(others)})"
+            odd = [number for group in groups[1:] for number in group]
+            self._add("setting", name, step, odd, message)
+            self._settled.update(("setting", other) for other in others)
+
+    def _judge_source(self, step: int, name: str, active: dict[int, Track]) -> None:
+        key = "source", name
+        marks = {number: track.marks[name].digest for number, track in active.items()}
+        wish = self._expect.get(name)
+        if key in self._settled or wish == "distinct" or not self._parts(key, step, marks):
+            return
+        told = explain(name, step, active, grouped(marks), begun=key in self._alike)
+        if (
+            wish is None
+            and len({*marks.values()}) == len(marks)
+            and (key not in self._alike or told.seeded)
+        ):
+            self._settled.add(key)
+            self.distinct.append(name)
+            return
+        self._add("source", name, step, told.ranks, told.message, told.drew, told.site)
+
+    def _judge_values(self, step: int, kind: str, active: dict[int, Track]) -> None:
+        if (kind, "") in self._settled or (kind == "buffers" and self.synchronised):
+            return
+        parts = [track.values[kind] for track in active.values()]
+        names = [name for name in _union(parts) if len({part.get(name) for part in parts}) > 1]
+        if not names:
+            self._alike[kind, ""] = step
+            return
+        name = names[0]
+        groups = grouped(
+            {number: str(track.values[kind].get(name)) for number, track in active.items()}
+        )
+        apart = [number for group in groups[1:] for number in group]
+        clear = len(groups[0]) > len(groups[1])
+        who = f"{list_ranks(apart)} apart"
+        if not clear:
+            who += f" from {list_ranks(groups[0])}"
+        if len(groups) == len(active) > 2:  # noqa: PLR2004
+            who = "no two ranks are alike"
+        plural = kind in {"parameters", "buffers"}
+        begun = (kind, "") in self._alike
+        verb = ("part" if plural else "parts") if begun else ("differ" if plural else "differs")
+        message = f"{kind} {verb}, first in {name} ({who})"
+        self._add(kind, name, step, apart if clear else [*active], message)
+
+    def _judge_distinct(self) -> None:
+        """Look for sources that should be distinct and are not, where all ranks were last seen."""
+        for row in self.rows:
+            if row.kind != "source" or row.expected != "distinct":
+                continue
+            for group in row.groups:
+                if len(group) > 1:
+                    masks = any(rank.masks for rank in self.ranks) and row.name.startswith("torch")
+                    many = f"all {len(group)} ranks" if len(row.groups) == 1 else list_ranks(group)
+                    message = (
+                        f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
+                        f" alike in {list_ranks(group)}, expected distinct"
+                    )
+                    self._add("source", row.name, self._tracks[group[0]].step, group, message)
+
+    def _parts(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
+        """Tell whether ranks differ in something; remember where they were alike."""
+        if len({*values.values()}) > 1:
+            return True
+        self._alike[key] = step
+        return False
+
+    def _add(  # noqa: PLR0913, PLR0917 -- the fields of a finding
+        self,
+        kind: str,
+        name: str,
+        step: int,
+        ranks: list[int],
+        message: str,
+        drew: int | None = None,
+        site: Site | None = None,
+    ) -> None:
+        key = (kind, name) if kind in {"source", "setting"} else (kind, "")
+        self._settled.add(key)
+        after = self._alike.get(key)
+        if kind == "source" and after is not None:
+            after = step - 1  # they are looked at after each
+        when = None if self.single else step
+        self.findings.append(Finding(kind, name, when, after, ranks, message, drew, site))
+
+    def _rows(self, active: dict[int, Track]) -> Iterator[Row]:
+        def row(kind: str, name: str, values: list[str]) -> Row:
+            expected = self._expect.get(name) if kind == "source" else None
+            return Row(kind, name, dict(zip(active, values, strict=True)), expected)
+
+        tracks = [*active.values()]
+        for name in _shared([track.marks for track in tracks]):
+            yield row("source", name, [track.marks[name].digest for track in tracks])
+        for kind in _shared([track.values for track in tracks]):
+            if any(track.values[kind] for track in tracks):
+                yield row(kind, "", [_digest(track.values[kind]) for track in tracks])
+        for name in _shared([track.settings for track in tracks]):
+            if ("setting", name) in self._settled:
+                yield row("setting", name, [_shown(track.settings[name]) for track in tracks])
+
+
+def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
+    """Return what sources should be, checked.
+
+    Raises:
+        RanksError: One is neither ``"same"`` nor ``"distinct"``.
+    """
+    for name, wish in (expect or {}).items():
+        if wish not in WISHES:
+            msg = f"{name} is expected 'same' or 'distinct', not {wish!r}"
+            raise RanksError(msg)
+    return dict(expect or {})
+
+
+def grouped(values: Mapping[int, str]) -> list[list[int]]:
+    """Group ranks with the same value, the largest group first."""
+    groups: dict[str, list[int]] = {}
+    for number, value in values.items():
+        groups.setdefault(value, []).append(number)
+    return sorted(groups.values(), key=lambda group: (-len(group), group))
+
+
+def _shared(mappings: list[dict[str, Any]]) -> list[str]:
+    """List the names that all have, in the order of the first."""
+    return [name for name in mappings[0] if all(name in each for each in mappings)]
+
+
+def _union(mappings: list[dict[str, str]]) -> list[str]:
+    return [*dict.fromkeys(name for each in mappings for name in each)]
+
+
+def _shown(value: object) -> str:
+    """Write a setting; a device without its number, which ranks may have of their own."""
+    text = str(value)
+    return text.partition(":")[0] if text.startswith(("cuda:", "xpu:")) else text
+
+
+def _digest(parts: Mapping[str, str]) -> str:
+    from xxhash import xxh3_64_hexdigest
+
+    return xxh3_64_hexdigest("\n".join(f"{name} {part}" for name, part in parts.items()).encode())

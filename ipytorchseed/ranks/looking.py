@@ -1,0 +1,195 @@
+"""What there is to see of this process: sources, settings, parameters, and what else is named."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.ranks.records import Look, Mark, Rank
+from ipytorchseed.rng.distance import mark_of
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import sources
+from ipytorchseed.session.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
+"""Variables that a launcher gives the same value in all its processes."""
+
+_OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
+                  "PYTHONHASHSEED"})  # fmt: skip
+"""Settings that bear on no number of a training."""
+
+_SHARDED = frozenset({"DTensor", "FlatParameter"})
+"""Classes of tensors of which each rank has a part of its own."""
+
+_RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "process_index"})
+"""Attributes of samplers that differ between ranks, or follow from how many there are."""
+
+_DROPS = ("Dropout", "RReLU")
+
+
+def describe(model: object = None, every: int = 0) -> Rank:
+    """Return which process this is.
+
+    Args:
+        model: The model, as the user trains it; None for none.
+        every: Steps between two looks at it.
+    """
+    world = os.environ.get("WORLD_SIZE", "")
+    distributed: Any = sys.modules.get("torch.distributed")
+    begun = distributed is not None and distributed.is_available() and distributed.is_initialized()
+    size = distributed.get_world_size() if begun else int(world) if world.isdecimal() else None
+    return Rank(
+        rank=own_rank() or 0,
+        world=size,
+        launch=" ".join(os.environ.get(name, "") for name in _LAUNCH).strip(),
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started=time.time(),
+        every=every,
+        synchronised=_is_replica(model) and _shares_buffers(model),
+        masks=any(
+            type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
+            for each in getattr(bare(model), "modules", lambda: ())()
+        ),
+    )
+
+
+def _is_replica(model: object) -> bool:
+    return type(model).__name__ == "DistributedDataParallel"
+
+
+def _shares_buffers(replica: Any) -> bool:  # noqa: ANN401
+    """Tell whether a replica has buffers, and takes those of rank 0 at each forward pass."""
+    names = ("forward_sync_buffers", "broadcast_buffers")  # of torch from 2.13 on, and before
+    return next(replica.buffers(), None) is not None and any(
+        vars(replica).get(name) is True for name in names
+    )
+
+
+def bare(model: Any) -> Any:  # noqa: ANN401
+    """Return a model without what DistributedDataParallel and torch.compile put around it."""
+    while True:
+        inner = getattr(model, "module", None) if _is_replica(model) else None
+        inner = inner if inner is not None else getattr(model, "_orig_mod", None)
+        if inner is None:
+            return model
+        model = inner
+
+
+class Looker:
+    """Looks at this process, again and again.
+
+    Args:
+        model: Returns the model, or None.
+        named: What else is looked at, by name.
+    """
+
+    def __init__(self, model: Callable[[], Any], named: Mapping[str, Any]) -> None:
+        self._model = model
+        self._named = named
+        self._settings = Settings()
+        self._readers: dict[str, Callable[[], bytes | None]] = {}
+
+    def look(self, step: int) -> Look:
+        """Look at everything."""
+        self._readers = {source.name: source.read for source in sources()}
+        for found in find_generators(self._named):
+            self._readers[found.name] = partial(found.kind.read, found.object)
+        states = self.states()
+        return Look(
+            step,
+            {name: mark(state) for name, state in states.items()},
+            None,
+            states,
+            self.values(),
+            {name: value for name, value in self._settings.read("").items() if name not in _OWN},
+        )
+
+    def states(self) -> dict[str, bytes]:
+        """Read the sources and named generators that were there at the last look."""
+        read = {name: reader() for name, reader in self._readers.items()}
+        return {name: state for name, state in read.items() if state is not None}
+
+    def values(self) -> dict[str, dict[str, str]]:
+        """Digest the model's tensors, and what else is named, part by part."""
+        found: dict[str, dict[str, str]] = {}
+        model = bare(self._model())
+        names: dict[int, str] = {}
+        if hasattr(model, "named_parameters"):
+            parameters = [*model.named_parameters()]
+            names = {id(each): name for name, each in parameters}
+            found["parameters"] = dict(self._tensors(parameters))
+            found["buffers"] = dict(self._tensors(model.named_buffers()))
+        for name, value in self._named.items():
+            found[name] = dict(self._parts(value, names))
+        return found
+
+    def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+        for name, tensor in items:
+            if type(tensor).__name__ not in _SHARDED:
+                yield name, self._digest(tensor.detach())  # without its gradient
+
+    def _digest(self, value: object) -> str:
+        return fingerprint(value, budget=_unbounded()).digest
+
+    def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+        """Digest an object by the parts in which ranks may differ, and may not."""
+        inner = getattr(value, "optimizer", None)  # as accelerate wraps one
+        if hasattr(inner, "param_groups"):
+            value = inner
+        if hasattr(value, "param_groups"):
+            yield from self._optimizer(value, names)
+        elif hasattr(value, "batch_sampler") or hasattr(value, "sampler"):
+            for place in ("batch_size", "num_workers", "drop_last"):
+                yield place, repr(getattr(value, place, None))
+            batches = getattr(value, "batch_sampler", None)
+            sampler = getattr(batches, "sampler", None) or getattr(value, "sampler", None)
+            yield from self._scalars(sampler, "sampler.")
+        elif hasattr(value, "set_epoch"):
+            yield from self._scalars(value, "")
+        elif not find_generators({"it": value}) or hasattr(value, "__dict__"):
+            whole = fingerprint(value, budget=_unbounded())
+            yield from whole.parts.items()
+            yield "content", whole.digest
+
+    def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:
+        yield f"{prefix}class", type(value).__name__
+        for name, item in getattr(value, "__dict__", {}).items():
+            if isinstance(item, (bool, int, float, str)) and name not in _RANKED:
+                yield f"{prefix}{name}", repr(item)
+
+    def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+        for number, group in enumerate(optimizer.param_groups):
+            prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
+            for name, item in group.items():
+                if name != "params":
+                    yield f"{prefix}{name}", self._digest(item)
+            for place, parameter in enumerate(group["params"]):
+                called = names.get(id(parameter), f"parameter {place}")
+                for name, item in optimizer.state.get(parameter, {}).items():
+                    yield f"{prefix}{called} {name}", self._digest(item)
+
+
+def mark(state: bytes) -> Mark:
+    """Name where a state stands."""
+    return Mark(digest(state), mark_of(state))
+
+
+def _unbounded() -> Budget:
+    """Return a budget in which every value is read whole."""
+    return Budget(seconds=float("inf"))
+
+
+def take(model: object = None, named: Mapping[str, Any] | None = None) -> tuple[Rank, Look]:
+    """Look once at this process; also what is asked of an engine."""
+    return describe(model), Looker(lambda: model, named or {}).look(0)

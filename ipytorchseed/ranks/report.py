@@ -1,0 +1,205 @@
+"""Ranks side by side, as text, HTML and JSON."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ipytorchseed.ranks.causes import describe, list_ranks
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import draw_table, wrap
+from ipytorchseed.render.values import hue, short_digest
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.ranks.judging import Finding, Judgement, Row
+
+_COLUMNS = 5
+"""Ranks that have a column each in 80 columns of text; of more, those alike share a line."""
+
+
+class RanksView(View):
+    """What there is to see of several ranks.
+
+    Args:
+        judgement: What their looks tell.
+        notes: What else is to be said, a clause each.
+    """
+
+    def __init__(self, judgement: Judgement, notes: Sequence[str] = ()) -> None:
+        self.findings = judgement.findings
+        self.rows = judgement.rows
+        self.ranks = sorted(rank.rank for rank in judgement.ranks)
+        self._steps = judgement.steps
+        self._judged = judgement
+        self._notes = notes
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing parted that should be alike, and nothing is alike that should not be."""
+        return not self.findings
+
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence: the first cause, and where parameters parted after it."""
+        if len(self.ranks) == 1:
+            return f"Only rank {self.ranks[0]} is there: nothing to compare."
+        if not self.findings:
+            steps = min(self._steps.values())
+            when = "" if self._judged.single else f", to step {steps:,}"
+            return f"All {len(self.ranks)} ranks are alike{when}."
+        said, then = str(self.findings[0]), self._then
+        if then is not None:
+            parted, _, where = then.message.partition(",")
+            said += f"; {parted}{f' at {then.when}' if then.step else ''},{where}"
+        capital = not said.startswith(self.findings[0].name)
+        return f"{said[0].upper() if capital else said[0]}{said[1:]}."
+
+    @property
+    def _then(self) -> Finding | None:
+        """Where parameters parted, or else buffers, after what came first."""
+        first, *others = self.findings
+        found = [each for kind in ("parameters", "buffers") for each in others if each.kind == kind]
+        return found[0] if found and first.kind in {"source", "setting"} else None
+
+    @property
+    def others(self) -> list[Finding]:
+        """What the headline does not say."""
+        return [each for each in self.findings[1:] if each is not self._then]
+
+    @property
+    def notes(self) -> list[str]:
+        """What else is to be said, a sentence each."""
+        said = [*self._notes]
+        if self._judged.distinct:
+            names = ", ".join(self._judged.distinct)
+            said.append(f"distinct in all ranks, and taken for meant so: {names}")
+        if self._judged.synchronised:
+            said.append("buffers are rank 0's at each forward pass, and not compared")
+        ends = {*self._steps.values()}
+        if len(ends) > 1:
+            last = max(ends)
+            short = [each for each in self.ranks if self._steps[each] < last]
+            seen = ", ".join(f"{self._steps[each]:,}" for each in short)
+            verb = "was" if len(short) == 1 else "were"
+            said.append(f"{list_ranks(short)} {verb} last seen at step {seen}, others at {last:,}")
+        return [f"{each[0].upper()}{each[1:]}." for each in said]
+
+    def verdict(self, row: Row) -> str:
+        """Say of a row who is alike."""
+        groups = row.groups
+        if len(groups) == 1:
+            return "alike" if row.expected != "distinct" else "alike, expected distinct"
+        if len(groups) == len(row.values):
+            return "distinct" if row.expected != "same" else "distinct, expected same"
+        if len(groups[0]) > len(groups[1]):
+            return f"{list_ranks(sorted(chain(*groups[1:])))} apart"
+        return f"{len(groups)} groups"
+
+    def breaks(self, row: Row) -> bool:
+        """Tell whether a row is what a finding is about."""
+        return any(each.kind == row.kind and (not row.name or each.name == row.name)
+                   for each in self.findings)  # fmt: skip
+
+    def title(self, row: Row) -> str:
+        """Return what a row is about."""
+        return row.name or row.kind
+
+    @staticmethod
+    def shown(row: Row, rank: int) -> str:
+        """Return a row's value in a rank, as people read it."""
+        value = row.values.get(rank)
+        return value if value is not None and row.kind == "setting" else short_digest(value)
+
+    @staticmethod
+    def hue(row: Row, rank: int) -> int | None:
+        """Return the colour of a digest's chip; None for what is none."""
+        return None if row.kind == "setting" or rank not in row.values else hue(row.values[rank])
+
+    def odd(self, row: Row, rank: int) -> bool:
+        """Tell whether a rank's value is to be marked."""
+        return self.breaks(row) and (len(row.groups) == 1 or rank not in row.groups[0])
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [wrap(self.headline, first="")]
+        parts += [wrap(str(each), first="  ") for each in self.others]
+        if self.rows and len(self.ranks) > 1:
+            parts += ["", self._wide() if len(self.ranks) <= _COLUMNS else self._long()]
+        if self.notes:
+            parts += ["", *(wrap(note, first="") for note in self.notes)]
+        return "\n".join(parts)
+
+    def _wide(self) -> str:
+        """Draw a column for each rank."""
+        columns = {
+            "": {"overflow": "fold"},
+            **{f"rank {rank}": {"overflow": "fold"} for rank in self.ranks},
+            " ": {"overflow": "fold"},
+        }
+        rows = [
+            (self.title(row), *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
+            for row in self.rows
+        ]
+        return draw_table("", columns, rows)
+
+    def _long(self) -> str:
+        """Draw a line for ranks that are alike."""
+        rows = [
+            (self.title(row) if not place else "", self.shown(row, group[0]), list_ranks(group))
+            for row in self.rows
+            for place, group in enumerate(row.groups)
+        ]
+        columns = {title: {"overflow": "fold"} for title in ("", "State", "Ranks")}
+        return draw_table("", columns, rows)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("ranks", view=self)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        return json.dumps({
+            "schema": 1,
+            "alike": self.alike,
+            "ranks": [
+                {
+                    "rank": each.rank,
+                    "world": each.world,
+                    "host": each.host,
+                    "steps": None if each.every == 0 else self._steps[each.rank],
+                }
+                for each in self._judged.ranks
+            ],
+            "headline": self.headline,
+            "findings": [_as_json(each) for each in self.findings],
+            "rows": [
+                {
+                    "kind": row.kind,
+                    "name": self.title(row),
+                    "values": {str(rank): value for rank, value in row.values.items()},
+                    "alike": row.groups,
+                    "expected": row.expected,
+                    "ok": not self.breaks(row),
+                }
+                for row in self.rows
+            ],
+            "notes": self.notes,
+        })  # fmt: skip
+
+
+def _as_json(finding: Finding) -> dict[str, object]:
+    site = finding.site
+    return {
+        "kind": finding.kind,
+        "name": finding.name,
+        "step": finding.step,
+        "after": finding.after,
+        "ranks": finding.ranks,
+        "drew": finding.drew,
+        "by": site and {"what": describe(site), "file": site.file, "line": site.line},
+        "message": finding.message,
+    }

@@ -1,0 +1,201 @@
+"""``its.ranks.watch``: each rank writes down, step by step, where it stands; no rank waits."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import weakref
+from contextlib import suppress
+from multiprocessing import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ipytorchseed.errors import RanksError
+from ipytorchseed.ranks.callers import Callers
+from ipytorchseed.ranks.looking import Looker, bare, describe, mark
+from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
+
+if TYPE_CHECKING:
+    import os
+    from types import TracebackType
+
+_SECONDS = 1.0
+"""For so long, at most, lines are held back: a process that is killed loses no more."""
+
+_current: Watch | None = None
+
+
+def watch(
+    model: Any,  # noqa: ANN401 -- torch.nn.Module
+    every: int = 100,
+    *,
+    folder: str | os.PathLike[str] = FOLDER,
+    **named: Any,
+) -> Watch:
+    """Write down where this rank stands, from now on, in a file of its own.
+
+    Call it in each rank, before the first step. There is no communication, so nothing can hang.
+    After each step of the optimizer it notes the sources that moved and which lines drew; every
+    ``every`` steps also digests of parameters and buffers, and settings. An error of its own ends
+    the watch with a warning, and never the training.
+
+    Args:
+        model: The model; where DistributedDataParallel wraps it, that, so that it is known which
+            buffers are made alike.
+        every: Steps of the optimizer between two looks at parameters. Of several optimizers,
+            the first that moves parameters of the model counts.
+        folder: Where the files are written, one for each rank, over those of an earlier watch.
+        named: What else is looked at as often: a loader, a sampler, an optimizer, generators.
+
+    Returns:
+        The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
+
+    Raises:
+        RanksError: ``every`` is no positive integer, or the folder cannot be written to.
+
+    Example:
+        >>> its.ranks.watch(model, every=100)
+    """
+    global _current  # noqa: PLW0603 -- one of a process is under way
+    if type(every) is not int or every < 1:
+        msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
+        raise RanksError(msg)
+    if _current is not None:
+        _current.stop()
+    _current = Watch(model, every, Path(folder), named)
+    return _current
+
+
+class Watch:
+    """What writes down where a rank stands; see ``watch``.
+
+    Attributes:
+        path: The file that it writes.
+        step: The optimizer's steps so far.
+    """
+
+    def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:  # noqa: ANN401
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        who = describe(model, every)
+        self.path = folder / f"rank-{who.rank}.jsonl"
+        self.step = 0
+        self._every = every
+        self._lines: list[bytes] = []
+        self._written = time.monotonic()
+        self._clock: weakref.ref[Any] | None = None
+        self._marks: dict[str, Mark] = {}
+        self._sites: Any = None
+        self._settings: dict[str, Any] = {}
+        self._parameters = {id(each) for each in bare(model).parameters()}
+        self._looker = Looker(weakref.ref(model), named)
+        self._callers = Callers()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("wb", buffering=0)
+        except OSError as error:
+            msg = f"{self.path} cannot be written to ({error.strerror}); name another: folder=…"
+            raise RanksError(msg) from None
+        self._note(who)
+        self._look()
+        self._write()
+        self._callers.start()
+        self._hook = register_optimizer_step_post_hook(self._stepped)
+        # Runs in children of multiprocessing too, which `atexit` does not before Python 3.13.
+        self._end = util.Finalize(None, self._finish, exitpriority=10)
+        util.register_after_fork(self, Watch._leave)
+
+    def __enter__(self) -> Watch:  # noqa: PYI034 -- `Self` is of Python 3.11
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Look a last time, and end; a second time, do nothing."""
+        if self._file.closed:
+            return
+        with suppress(Exception):  # the training has ended well, whatever is gone meanwhile
+            self._note(Look(self.step, values=self._looker.values()))
+        self._finish()
+        self._end.cancel()
+
+    def _finish(self) -> None:
+        """Write the last lines, and end; what came after the last step is not looked at."""
+        if not self._file.closed:
+            self._note(Look(self.step))
+            self._write()
+            self._leave()
+
+    def _leave(self) -> None:
+        """End without a word: in a child that was forked, the file is its parent's."""
+        self._hook.remove()
+        self._callers.stop()
+        self._lines.clear()
+        self._file.close()
+
+    def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ANN401, ARG002 -- torch's
+        """Look, after a step."""
+        try:
+            if self._is_clock(optimizer):
+                self.step += 1
+                whole = self.step % self._every == 0
+                (self._look if whole else self._glance)()
+                if whole or time.monotonic() - self._written > _SECONDS:
+                    self._write()
+        except Exception as error:  # noqa: BLE001 -- the user's training goes on
+            self._write()
+            self._leave()
+            said = f"{type(error).__name__}: {error}".partition("\n")[0]
+            warnings.warn(f"ranks are no longer watched: {said}", stacklevel=2)
+
+    def _is_clock(self, optimizer: Any) -> bool:  # noqa: ANN401
+        """Tell whether it is the first optimizer that moves parameters of the model."""
+        if self._clock is None or self._clock() is None:
+            groups = optimizer.param_groups
+            if not any(
+                id(each) in self._parameters for group in groups for each in group["params"]
+            ):
+                return False
+            self._clock = weakref.ref(optimizer)
+        return self._clock() is optimizer
+
+    def _look(self) -> None:
+        """Look at everything."""
+        look = self._looker.look(self.step)
+        kept = {name for name, each in look.marks.items() if self._marks.get(name) != each}
+        self._keep(look, {name: state for name, state in look.states.items() if name in kept})
+
+    def _glance(self) -> None:
+        """Look at the sources alone."""
+        states = self._looker.states()
+        self._keep(Look(self.step, {name: mark(state) for name, state in states.items()}), {})
+
+    def _keep(self, look: Look, states: dict[str, bytes]) -> None:
+        """Note what is another than after the step before."""
+        moved = {name: each for name, each in look.marks.items() if self._marks.get(name) != each}
+        self._marks = look.marks
+        look.marks, look.states = moved, states
+        if look.settings == self._settings:
+            look.settings = None
+        self._settings = look.settings or self._settings
+        sites = self._callers.take()
+        look.sites = None if sites == self._sites else sites
+        self._sites = sites
+        if moved or look.sites is not None or look.values is not None:
+            self._note(look)
+
+    def _note(self, record: Rank | Look) -> None:
+        self._lines.append(msgspec.json.encode(record) + b"\n")
+
+    def _write(self) -> None:
+        lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
+        if lines:
+            self._file.write(lines)

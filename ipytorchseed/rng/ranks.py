@@ -1,0 +1,40 @@
+"""Which of several processes this is, and the seed of its own that follows from a common one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+from ipytorchseed.rng.seeds import derive_seed
+
+
+def own_rank() -> int | None:
+    """Return which of several processes this is that run the same notebook; None where it is one.
+
+    From ``torch.distributed`` where that is in use, else a launcher's environment, else the number
+    of the ipyparallel engine. Nothing is imported or begun.
+    """
+    distributed: Any = sys.modules.get("torch.distributed")
+    with suppress(Exception):  # half imported, or being torn down
+        begun = distributed.is_available() and distributed.is_initialized()
+        if begun and distributed.get_world_size() > 1:
+            return int(distributed.get_rank())
+    for name in ("RANK", "LOCAL_RANK"):
+        told = os.environ.get(name, "")
+        if told.isdecimal():
+            return int(told)
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    engine = getattr(getattr(shell, "kernel", None), "engine_id", None)
+    return engine if isinstance(engine, int) else None
+
+
+def seed_by_rank(seed: int, rank: int | None) -> int:
+    """Derive the seed of a rank, whatever the number of ranks.
+
+    Args:
+        seed: The common seed, from 0 to 2**32-1.
+        rank: The rank; a process that has none counts as rank 0.
+    """
+    return derive_seed(seed, f"rank {rank or 0}")

@@ -1,0 +1,147 @@
+"""Mistakes planted in one of four ranks: rank, step, name and line are told, and no others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import ipytorchseed as its
+from ipytorchseed.cli import main
+from ipytorchseed.ranks.callers import Callers
+from tests.ranks.training import CASES
+from tests.test_schemas import check
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_parted_first_is_told(played, name):
+    """Each case has one first cause; a clean one has none at all."""
+    case = CASES[name]
+    view = its.ranks.read(played / str([*CASES].index(name)), expect=case.get("expect"))
+    if "finding" not in case:
+        assert view.alike, view.headline
+        assert view.headline == "All 4 ranks are alike, to step 9."
+        return
+    first = view.findings[0]
+    assert {field: getattr(first, field) for field in case["finding"]} == case["finding"]
+    if "by" in case:
+        assert first.site.line == case["line"]
+        assert (first.drew is None) == (case["by"] in {"torch.manual_seed", "ipytorchseed.seed"})
+        assert f"{case['by']}, training.py line {case['line']}" in view.headline
+    if "then" in case:
+        then = view.findings[1]
+        assert {field: getattr(then, field) for field in case["then"]} == case["then"]
+        assert "; parameters part at step 7, first in 0.weight (rank 0 apart)" in view.headline
+
+
+def test_the_whole_sentence_is_the_one_that_people_need(played):
+    """Who, how much, from what, by what, where, and what came of it."""
+    number = [*CASES].index("and where it drops, parameters part")
+    line = CASES["and where it drops, parameters part"]["line"]
+    assert its.ranks.read(played / str(number)).headline == (
+        "Step 7: rank 0 drew 2 numbers more than the others from torch.cpu: a DataLoader's base"
+        f" seed, training.py line {line}; parameters part at step 7, first in 0.weight (rank 0"
+        " apart)."
+    )
+
+
+def test_a_comparison_is_the_same_in_words_table_and_json(played):
+    """Gathered by all ranks: alike, masks alike that should not be, one rank apart."""
+    told = json.loads((played / "compared.json").read_text())
+    alike, masks, apart = (json.loads(told[each]) for each in ("alike", "masks", "apart"))
+    check("ranks", told["alike"])
+    assert alike["alike"]
+    assert [each["rank"] for each in alike["ranks"]] == [0, 1, 2, 3]
+    assert masks["headline"] == (
+        "All 4 ranks draw the same masks: torch.cpu is alike in ranks 0 to 3, expected distinct."
+    )
+    assert [each["ranks"] for each in apart["findings"]] == [[2], [2], [2]]
+    assert [each["name"] for each in apart["findings"]] == ["torch.cpu", "3.weight", "lr"]
+    assert apart["findings"][0]["drew"] == 2
+    assert told["text"].startswith("Rank 2 drew 2 numbers more than ranks 0, 1 and 3 from torch")
+    assert max(map(len, told["text"].splitlines())) <= 80
+    assert told["raised"].endswith("; parameters differ, first in 3.weight (rank 2 apart)")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_command_says_the_same(played, name):
+    """As JSON that its schema describes; the exit code tells whether all is as it should be."""
+    words = ["ranks", str(played / str([*CASES].index(name))), "--json"]
+    for source, wish in CASES[name].get("expect", {}).items():
+        words += ["--expect", wish, source]
+    done = CliRunner().invoke(main, words)
+    told = check("ranks", done.stdout)
+    assert told["alike"] is ("finding" not in CASES[name])
+    assert done.exit_code == (0 if told["alike"] else 1)
+
+
+def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
+    """A rank that was killed may leave half a line; that is told, and the others go on."""
+    source = played / str([*CASES].index("rand in rank 2 at 4"))
+    for path in source.iterdir():
+        content = path.read_bytes()
+        kept = content[: len(content) * 2 // 3] if path.name == "rank-1.jsonl" else content
+        (tmp_path / path.name).write_bytes(kept)
+    view = its.ranks.read(tmp_path)
+    assert view.findings[0].ranks == [2]
+    assert view.findings[0].step == 4
+    assert any(note.startswith("Rank 1's file is whole to line ") for note in view.notes)
+    assert any(note.startswith("Rank 1 was last seen at step ") for note in view.notes)
+    (tmp_path / "rank-1.jsonl").write_bytes(b"{")
+    view = its.ranks.read(tmp_path)
+    assert view.ranks == [0, 2, 3]
+    assert "Rank-1.jsonl cannot be read, and is left out." in view.notes
+    assert "Nothing is there of rank 1." in view.notes
+
+
+def test_files_of_an_earlier_launch_are_left_out(played, tmp_path):
+    """As after a launch with fewer ranks into the same folder."""
+    source = played / str([*CASES].index("clean: plain"))
+    for path in source.iterdir():
+        content = path.read_text()
+        if path.name == "rank-3.jsonl":
+            content = content.replace('"world":4', '"world":8')
+            content = content.replace('"started":', '"started":1,"then":')
+        (tmp_path / path.name).write_text(content)
+    view = its.ranks.read(tmp_path)
+    assert view.ranks == [0, 1, 2]
+    assert "Rank 3's file is of an earlier launch, and left out." in view.notes
+
+
+def test_functions_are_put_back(put_back):
+    """Whatever was replaced to count, also what was inherited."""
+    import random
+
+    import torch
+
+    before = torch.rand, random.random, torch._VF.dropout
+    callers = Callers()
+    callers.start()
+    assert torch.rand is not before[0]
+    scripted = torch.jit.script(torch.nn.Dropout(0.5))
+    torch.rand(1)
+    torch.empty(2).normal_()
+    torch.rand(1, generator=torch.Generator())
+    torch.nn.functional.dropout(torch.ones(2), training=False)
+    random.random()
+    names = [site.what for site, _ in callers.take()]
+    callers.stop()
+    assert names == ["torch.rand", "torch.Tensor.normal_", "random.random"]
+    assert (torch.rand, random.random, torch._VF.dropout) == before
+    assert "normal_" not in vars(torch.Tensor)
+    assert scripted(torch.ones(2)).shape == (2,)
+
+
+def test_a_compiled_model_is_compiled_as_ever(put_back):
+    """The functions are what they were while torch.compile looks at them."""
+    import torch
+
+    callers = Callers()
+    callers.start()
+    try:
+        module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5))
+        compiled = torch.compile(module, backend="eager", fullgraph=True)
+        assert compiled(torch.ones(1, 2)).shape == (1, 2)
+    finally:
+        callers.stop()

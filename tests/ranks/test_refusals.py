@@ -1,0 +1,70 @@
+"""What cannot be compared, watched or read is said in one line."""
+
+from __future__ import annotations
+
+import os
+from unittest.mock import patch
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+import ipytorchseed as its
+from ipytorchseed.cli import main
+from ipytorchseed.errors import LookupFailure, RanksError
+from ipytorchseed.rng.ranks import own_rank, seed_by_rank
+
+
+def test_one_process_has_nothing_to_compare():
+    """It is said how to get a process group."""
+    with pytest.raises(RanksError, match="this process has none: call torch"):
+        its.ranks.compare()
+    with pytest.raises(RanksError, match="numpy is expected 'same' or 'distinct', not 'equal'"):
+        its.ranks.compare(expect={"numpy": "equal"})
+
+
+def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
+    """And its watching ends with it: the hook is gone, the functions are torch's again."""
+    model = torch.nn.Linear(1, 1)
+    with pytest.raises(RanksError, match="at least 1, not 0"):
+        its.ranks.watch(model, every=0)
+    (tmp_path / "file").touch()
+    with pytest.raises(RanksError, match="cannot be written to"):
+        its.ranks.watch(model, folder=tmp_path / "file")
+    rand = torch.rand
+    with its.ranks.watch(model, folder=tmp_path / "one") as watch:
+        assert torch.rand is not rand
+        torch.optim.SGD(model.parameters(), lr=1).step()
+    assert torch.rand is rand
+    torch.optim.SGD(model.parameters(), lr=1).step()
+    assert watch.step == 1
+    assert its.ranks.read(tmp_path / "one").headline == "Only rank 0 is there: nothing to compare."
+
+
+def test_the_command_says_what_is_missing(tmp_path):
+    """Exit code 2, and what to do."""
+    for folder, expect, said in (
+        (tmp_path / "none", (), "there is no folder"),
+        (tmp_path, (), "no rank has written to"),
+        (tmp_path, ("--expect", "sam", "numpy"), "numpy is expected 'same' or 'distinct'"),
+    ):
+        done = CliRunner().invoke(main, ["ranks", str(folder), *expect])
+        assert done.exit_code == 2
+        assert said in done.output
+        assert len(done.output.splitlines()) == 1
+    with pytest.raises(LookupFailure):
+        its.ranks.read(tmp_path)
+
+
+def test_each_rank_has_a_seed_of_its_own(put_back):
+    """It follows from the seed and the rank alone, however many ranks there are."""
+    with patch.dict(os.environ, {"RANK": "3", "WORLD_SIZE": "4"}):
+        assert own_rank() == 3
+        its.seed(42, rank=True)
+        assert torch.initial_seed() == seed_by_rank(42, 3)
+        os.environ["WORLD_SIZE"] = "8"
+        its.seed(42, rank=True)
+        assert torch.initial_seed() == seed_by_rank(42, 3)
+    its.seed(42, rank=True)
+    assert torch.initial_seed() == seed_by_rank(42, 0)
+    assert len({seed_by_rank(42, rank) for rank in range(1000)}) == 1000

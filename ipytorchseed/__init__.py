@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
+    from ipytorchseed.trace.tracing import trace as trace
 
     def inspector() -> Inspection:
         """Return the inspector; see ``ipytorchseed/inspector``."""
@@ -49,14 +50,15 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "seed",
     "seed_worker",
     "snapshot",
+    "trace",
     "unload_ipython_extension",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything
     """Load a public name from where it lives, once."""
-    if name == "inspector":
-        return import_module("ipytorchseed.inspector")  # a folder that can be called
+    if name in ("inspector", "trace"):
+        return import_module(f"ipytorchseed.{name}")  # a folder that can be called
     if name not in _HOME:
         msg = f"module 'ipytorchseed' has no attribute {name!r}"
         raise AttributeError(msg)

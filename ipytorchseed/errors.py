@@ -10,6 +10,7 @@
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
+    ├── TraceError (RuntimeError)  a file of operations cannot be written, or is none
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
 Each message says what happened, to which thing, and what to do.
@@ -50,6 +51,10 @@ class ReplayError(IPyTorchSeedError, RuntimeError):
 
 class LedgerError(IPyTorchSeedError, RuntimeError):
     """The ledger's file cannot be opened, read or written."""
+
+
+class TraceError(IPyTorchSeedError, RuntimeError):
+    """A file of operations cannot be written or read; the message is one line."""
 
 
 class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken

@@ -16,6 +16,9 @@ T = TypeVar("T")
 PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
 """Marks: what is told apart where two recordings are compared. They add up."""
 
+SILENT = VIEW | UNWRITTEN
+"""Operations that give no values of their own."""
+
 
 class Numbers(Generic[T]):
     """Gives values numbers, from 0, in the order in which they are first met.

@@ -13,11 +13,12 @@ from ipytorchseed.cli.commands import Commands
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
+from ipytorchseed.cli.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMANDS = (check, kernel, ledger, report)
+COMMANDS = (check, kernel, ledger, report, trace)
 
 
 @contextmanager

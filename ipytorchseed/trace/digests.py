@@ -69,17 +69,23 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
             return _lent(tensor, as_it_lies=not portable)
         if contiguous(tensor):
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
-        if portable:
-            return _copied(tensor)
         steps = strides(tensor)
-        span = 1
-        for length, step in zip(sizes, steps, strict=True):
-            span += (length - 1) * step
-        if span <= count:  # without gaps, in which there would be what is not the tensor's
+        span = _span(sizes, steps)
+        if (
+            not portable and span <= count
+        ):  # without gaps, in which there would be what is not the tensor's
             return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
         return _copied(tensor)
 
     return digest
+
+
+def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
+    """Return how many elements lie between a tensor's first and last, both included."""
+    span = 1
+    for length, step in zip(sizes, steps, strict=True):
+        span += (length - 1) * step
+    return span
 
 
 def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401

@@ -253,10 +253,6 @@ class Track:
         self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
-    def __len__(self) -> int:
-        """Operations that are not written yet."""
-        return len(self._of)
-
     def digest(self, tensor: Any) -> int:  # noqa: ANN401
         """Digest a tensor, and keep its shape and dtype when it is first met."""
         found = self._digest(tensor)
@@ -387,6 +383,6 @@ def _rank() -> int | None:
 
 def _settings() -> dict[str, str]:
     """Return versions, hardware and flags as text."""
-    found = {fact.name: fact.read() for fact in FACTS}
+    found: dict[str, object] = {fact.name: fact.read() for fact in FACTS}
     found |= {name: plain(value) for name, value in read_flags().items()}
     return {name: _plain(str(value)) for name, value in found.items() if value is not None}

@@ -119,11 +119,9 @@ class Recorder:
 
     def watch(self) -> Any:  # noqa: ANN401 -- a TorchDispatchMode
         """Make the mode for a further thread, whose operations are listed by themselves."""
-        thread: Thread | Track = Thread()
-        if self.file is not None:
-            thread = self.file.track(len(self.recording.threads))
+        thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
-        return _mode()(self, thread)
+        return _mode()(self, thread, None if self.file is None else self.file.track(number))
 
     def _watch_thread(self) -> Any:  # noqa: ANN401 -- as above
         return self.watch() if self.active else None
@@ -131,14 +129,18 @@ class Recorder:
     def fail(self, error: Exception) -> None:
         """Stop recording, as something of ours went wrong: the user's code goes on."""
         self.active = False
-        count = self.recording.count + (0 if self.file is None else self.file.count)
-        told = f"recording stopped after {count:,} operations: "
+        told = f"recording stopped after {self.count:,} operations: "
         self.recording.notes.append(f"{told}{type(error).__name__}: {error}")
+
+    @property
+    def count(self) -> int:
+        """How many operations were recorded so far."""
+        return self.recording.count if self.file is None else self.file.count
 
     def tick(self) -> None:
         """Tell how far it is."""
         if self._progress is not None:
-            self._progress(self.recording.count)
+            self._progress(self.count)
 
     @property
     def elsewhere(self) -> bool:
@@ -183,17 +185,18 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
             return False
 
-        def __init__(self, recorder: Recorder, thread: Thread | Track) -> None:
+        def __init__(self, recorder: Recorder, thread: Thread, track: Track | None) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self._recorder = recorder
             self._thread = thread
+            self._track = track
             self._tables = recorder.recording.tables
             self._places = self._tables.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
             self._known: dict[Any, tuple[Operation, int, int]] = {}
             self._here: dict[tuple[int, str], int] = {}
-            self._digest = digest_of_tensor() if recorder.file is None else thread.digest
+            self._digest = digest_of_tensor() if track is None else track.digest
 
         def begin(self) -> None:
             """Begin in the thread that is watched."""
@@ -251,18 +254,12 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                     )
                 if recorder.probe is not None:
                     recorder.probe.after(operation, number, place, args, given, result)
-                thread = self._thread
-                if recorder.file is not None:
-                    if not marks & SILENT:
-                        thread.add(number, place, plain, words, read, state, made)
-                    return result
-                thread.operations.append(number)
-                thread.places.append(place)
-                thread.inputs.append(began)
-                thread.outputs.append(hash(tuple(made)) if made else 0)
-                thread.marks.append(marks)
-                if not len(thread.marks) % _TICK:
-                    recorder.tick()
+                if self._track is None:
+                    self._thread.add(number, place, began, hash(tuple(made)), marks)
+                    if not len(self._thread) % _TICK:
+                        recorder.tick()
+                elif not marks & SILENT:
+                    self._track.add(number, place, plain, words, read, state, made)
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result

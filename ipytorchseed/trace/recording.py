@@ -68,6 +68,14 @@ class Thread(Struct):
     def __len__(self) -> int:
         return len(self.operations)
 
+    def add(self, operation: int, place: int, given: int, made: int, marks: int) -> None:
+        """Keep an operation."""
+        self.operations.append(operation)
+        self.places.append(place)
+        self.inputs.append(given)
+        self.outputs.append(made)
+        self.marks.append(marks)
+
 
 class Drawn(Struct):
     """What one operation at one place drew from one source.

@@ -39,7 +39,7 @@ class TraceView(View):
         """The answer in a sentence."""
         found = self.found
         if found.first is not None:
-            return _sentence(found.first)
+            return _sentence(found.first, found.rtol)
         many = _many(found.aligned, "operation")
         if found.rtol is None:
             return f"Both runs computed the same, bit for bit: {many}."
@@ -66,7 +66,7 @@ class TraceView(View):
         at = [f"operation {each.index:,} of {name}" for name, each in _sides(first)]
         said.append(f"It is {' and '.join(at)}.")
         if found.operation is not None and first.kind != "operation":
-            said.append(f"After that: {_sentence(found.operation)}")
+            said.append(f"After that: {_sentence(found.operation, found.rtol)}")
         return said
 
     @property
@@ -187,8 +187,8 @@ class TraceView(View):
                 "aligned": found.aligned,
                 "moved": found.moved,
                 "differing": found.differing,
-                "first_divergence": _parting_json(found.first),
-                "first_operation": _parting_json(found.operation),
+                "first_divergence": _parting_json(found.first, found.rtol),
+                "first_operation": _parting_json(found.operation, found.rtol),
                 "rounding": [
                     {**_place_json(each.operation), "count": each.count, "largest": each.largest}
                     for each in found.roundings
@@ -199,7 +199,7 @@ class TraceView(View):
         )
 
 
-def _sentence(parting: Parting) -> str:
+def _sentence(parting: Parting, rtol: float | None) -> str:
     """Say where and how runs part."""
     shown, span = parting.b or parting.a, parting.span
     if shown is None or (span is not None and (span.a is None or span.b is None)):
@@ -208,7 +208,8 @@ def _sentence(parting: Parting) -> str:
     if span is not None:
         return f"{_stretch(span)}, and it gives something else."
     if parting.kind == "operation":
-        return f"{where} was given the same in both runs and gave something else."
+        within = "" if rtol is None else f" (within {rtol:g})"
+        return f"{where} was given the same in both runs{within} and gave something else."
     if parting.kind == "argument":
         given = f": {parting.a.given} → {shown.given}" if parting.a is not None else ""
         return f"{where} is the first operation that was given other arguments{given}."
@@ -301,7 +302,7 @@ def _side_json(operation: Operation | None) -> dict[str, Any] | None:
     return None if operation is None else {**_place_json(operation), "given": operation.given}
 
 
-def _parting_json(parting: Parting | None) -> dict[str, Any] | None:
+def _parting_json(parting: Parting | None, rtol: float | None) -> dict[str, Any] | None:
     if parting is None:
         return None
     shown = parting.b or parting.a
@@ -311,7 +312,7 @@ def _parting_json(parting: Parting | None) -> dict[str, Any] | None:
         **_place_json(shown),
         "inputs_equal": parting.kind == "operation",
         "difference": _number(parting.difference),
-        "message": _sentence(parting),
+        "message": _sentence(parting, rtol),
         "a": _side_json(parting.a),
         "b": _side_json(parting.b),
     }

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import align
 from ipytorchseed.trace.file import STATE
-from ipytorchseed.trace.keys import keys
+from ipytorchseed.trace.keys import any_of, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,8 @@ class Span(Struct, frozen=True):
         count_b: How many B has.
         names_a: The most frequent operations of A's.
         names_b: Those of B's.
-        accounted: Whether both runs have what the last of them gave: so they made no difference.
+        accounted: Whether all that they gave is known to the other run, or was read by what gave
+            the same: so they made no difference.
         draws: Whether random numbers are drawn among them.
     """
 
@@ -258,18 +259,11 @@ class _Comparing:
             for gap, each in zip(np.searchsorted(ordered, rest), rest.tolist(), strict=True):
                 gaps.setdefault(int(gap), []).append(each)
             sides[side] = gaps
-            read = np.zeros(len(trace), bool)
-            read[done[self.given_same]] = True
-            counts = np.diff(trace.reads.ends, prepend=0)
-            known = [trace.reads.digests[np.repeat(read, counts)], other.makes.digests]
-            accounted[side] = np.isin(trace.makes.digests, np.unique(np.concatenate(known)))
+            free[done[self.given_same]] = True  # what they read was right, or of one run only
+            right = np.isin(trace.makes.digests, np.unique(other.makes.digests))
+            accounted[side] = any_of(trace.makes, right | _read_later(trace, free))
         for gap in sorted({*sides["a"], *sides["b"]}):
             mine, theirs = sides["a"].get(gap, []), sides["b"].get(gap, [])
-            last = [
-                bool(accounted[side][trace.makes.of(held[-1])].any())
-                for side, trace, held in (("a", self.a, mine), ("b", self.b, theirs))
-                if held
-            ]
             span = Span(
                 at=int(to[gap - 1]) + 1 if gap else 0,
                 a=_operation(self.a, mine[0]) if mine else None,
@@ -278,7 +272,7 @@ class _Comparing:
                 count_b=len(theirs),
                 names_a=_names(self.a, mine),
                 names_b=_names(self.b, theirs),
-                accounted=all(last),
+                accounted=bool(accounted["a"][mine].all() and accounted["b"][theirs].all()),
                 draws=_draws(self.a, mine) or _draws(self.b, theirs),
             )
             self.spans.append(span)
@@ -394,6 +388,22 @@ class _Comparing:
                 differing=int(np.count_nonzero(~self.same_made[part])),
                 largest=float(known.max()) if len(known) else None,
             )
+
+
+def _read_later(trace: Loaded, readers: Any) -> Any:  # noqa: ANN401 -- columns
+    """Tell of each tensor that operations gave whether one of the readers is given it later."""
+    import numpy as np
+
+    counts = np.diff(trace.reads.ends, prepend=0)
+    by = np.repeat(np.arange(len(trace)), counts)
+    chosen = np.repeat(readers, counts)
+    digests, last = np.unique(trace.reads.digests[chosen][::-1], return_index=True)
+    if not len(digests):
+        return np.zeros(len(trace.makes.digests), bool)
+    found = np.minimum(np.searchsorted(digests, trace.makes.digests), len(digests) - 1)
+    maker = np.repeat(np.arange(len(trace)), np.diff(trace.makes.ends, prepend=0))
+    later = by[chosen][::-1][last][found] > maker
+    return (digests[found] == trace.makes.digests) & later
 
 
 def _distances(one: Any, other: Any) -> Any:  # noqa: ANN401 -- rows of summaries

@@ -69,8 +69,8 @@ def keys(trace: Loaded) -> Keys:
         given=given,
         made=fold(trace.makes, trace.makes.digests),
         plain=plain,
-        seen=~(_any(trace.reads, trace.reads.digests == UNSEEN)
-               | _any(trace.makes, trace.makes.digests == UNSEEN)),
+        seen=~(any_of(trace.reads, trace.reads.digests == UNSEEN)
+               | any_of(trace.makes, trace.makes.digests == UNSEEN)),
         anchor=mix(placed + mix(given)),
         anchor_anywhere=mix(named + mix(given)),
         exact=mix(placed + mix(shapes)),
@@ -91,7 +91,7 @@ def fold(tensors: Tensors, values: Any) -> Any:  # noqa: ANN401 -- columns
     return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
 
 
-def _any(tensors: Tensors, chosen: Any) -> Any:  # noqa: ANN401 -- columns
+def any_of(tensors: Tensors, chosen: Any) -> Any:  # noqa: ANN401 -- columns
     """Tell for each operation whether any of its tensors is chosen."""
     import numpy as np
 

@@ -224,18 +224,18 @@ class _Loading:
 
         self._order()
         columns = self._columns
+        nothing = np.empty((0, 3 if self.header.summaries else 0), np.float32)
 
         def column(name: str, kind: Any) -> Any:  # noqa: ANN401
             parts = columns.pop(name, [])
             return np.concatenate(parts) if parts else np.empty(0, kind)
 
         def tensors(name: str) -> Tensors:
-            summaries = column(f"{name} summaries", np.float32)
             return Tensors(
                 ends=np.cumsum(column(f"{name} counts", np.int64), dtype=np.int64),
                 digests=column(f"{name} digests", np.uint64),
                 kinds=column(f"{name} kinds", np.uint32),
-                summaries=summaries.reshape(-1, 3 if self.header.summaries else 0),
+                summaries=np.concatenate([nothing, *columns.pop(f"{name} summaries", [])]),
             )
 
         numbers = self._numbers

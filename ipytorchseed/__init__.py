@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
     from ipytorchseed.studies.script import seeds as seeds
+    from ipytorchseed.trace.tracing import trace as trace
 
     def inspector() -> Inspection:
         """Return the inspector; see ``ipytorchseed/inspector``."""
@@ -46,8 +47,8 @@ _HOME = {
     "stamp": "ipytorchseed.render.stamp",
 }
 
-_FOLDERS = ("inspector", "ranks")
-"""One that can be called, and one with functions of its own."""
+_FOLDERS = ("inspector", "ranks", "trace")
+"""Two that can be called, and one with functions of its own."""
 
 __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "RandomState",
@@ -66,6 +67,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
     "seeds",
     "snapshot",
     "stamp",
+    "trace",
     "unload_ipython_extension",
 ]
 

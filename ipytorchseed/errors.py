@@ -15,6 +15,7 @@
     │   └── ResumeDiffers          its second half did not get everything back
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook
+    ├── TraceError (RuntimeError)  a file of operations cannot be written, or is none
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
 Each message says what happened, to which thing, and what to do.
@@ -75,6 +76,10 @@ class LedgerError(IPyTorchSeedError, RuntimeError):
 
 class ReceiptError(IPyTorchSeedError, ValueError):
     """A receipt cannot be read, or is of another notebook; the message is one line."""
+
+
+class TraceError(IPyTorchSeedError, RuntimeError):
+    """A file of operations cannot be written or read; the message is one line."""
 
 
 class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken

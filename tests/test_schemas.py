@@ -26,9 +26,12 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.receipt import receipt_json
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
+from ipytorchseed.render.trace import TraceView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.studies.study import Record, Study, Versus
+from ipytorchseed.trace.comparing import compare
+from ipytorchseed.trace.loading import load
 from tests.checking.test_saved_report import STALE
 from tests.checking.verdicts import DIFFERS, DRAW, EACH, HIDDEN, SILENT, STRICT
 from tests.render.checks import CHECKED
@@ -134,3 +137,17 @@ def test_the_ledger(tmp_path, monkeypatch):
     for name in {made.run.notebook for made in EXPLANATIONS.values()}:
         done = CliRunner().invoke(main, ["ledger", "export", name])
         assert check("receipt", done.stdout)["cells"]
+
+
+def test_two_traces(tmp_path):
+    """That agree, part at an operation, and have operations of their own."""
+    for name, factor, turns in (("a", 1.0, 2), ("b", 1.5, 2), ("c", 1.0, 3)):
+        with its.trace(tmp_path / name, summaries=True):
+            for turn in range(turns):
+                torch.full((3,), turn + 1.0) * factor
+    a, b, c = (load(tmp_path / name) for name in "abc")
+    kinds = []
+    for pair in ((a, a), (a, b), (a, c), (c, b)):
+        told = check("trace", TraceView(compare(*pair, rtol=1e-6)).to_json())
+        kinds.append((told["first_divergence"] or {}).get("kind"))
+    assert kinds == [None, "argument", "only-b", "argument"]

@@ -14,11 +14,12 @@ from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
+from ipytorchseed.cli.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMANDS = (check, kernel, ledger, ranks, report)
+COMMANDS = (check, kernel, ledger, ranks, report, trace)
 
 
 @contextmanager

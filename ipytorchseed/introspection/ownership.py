@@ -36,7 +36,8 @@ def is_installed_file(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _is_local_file(path: str) -> bool:
+def is_local_file(path: str) -> bool:
+    """Tell whether a file is the user's: none of the interpreter's, a package's, or ours."""
     try:
         return not is_installed_file(str(Path(path).resolve()))
     except (OSError, ValueError, RuntimeError):  # no path, or a circle of links
@@ -50,7 +51,7 @@ def is_local_module(name: object) -> bool:
     if name == "__main__":
         return True
     file = _file_of(name)
-    return bool(file) and _is_local_file(file)
+    return bool(file) and is_local_file(file)
 
 
 def library_version(module: str) -> str | None:
@@ -63,7 +64,7 @@ def library_version(module: str) -> str | None:
     root = module.partition(".")[0]
     standard = root in sys.stdlib_module_names
     file = _file_of(module) or _file_of(root)
-    if root == "__main__" or (_is_local_file(file) if file else not standard):
+    if root == "__main__" or (is_local_file(file) if file else not standard):
         return None
     if standard:
         return sys.version.partition(" ")[0]

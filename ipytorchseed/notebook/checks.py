@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from msgspec import Struct
 
+from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
@@ -204,9 +205,19 @@ class Checks:
         run.on_end.append(lambda: recorder.__exit__(None, None, None))
         return recorder
 
-    def begin_trace(self) -> None:
-        """Record the rest of the run under way, operation by operation."""
+    def begin_trace(self, path: str, *, summaries: bool, quiet: bool) -> None:
+        """Record the rest of the run under way, operation by operation.
+
+        Args:
+            path: The file that operations are kept in; empty for none.
+            summaries: Whether it is to hold what a tolerance takes.
+            quiet: Whether nothing is printed.
+
+        Raises:
+            UsageError: The file cannot be written.
+        """
         from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.file import TraceFile
         from ipytorchseed.trace.lines import LineDraws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
@@ -217,16 +228,26 @@ class Checks:
         names = self._shell.user_ns
         cell = self._locator.cell(run)
         draws = Draws(names, count=True)
-        recorder = Recorder(Tables(), cell.lines, names, digests=False, draws=draws)
+        tables, file = Tables(), None
+        if path:
+            try:
+                file = TraceFile(path, tables, cell.lines, summaries=summaries)
+            except TraceError as error:
+                _refuse(str(error))
+        recorder = Recorder(
+            tables, cell.lines, names, digests=file is not None, draws=draws, file=file
+        )
         by_line = LineDraws(cell.file)
         recorder.__enter__()
-        run.on_end.append(partial(self._end_trace, recorder, by_line))
+        run.on_end.append(partial(self._end_trace, recorder, by_line, quiet=quiet))
         by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
 
-    def _end_trace(self, recorder: Recorder, by_line: LineDraws) -> None:
+    def _end_trace(self, recorder: Recorder, by_line: LineDraws, *, quiet: bool) -> None:
         by_line.detach()
         recorder.__exit__(None, None, None)
-        recording = recorder.recording
+        recording, file = recorder.recording, recorder.file
+        if file is not None and not quiet:
+            click.echo(f"{file.count:,} operations are recorded in {file.path}")
         if by_line.refused:
             recording.notes.append(
                 "a debugger is at work: python's and numpy's draws are not known by line"
@@ -244,7 +265,7 @@ class Checks:
             for each in (*recording.drawn, *by_line.drawn)
         )
         notes = tuple(recording.notes)
-        self._found.append(Trace(traced=recording.count, draws=draws, notes=notes))
+        self._found.append(Trace(traced=recorder.count, draws=draws, notes=notes))
 
     # -- what is kept ------------------------------------------------------------------------------
 

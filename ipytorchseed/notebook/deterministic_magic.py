@@ -125,6 +125,7 @@ def _off(target: Target, *, quiet: bool) -> None:
             "%%deterministic --check 5": "the same with five runs",
             "%%deterministic 42 --isolate": "later cells do not see that it drew",
             "%%deterministic --trace": "who draws how much: then %rng who N",
+            "%%deterministic --trace a.trace": "every operation, to compare runs",
         }
     ),
 )
@@ -142,7 +143,17 @@ def _off(target: Target, *, quiet: bool) -> None:
     help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
     " name the first operation that gives another result.",
 )
-@click.option("--trace", is_flag=True, help="Record which operation draws how much: %rng who N.")
+@click.option(
+    "--trace",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Record which operation draws how much: %rng who N; and every operation in FILE, for"
+    " `ipytorchseed trace diff`.",
+)
+@click.option(
+    "--summaries", is_flag=True, help="With --trace FILE, keep what its --rtol takes to compare."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the receipt, or the check's result, as JSON."
 )
@@ -155,7 +166,8 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     isolate: bool,
     no_cudnn: bool,
     runs: int | None,
-    trace: bool,
+    trace: str | None,
+    summaries: bool,
     as_json: bool,
 ) -> None:
     """Run the cell so that the same input gives the same bits.
@@ -169,6 +181,7 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         first = "" if seed is None else f"%seed {seed}, then "
         message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
         raise LookupFailure(message)
+    seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if extension.rerunning:  # the body of a check, which sets no flags
         return
     if runs is not None and extension.replaying and body is None:
@@ -176,7 +189,8 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
             extension.apply(seed, "scope")
         return
     if runs is not None:
-        _check(target, seed, runs, isolate=isolate, as_json=as_json, others=(warn, no_cudnn, trace))
+        others = warn, no_cudnn, trace is not None
+        _check(target, seed, runs, isolate=isolate, as_json=as_json, others=others)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
@@ -187,10 +201,21 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
         extension.scopes.begin_cell(scope, after)
         if seed is not None:
             extension.tracking.note_seed(seed, "scope")
-        if trace:
-            extension.checks.begin_trace()
+        if trace is not None:
+            extension.checks.begin_trace(trace, summaries=summaries, quiet=as_json)
         return
     extension.run_scoped(scope, after, body)
+
+
+def _seed_and_file(
+    seed: int | None, trace: str | None, *, summaries: bool
+) -> tuple[int | None, str | None]:
+    """Tell seed and file apart: in ``--trace 42``, the number is the seed."""
+    if trace and trace.isdecimal() and seed is None:
+        seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
+    if summaries and not trace:
+        raise click.UsageError("--summaries goes with --trace FILE")
+    return seed, trace
 
 
 def _print_receipt(scope: deterministic) -> None:

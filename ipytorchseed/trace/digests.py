@@ -26,11 +26,15 @@ UNSEEN = 1
 
 
 @cache
-def digest_of_tensor() -> Callable[[Any], int]:
+def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     """Return the function that digests a tensor's dtype, shape and bits; UNSEEN if it has none.
 
-    Equal bits in another order of memory may be given another digest: where a tensor's strides
-    are not the usual ones, they are digested with its memory, so that nothing is copied.
+    Equal tensors have equal digests in every process.
+
+    Args:
+        portable: Also in another order of memory and on another device, for which they may have to
+            be copied. Otherwise strides that are not the usual ones are digested with the memory,
+            so that nothing is copied, and a tensor on a GPU is digested there.
     """
     at = native()
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
@@ -44,16 +48,15 @@ def digest_of_tensor() -> Callable[[Any], int]:
     def digest(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- one for each kind, the usual last
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
-        kind = dtype(tensor)
-        size = sizes_of.get(kind)
+        size, kind = sizes_of.get(dtype(tensor), _NONE)
         if (
-            size is None
+            size == 0
             or layout(tensor) is not strided
             or not on_cpu(tensor)
             or neg(tensor)
             or nested(tensor)
         ):
-            return _other(tensor)
+            return _other(tensor, portable=portable)
         count = numel(tensor)
         sizes = shape(tensor)
         if count == 0:
@@ -63,18 +66,26 @@ def digest_of_tensor() -> Callable[[Any], int]:
             return UNSEEN
         held = storage(tensor)
         if shared(held) or not resizable(held):
-            return _lent(tensor, as_it_lies=True)
+            return _lent(tensor, as_it_lies=not portable)
         if contiguous(tensor):
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
-        span = 1
-        for length, step in zip(sizes, steps, strict=True):
-            span += (length - 1) * step
-        if span <= count:  # without gaps, in which there would be what is not the tensor's
+        span = _span(sizes, steps)
+        if (
+            not portable and span <= count
+        ):  # without gaps, in which there would be what is not the tensor's
             return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
         return _copied(tensor)
 
     return digest
+
+
+def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
+    """Return how many elements lie between a tensor's first and last, both included."""
+    span = 1
+    for length, step in zip(sizes, steps, strict=True):
+        span += (length - 1) * step
+    return span
 
 
 def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
@@ -88,10 +99,10 @@ def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
     lent = lent_tensor(tensor)
     if lent is None or not is_there(tensor):
         return UNSEEN
-    head: tuple[object, ...] = (at.shape(tensor), at.dtype(tensor))
+    head: tuple[object, ...] = (at.shape(tensor), kind_number(at.dtype(tensor)))
     _, span = extent(lent.shape, lent.strides, lent.item)
     if as_it_lies and not at.is_contiguous(tensor) and span <= lent.size:
-        head = (at.shape(tensor), at.stride(tensor), at.dtype(tensor))
+        head = (at.shape(tensor), at.stride(tensor), kind_number(at.dtype(tensor)))
         lent = Lent(lent.address, (span,), (1,), 1, lent.foreign)
     hasher = xxh3_64(seed=hash(head) & MASK)
     try:
@@ -102,8 +113,17 @@ def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
     return hasher.intdigest()
 
 
-def _plain_sizes() -> dict[Any, int]:
-    """Return the bytes of an element by dtype, without those that need a closer look.
+@cache
+def kind_number(kind: Any) -> int:  # noqa: ANN401 -- torch.dtype
+    """Return a number for a dtype that is the same in every process, as ``hash`` is not."""
+    return xxh3_64_intdigest(str(kind).encode())
+
+
+_NONE = 0, 0
+
+
+def _plain_sizes() -> dict[Any, tuple[int, int]]:
+    """Return the bytes of an element and the number by dtype, without what needs a closer look.
 
     A complex tensor may be conjugated lazily, a quantized one has a scale.
     """
@@ -111,7 +131,8 @@ def _plain_sizes() -> dict[Any, int]:
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
     quantized = {getattr(torch, name, None) for name in ("qint8", "quint8", "qint32", "quint4x2",
                                                          "quint2x4")}  # fmt: skip
-    return {each: each.itemsize for each in dtypes - quantized if not each.is_complex}
+    plain = (each for each in dtypes - quantized if not each.is_complex)
+    return {each: (each.itemsize, kind_number(each)) for each in plain}
 
 
 def _copied(tensor: Any) -> int:  # noqa: ANN401
@@ -119,7 +140,7 @@ def _copied(tensor: Any) -> int:  # noqa: ANN401
     at = native()
     if not is_there(tensor):
         return UNSEEN
-    head = hash((at.shape(tensor), at.dtype(tensor))) & MASK
+    head = hash((at.shape(tensor), kind_number(at.dtype(tensor)))) & MASK
     with Unseen():
         copy = bits(tensor).cpu().contiguous()
         return xxh3_64_intdigest(
@@ -127,15 +148,16 @@ def _copied(tensor: Any) -> int:  # noqa: ANN401
         )
 
 
-def _other(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- as above
+def _other(tensor: Any, *, portable: bool) -> int:  # noqa: ANN401, PLR0911 -- as above
     """Digest a tensor of another layout or device."""
     at = native()
+    head = at.shape(tensor), kind_number(at.dtype(tensor))
     if at.device(tensor).type == "meta":
-        return hash((at.shape(tensor), at.dtype(tensor), "meta"))
+        return hash((*head, 1))
     with Unseen():
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
-            return hash(tuple(map(digest_of_tensor(), _parts(tensor))))
+            return hash(tuple(map(digest_of_tensor(portable=portable), _parts(tensor))))
         if at.device(tensor).type == "cpu" and lent_tensor(tensor) is not None:
             if not (at.is_conj(tensor) or at.is_neg(tensor)) and at.numel(tensor):
                 return _lent(tensor, as_it_lies=False)
@@ -145,23 +167,22 @@ def _other(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- as above
                 return UNSEEN
         tensor = tensor.resolve_conj().resolve_neg()
         if at.numel(tensor) == 0:
-            return hash((at.shape(tensor), at.dtype(tensor), 0))
+            return hash((*head, 0))
         if not is_there(tensor):
             return UNSEEN
-        if at.device(tensor).type not in DEVICES:
-            return _copied(tensor)
-        if _is_captured(tensor):
+        if at.device(tensor).type == "cuda" and _is_captured():
             return UNSEEN
+        if portable or at.device(tensor).type not in DEVICES:
+            return _copied(tensor)
         torch = sys.modules["torch"]
         flat = bits(tensor).reshape(-1).view(torch.uint8)
-        return hash((at.shape(tensor), at.dtype(tensor), digest_on_device(flat, _free)))
+        return hash((*head, int.from_bytes(digest_on_device(flat, _free), "little")))
 
 
-def _is_captured(tensor: Any) -> bool:  # noqa: ANN401
+def _is_captured() -> bool:
     """Tell whether a CUDA graph is being recorded, which must not be waited for."""
     torch: Any = sys.modules["torch"]
-    cuda = native().device(tensor).type == "cuda"
-    return cuda and bool(torch.cuda.is_current_stream_capturing())
+    return bool(torch.cuda.is_current_stream_capturing())
 
 
 def _free(_: int) -> None:
@@ -182,23 +203,31 @@ def _parts(tensor: Any) -> Iterable[Any]:  # noqa: ANN401
 
 
 def plain_digest(words: list[Any]) -> int:
-    """Digest arguments that are no tensors: equal ones alike within this process.
+    """Digest arguments that are no tensors: equal ones alike in every process.
 
     Their bytes are hashed, as ``hash(-1) == hash(-2)``. An object's address is left out.
     """
     try:
-        return hash(marshal.dumps(words, 2))
+        return xxh3_64_intdigest(marshal.dumps(words, 2))
     except ValueError:
-        return hash(tuple([_word(each) for each in words]))
+        return xxh3_64_intdigest(b"".join([_word(each) for each in words]))
 
 
 _NUMBERS = (int, float, complex, str, bool, type(None))
 
 
-def _word(value: Any) -> object:  # noqa: ANN401
-    if type(value) in _NUMBERS:
-        return marshal.dumps(value, 2)
+def _word(value: Any) -> bytes:  # noqa: ANN401
+    if type(value) not in _NUMBERS:
+        value = word_of(value)
+    return marshal.dumps(value, 2)
+
+
+def word_of(value: Any) -> str:  # noqa: ANN401
+    """Write an argument that is no tensor; of an object whose words are its own, the type's name.
+
+    A device is left out, so that a run on another one compares.
+    """
     torch = sys.modules["torch"]
-    if isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
-        return value
-    return type(value).__name__
+    if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+        return str(value)
+    return repr(value) if type(value) in _NUMBERS else type(value).__name__

@@ -180,11 +180,11 @@ def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
     places = some(thread.places, np.uint32).astype(np.uint64)
     given = some(thread.inputs, np.int64).view(np.uint64)
     made = some(thread.outputs, np.int64).view(np.uint64)
-    key = _mix(given ^ _mix((operations << np.uint64(32)) | places))
-    return key, _mix(key ^ _mix(made)), (some(thread.marks, np.uint8) & _SKIPPED) == 0
+    key = mix(given ^ mix((operations << np.uint64(32)) | places))
+    return key, mix(key ^ mix(made)), (some(thread.marks, np.uint8) & _SKIPPED) == 0
 
 
-def _mix(words: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's
+def mix(words: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's
     """Mix the bits of each word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
     import numpy as np
 

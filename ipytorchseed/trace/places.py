@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 from array import array
+from contextlib import suppress
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ipytorchseed.introspection.ownership import is_local_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +22,9 @@ _ENGINE = "_engine_run_backward"
 
 _DEEPEST = 500
 """Frames looked through for the cell's."""
+
+_MOST_NODES = 2**22
+"""Nodes of the autograd graph of which the places are known; older ones are forgotten."""
 
 
 class Place(NamedTuple):
@@ -81,6 +89,10 @@ class Lines:
             frame = frame.f_back
         return 0
 
+    def where(self, line: int) -> tuple[str, int, str]:
+        """Return the file, the line and the code for what ``find`` returned; a cell has no file."""
+        return "", line, linecache.getline(self._file, line).strip()
+
     def between(self, frame: FrameType | None) -> list[str]:
         """Return the files from a frame up to the cell's, innermost first."""
         files: list[str] = []
@@ -90,12 +102,81 @@ class Lines:
         return [*takewhile(lambda file: file != self._file, files)]
 
 
+class ScriptLines(Lines):
+    """Finds the user's line on the stack of a script: of the innermost file of the user's own.
+
+    Lines have numbers of their own, from 1, as there may be many files.
+
+    Args:
+        names: The namespace of the code that is traced, which is the user's whatever its file.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__("", names)
+        self._known: dict[tuple[str, int], int] = {}
+        self._own: dict[str, bool] = {}
+
+    def find(self, frame: FrameType | None) -> int:
+        """Return the number of the line that leads to a frame; 0 where there is none."""
+        return self._find(frame, None)
+
+    def find_inside(self, frame: FrameType | None) -> int:
+        """Return the same from within a backward pass of the user's own."""
+        return self._find(frame, _ENGINE)
+
+    def _find(self, frame: FrameType | None, end: str | None) -> int:
+        own = self._own
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == end:
+                return 0
+            file = code.co_filename
+            users = own.get(file)
+            if users is None:
+                users = own[file] = self._is_own(frame)
+            if users:
+                key = file, frame.f_lineno or 0
+                return self._known.get(key) or self._known.setdefault(key, len(self._known) + 1)
+            frame = frame.f_back
+        return 0
+
+    def _is_own(self, frame: FrameType) -> bool:
+        if frame.f_globals is self._names:
+            return True
+        made = str(frame.f_globals.get("__name__", "")).startswith("torch.")  # as by its compiler
+        return not made and is_local_file(frame.f_code.co_filename)
+
+    def where(self, line: int) -> tuple[str, int, str]:
+        """Return the file, the line and the code for what ``find`` returned.
+
+        A file is named from the working folder, else by its name alone: a trace is for others too.
+        """
+        if not line:
+            return "", 0, ""
+        file, at = [*self._known][line - 1]
+        path = Path(file)
+        known = not file.startswith("<") and path.is_file()
+        with suppress(ValueError, OSError):
+            path = path.resolve().relative_to(Path.cwd())
+        name = (path.name if path.is_absolute() else path.as_posix()) if known else ""
+        return name, at, linecache.getline(file, at).strip()
+
+    def between(self, frame: FrameType | None) -> list[str]:
+        """Return the files from a frame up to the user's line, innermost first."""
+        files: list[str] = []
+        while frame is not None and not self._own.get(frame.f_code.co_filename):
+            files.append(frame.f_code.co_filename)
+            frame = frame.f_back
+        return files
+
+
 class Sequence:
     """Which place made each node of the autograd graph, by the node's sequence number.
 
     torch counts nodes in each thread; a node is counted before its operation reaches a
     dispatch mode, so that the newest number is that of the operation under way
-    (``torch/csrc/autograd/function.h``). Four bytes are kept for each node.
+    (``torch/csrc/autograd/function.h``). Four bytes are kept for each node,
+    of four million at most.
     """
 
     def __init__(self, begin: int) -> None:
@@ -107,6 +188,10 @@ class Sequence:
         new = until - self._begin - len(self._places)
         if new > 0:
             self._places.extend([place] * new)
+        if len(self._places) > _MOST_NODES:
+            old = len(self._places) // 2
+            del self._places[:old]
+            self._begin += old
 
     @property
     def end(self) -> int:

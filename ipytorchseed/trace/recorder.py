@@ -16,6 +16,7 @@ from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
     PLAIN,
+    SILENT,
     UNSEEN,
     UNWRITTEN,
     VIEW,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ipytorchseed.trace.draws import Draws
+    from ipytorchseed.trace.file import TraceFile, Track
     from ipytorchseed.trace.operations import Operation
     from ipytorchseed.trace.places import Lines
     from ipytorchseed.trace.probe import Probe
@@ -55,6 +57,7 @@ class Recorder:
             Two runs with different bytes differ where it is read before it is written, and
             nowhere else.
         keep: Whether to keep a record of each operation, or only know the last one's place.
+        file: Where operations are kept, instead of in memory.
 
     Attributes:
         recording: What was recorded so far.
@@ -73,7 +76,9 @@ class Recorder:
         progress: Callable[[int], None] | None = None,
         fill: int | None = None,
         keep: bool = True,
+        file: TraceFile | None = None,
     ) -> None:
+        self.file = file
         self.fill = fill
         self.keep = keep
         self.place: Place | None = None
@@ -90,10 +95,10 @@ class Recorder:
         self._threads = StartedThreads(self._watch_thread)
 
     def __enter__(self) -> Self:
+        mode = self.watch()
         self.active = True
         self.modules.attach()
         self._threads.attach()
-        mode = self.watch()
         mode.__enter__()
         self._modes.append(mode)
         return self
@@ -106,12 +111,17 @@ class Recorder:
         self.modules.detach()
         if self.draws is not None:
             self.recording.drawn = self.draws.all
+        if self.file is not None:
+            try:
+                self.file.close(self.recording.notes)
+            except Exception as error:  # noqa: BLE001 -- a full disk: the user's code goes on
+                self.fail(error)
 
     def watch(self) -> Any:  # noqa: ANN401 -- a TorchDispatchMode
         """Make the mode for a further thread, whose operations are listed by themselves."""
-        thread = Thread()
+        thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
-        return _mode()(self, thread)
+        return _mode()(self, thread, None if self.file is None else self.file.track(number))
 
     def _watch_thread(self) -> Any:  # noqa: ANN401 -- as above
         return self.watch() if self.active else None
@@ -119,13 +129,18 @@ class Recorder:
     def fail(self, error: Exception) -> None:
         """Stop recording, as something of ours went wrong: the user's code goes on."""
         self.active = False
-        told = f"recording stopped after {self.recording.count:,} operations: "
+        told = f"recording stopped after {self.count:,} operations: "
         self.recording.notes.append(f"{told}{type(error).__name__}: {error}")
+
+    @property
+    def count(self) -> int:
+        """How many operations were recorded so far."""
+        return self.recording.count if self.file is None else self.file.count
 
     def tick(self) -> None:
         """Tell how far it is."""
         if self._progress is not None:
-            self._progress(self.recording.count)
+            self._progress(self.count)
 
     @property
     def elsewhere(self) -> bool:
@@ -170,17 +185,18 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
             return False
 
-        def __init__(self, recorder: Recorder, thread: Thread) -> None:
+        def __init__(self, recorder: Recorder, thread: Thread, track: Track | None) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self._recorder = recorder
             self._thread = thread
+            self._track = track
             self._tables = recorder.recording.tables
             self._places = self._tables.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
             self._known: dict[Any, tuple[Operation, int, int]] = {}
             self._here: dict[tuple[int, str], int] = {}
-            self._digest = digest_of_tensor()
+            self._digest = digest_of_tensor() if track is None else track.digest
 
         def begin(self) -> None:
             """Begin in the thread that is watched."""
@@ -204,11 +220,17 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 node = current_node()
                 place = self._forward() if node is None else self._backward(node)
                 recorder.place = self._places.all[place]
-                began = 0
-                if recorder.digests and marks != VIEW:
-                    began = self._given(operation, args, given)
-                    if began == 0:
+                began, state = 0, None
+                read: list[int] = []
+                words: list[Any] = []
+                plain = 0
+                if recorder.digests and not marks & SILENT:
+                    self._read(operation, args, given, read, words)
+                    plain = plain_digest(words) if words else 0
+                    if NOT_SEEN in read:
                         marks |= UNSEEN
+                    else:
+                        began = hash((*read, plain)) or 2
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
                     began = hash((began, state))
@@ -221,25 +243,23 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             if not (recorder.keep and recorder.active):  # another thread may have ended it
                 return result
             try:
-                ended = 0
                 if marks & UNWRITTEN and recorder.fill is not None:
                     _fill(result, operation, recorder.fill)
-                if recorder.digests and marks != VIEW:
-                    ended = self._made(operation, args, given, result)
+                made: list[int] = []
+                if recorder.digests and not marks & SILENT:
+                    self._made(operation, args, given, result, made)
                 if operation.draws and recorder.draws is not None:
                     recorder.draws.after(
                         operation, self._places.all[place], recorder.lines, here(1)
                     )
                 if recorder.probe is not None:
                     recorder.probe.after(operation, number, place, args, given, result)
-                thread = self._thread
-                thread.operations.append(number)
-                thread.places.append(place)
-                thread.inputs.append(began)
-                thread.outputs.append(ended)
-                thread.marks.append(marks)
-                if not len(thread.marks) % _TICK:
-                    recorder.tick()
+                if self._track is None:
+                    self._thread.add(number, place, began, hash(tuple(made)), marks)
+                    if not len(self._thread) % _TICK:
+                        recorder.tick()
+                elif not marks & SILENT:
+                    self._track.add(number, place, plain, words, read, state, made)
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result
@@ -281,21 +301,21 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 return self._places.of(Place(line, "", backward=True))
             return self._places.of(self._places.all[place]._replace(backward=True))
 
-        def _given(self, operation: Operation, args: tuple[Any, ...], given: dict[str, Any]) -> int:
-            """Digest what an operation reads; 0 where some of it cannot be seen."""
-            found: list[int] = []
-            words: list[Any] = []
+        def _read(
+            self,
+            operation: Operation,
+            args: tuple[Any, ...],
+            given: dict[str, Any],
+            found: list[int],
+            words: list[Any],
+        ) -> None:
+            """Digest the tensors that an operation reads, and list its other arguments."""
             unread, outs = operation.unread, operation.outs
             read = [each for n, each in enumerate(args) if n not in unread] if unread else args
             self._list(read, found, words)
             if given:
                 named = [each for name, each in given.items() if name not in outs]
                 self._list(named, found, words)
-            if NOT_SEEN in found:
-                return 0
-            if words:
-                found.append(plain_digest(words))
-            return hash(tuple(found)) or 2
 
         def _made(
             self,
@@ -303,11 +323,10 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             args: tuple[Any, ...],
             given: dict[str, Any],
             result: Any,  # noqa: ANN401
-        ) -> int:
+            found: list[int],
+        ) -> None:
             """Digest what an operation returned or wrote."""
-            found: list[int] = []
             words: list[Any] = []
-            digest = self._digest
             if operation.written_names:
                 for place in operation.written:
                     if place < len(args):
@@ -317,12 +336,11 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                         self._list((given[name],), found, words)
             if operation.returns:
                 if isinstance(result, tensor_type):
-                    found.append(digest(result))
+                    found.append(self._digest(result))
                 else:
                     self._list((result,), found, words)
             if words:
                 found.append(plain_digest(words))
-            return hash(tuple(found))
 
         def _list(self, values: Any, found: list[int], words: list[Any]) -> None:  # noqa: ANN401
             for value in values:

@@ -16,6 +16,9 @@ T = TypeVar("T")
 PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
 """Marks: what is told apart where two recordings are compared. They add up."""
 
+SILENT = VIEW | UNWRITTEN
+"""Operations that give no values of their own."""
+
 
 class Numbers(Generic[T]):
     """Gives values numbers, from 0, in the order in which they are first met.
@@ -64,6 +67,14 @@ class Thread(Struct):
 
     def __len__(self) -> int:
         return len(self.operations)
+
+    def add(self, operation: int, place: int, given: int, made: int, marks: int) -> None:
+        """Keep an operation."""
+        self.operations.append(operation)
+        self.places.append(place)
+        self.inputs.append(given)
+        self.outputs.append(made)
+        self.marks.append(marks)
 
 
 class Drawn(Struct):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -70,6 +71,56 @@ def test_a_traced_cell_that_fails_is_listed_up_to_there(kernel):
     (shown,) = kernel.run(f"%rng who {reply.execution_count}").displays
     assert ["torch.cpu", "2", "1", "aten::rand", "2"] in _rows(shown["text/plain"])
     assert kernel.run("torch.rand(1)").error is None
+
+
+TO_FILE = """
+%%deterministic 42 --trace {name} --summaries
+x = torch.rand(3)
+y = torch.ones(2, 4) * {factor}
+y
+""".strip()
+
+
+def test_a_trace_goes_to_a_file(kernel):
+    """With lines as in the cell, for `trace diff`; who drew is known too."""
+    cells = [
+        TO_FILE.format(name=name, factor=factor)
+        for name, factor in (("a.trace", 2.0), ("b.trace", 3.0))
+    ]
+    first, second = map(kernel.run, cells)
+    assert re.fullmatch(r"\d+ operations are recorded in a.trace\n", first.stdout)
+    assert first.results != second.results
+    told = kernel.run(
+        "!{__import__('sys').executable} -m ipytorchseed trace diff a.trace b.trace --json"
+    ).stdout
+    found = json.loads(told)["first_divergence"]
+    assert (found["operation"], found["line"], found["module"]) == ("aten::mul", 3, "")
+    assert found["code"] == "y = torch.ones(2, 4) * 3.0"
+    who = kernel.run(f"%rng who {first.execution_count}").displays[0]["text/plain"]
+    assert ["torch.cpu", "3", "1", "aten::rand", "2"] in _rows(who)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("--trace /none/a.trace", "no trace can be written to /none/a.trace"),
+        ("--summaries", "--summaries goes with --trace FILE"),
+        ("--trace --summaries", "--summaries goes with --trace FILE"),
+    ],
+)
+def test_what_cannot_be_traced_is_said_in_one_line(kernel, line, told):
+    """Nothing of the cell has run, and settings are put back."""
+    reply = kernel.run(f"%%deterministic {line}\nran = True")
+    assert told in f"{reply.error.evalue if reply.error else ''}{reply.stderr}"
+    assert (
+        kernel.value("'ran' in globals() or torch.are_deterministic_algorithms_enabled()") is False
+    )
+
+
+def test_a_number_after_trace_is_the_seed(kernel):
+    """As it was before it took a file."""
+    plain = kernel.run("%%deterministic 42\ntorch.rand(3)")
+    assert kernel.run("%%deterministic --trace 42\ntorch.rand(3)").shown == plain.shown
 
 
 def test_traces_outlive_the_kernel(loaded, traced):

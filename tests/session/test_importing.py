@@ -26,7 +26,7 @@ def packages(tmp_path, monkeypatch, put_back):
     monkeypatch.syspath_prepend(folder)
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
-    ownership._is_local_file.cache_clear()
+    ownership.is_local_file.cache_clear()
     yield folder
     for name in ("drawing_package", "quiet_package", "failing_package", "own_module"):
         sys.modules.pop(name, None)

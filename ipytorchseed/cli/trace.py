@@ -1,0 +1,67 @@
+"""``ipytorchseed trace diff``: at which operation do two runs part, and why?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ipytorchseed.cli.commands import Commands
+
+
+class _UnreadableError(click.ClickException):
+    """One line; it exits as a usage error does."""
+
+    exit_code = 2
+
+
+@click.group(cls=Commands)
+def trace() -> None:
+    """Look at files of operations, as its.trace and %%deterministic --trace FILE write them."""
+
+
+@trace.command()
+@click.argument("a", type=click.Path(path_type=Path))
+@click.argument("b", type=click.Path(path_type=Path))
+@click.option(
+    "--rtol",
+    metavar="R",
+    type=click.FloatRange(min=0),
+    help="Take results for the same that differ by at most R, beside their greatest value or their"
+    " norm; for traces with summaries.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write it as a page, with a picture of the difference over the run.",
+)
+@click.pass_context
+def diff(  # noqa: PLR0913 -- click passes each option by its name
+    ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None
+) -> None:
+    """Say at which operation the run of trace B parts from that of trace A, and why.
+
+    Operations are aligned by what they are, where they stand and what flows through them, so that
+    extra, missing and fused ones, another order and loops of another length are told apart from
+    an operation that was given the same and gave something else. Exits 0 where both runs computed
+    the same, 1 where they differ, 2 where a file cannot be read.
+    """
+    from ipytorchseed.errors import TraceError
+    from ipytorchseed.render.trace import TraceView
+    from ipytorchseed.trace.comparing import compare
+    from ipytorchseed.trace.loading import load
+
+    try:
+        found = compare(load(a), load(b), rtol)
+    except TraceError as error:
+        raise _UnreadableError(str(error)) from None
+    view = TraceView(found)
+    click.echo(view.to_json() if as_json else view.text())
+    if html is not None:
+        try:
+            html.write_text(view.html(), encoding="utf-8")
+        except OSError as error:
+            raise _UnreadableError(f"{html} cannot be written: {error.strerror}") from None
+    ctx.exit(0 if found.equal else 1)

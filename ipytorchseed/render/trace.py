@@ -1,0 +1,328 @@
+"""What two traces have in common and where they part, as text, HTML and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.render.html import fill
+from ipytorchseed.render.text import WIDTH, visible, wrap
+from ipytorchseed.render.view import View
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.comparing import Comparison, Operation, Parting, Span
+    from ipytorchseed.trace.loading import Loaded
+
+_MOST = 6
+"""Stretches, places and settings that are listed; JSON has more."""
+
+_MOST_JSON = 100
+
+_WIDE, _HIGH = 1000, 120
+_LEAST = -9
+"""The power of ten at the foot of the picture: float32 rounds at 6e-8."""
+
+
+class TraceView(View):
+    """The comparison of two traces made visible.
+
+    Args:
+        found: The comparison.
+    """
+
+    def __init__(self, found: Comparison) -> None:
+        self.found = found
+
+    @property
+    def title(self) -> str:
+        """The answer in a sentence."""
+        found = self.found
+        if found.first is not None:
+            return _sentence(found.first, found.rtol)
+        many = _many(found.aligned, "operation")
+        if found.rtol is None:
+            return f"Both runs computed the same, bit for bit: {many}."
+        rounded = _many(found.differing, "differs", "differ")
+        return f"Both runs agree within {found.rtol:g}: of {many}, {rounded} in rounding."
+
+    @property
+    def code(self) -> str:
+        """The line of code at which they part."""
+        first = self.found.first
+        shown = first and (first.b or first.a)
+        return f"{shown.place.line}: {shown.place.code}" if shown and shown.place.code else ""
+
+    @property
+    def evidence(self) -> list[str]:
+        """Sentences on where they part."""
+        found = self.found
+        first = found.first
+        if first is None:
+            return []
+        said = []
+        if first.difference is not None:
+            said.append(f"Its results are {_apart(first.difference)} apart.")
+        at = [f"operation {each.index:,} of {name}" for name, each in _sides(first)]
+        said.append(f"It is {' and '.join(at)}.")
+        if found.operation is not None and first.kind != "operation":
+            said.append(f"After that: {_sentence(found.operation, found.rtol)}")
+        return said
+
+    @property
+    def roundings(self) -> list[tuple[str, str]]:
+        """Places at which results differ in rounding before that, and how far."""
+        return [
+            (f"{each.operation.name}, {_where(each.operation)}",
+             f"{each.count:,} times, at most {_apart(each.largest)}")
+            for each in self.found.roundings[:_MOST]
+        ]  # fmt: skip
+
+    @property
+    def stretches(self) -> list[str]:
+        """Sentences on what only one run has: what made a difference first."""
+        spans = sorted(self.found.spans, key=lambda each: each.accounted)
+        said = [_stretch(each) for each in spans[:_MOST]]
+        return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """Settings that differ."""
+        return [(name, f"{a} → {b}") for name, a, b in self.found.settings]
+
+    @property
+    def facts(self) -> list[str]:
+        """Sentences on the traces."""
+        found = self.found
+        moved = f", {found.moved:,} of them in another order" if found.moved else ""
+        said = [f"{_named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
+        said.append(f"{_many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
+        return said
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be seen or read."""
+        return [*self.found.a.notes, *self.found.b.notes]
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [wrap(self.title, first="")]
+        if self.code:
+            parts.append(visible(f"    {self.code}")[:WIDTH].rstrip())
+        parts += [wrap(each, first="    ") for each in self.evidence]
+        for heading, rows in (
+            ("Before that, results differ in rounding", self.roundings),
+            ("Settings that differ, A → B", self.settings),
+        ):
+            if rows:
+                parts += ["", heading, *(wrap(f"{name}: {how}", first="  ") for name, how in rows)]
+        if self.stretches:
+            parts += ["", "Operations of one run only"]
+            parts += [wrap(each, first="  ") for each in self.stretches]
+        parts += ["", *(wrap(each, first="") for each in self.facts)]
+        parts += [wrap(each, first="Note: ") for each in self.notes]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it as a page of its own, without script."""
+        return fill("trace", view=self, found=self.found)
+
+    # -- the picture -------------------------------------------------------------------------------
+
+    @property
+    def measured(self) -> bool:
+        """Whether it is known how far results are apart, not only that they are."""
+        return any(each.largest is not None and each.differing for each in self.found.curve)
+
+    @property
+    def picture(self) -> str:
+        """The difference over the run, as an ``svg`` element without text of the user's."""
+        curve = self.found.curve
+        wide = _WIDE / max(1, len(curve))
+        bars = []
+        for number, each in enumerate(curve):
+            share = each.differing / each.count
+            high = _HIGH * (_height(each.largest) if self.measured and share else share)
+            if high:
+                bars.append(
+                    f'<rect x="{number * wide:.1f}" y="{_HIGH - high:.1f}" width="{wide:.1f}"'
+                    f' height="{high:.1f}"/>'
+                )
+        first = self.found.first
+        mark = ""
+        if first is not None and curve:
+            index = first.b.index if first.b else first.span.at if first.span else 0
+            at = wide * sum(each.begin <= index for each in curve[1:])
+            mark = f'<path d="M{at:.1f} 0V{_HIGH}" stroke="currentColor" stroke-dasharray="4 3"/>'
+        return (
+            f'<svg role="img" viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none"'
+            f' style="width:100%;height:{_HIGH}px"><title>{self.legend}</title>'
+            f'<path d="M0 {_HIGH - 0.5}H{_WIDE}" stroke="currentColor" opacity=".4"/>'
+            f'<g fill="var(--later)">{"".join(bars)}</g>{mark}</svg>'
+        )
+
+    @property
+    def legend(self) -> str:
+        """What the picture shows."""
+        scale = (
+            f"the largest difference of results, from 1e{_LEAST} at the foot to 1 at the top"
+            if self.measured
+            else "the share of operations that gave something else, up to all of them"
+        )
+        part = "; dashed: where they part" if self.found.first is not None else ""
+        return f"Over the run, from left to right: {scale}{part}"
+
+    # -- JSON --------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        found = self.found
+        return json.dumps(
+            {
+                "schema": 1,
+                "equal": found.equal,
+                "rtol": found.rtol,
+                "a": _trace_json(found.a),
+                "b": _trace_json(found.b),
+                "aligned": found.aligned,
+                "moved": found.moved,
+                "differing": found.differing,
+                "first_divergence": _parting_json(found.first, found.rtol),
+                "first_operation": _parting_json(found.operation, found.rtol),
+                "rounding": [
+                    {**_place_json(each.operation), "count": each.count, "largest": each.largest}
+                    for each in found.roundings
+                ],
+                "stretches": [_span_json(each) for each in found.spans[:_MOST_JSON]],
+                "settings": [{"name": name, "a": a, "b": b} for name, a, b in found.settings],
+            }
+        )
+
+
+def _sentence(parting: Parting, rtol: float | None) -> str:
+    """Say where and how runs part."""
+    shown, span = parting.b or parting.a, parting.span
+    if shown is None or (span is not None and (span.a is None or span.b is None)):
+        return _stretch(span) + "." if span is not None else ""
+    where = f"{shown.name}, {_where(shown)},"
+    if span is not None:
+        return f"{_stretch(span)}, and it gives something else."
+    if parting.kind == "operation":
+        within = "" if rtol is None else f" (within {rtol:g})"
+        return f"{where} was given the same in both runs{within} and gave something else."
+    if parting.kind == "argument":
+        given = f": {parting.a.given} → {shown.given}" if parting.a is not None else ""
+        return f"{where} is the first operation that was given other arguments{given}."
+    if parting.kind == "draw":
+        return (
+            f"{where} drew from a generator that stood elsewhere: another seed, or other draws"
+            " before it."
+        )
+    return (
+        f"{where} is the first operation that was given other values. They came from outside"
+        " torch's operations: data, weights, or random numbers of numpy's or Python's."
+    )
+
+
+def _stretch(span: Span) -> str:
+    """Say what only one run has."""
+    one = f"{_many(span.count_a, 'operation')} ({', '.join(span.names_a)})"
+    other = f"{_many(span.count_b, 'operation')} ({', '.join(span.names_b)})"
+    accounted = ", which made no difference" if span.accounted else ""
+    if span.a is None and span.b is not None:
+        return f"Only B has {other}, from {_where(span.b)}{accounted}"
+    if span.b is None and span.a is not None:
+        return f"Only A has {one}, from {_where(span.a)}{accounted}"
+    where = "" if span.b is None else f", {_where(span.b)}"
+    return f"A has {one} where B has {other}{where}{accounted}"
+
+
+def _where(operation: Operation) -> str:
+    """Say where an operation stands."""
+    place = operation.place
+    file = f" of {place.file}" if place.file else ""
+    line = f"line {place.line}{file}" if place.line else "no line of yours"
+    line = f"in the backward pass of {line}" if place.backward else line
+    return f"{line} ({place.module})" if place.module else line
+
+
+def _sides(parting: Parting) -> list[tuple[str, Operation]]:
+    return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
+
+
+def _named(name: str, trace: Loaded) -> str:
+    rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
+    return f"{name} is {trace.path}: {_many(len(trace), 'operation')}{rank}"
+
+
+def _many(count: int, one: str, more: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def _apart(difference: float) -> str:
+    return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"
+
+
+def _height(difference: float | None) -> float:
+    """Place a difference between foot and top of the picture, by its power of ten."""
+    if difference is None or not math.isfinite(difference):
+        return 1.0
+    power = math.log10(difference) if difference > 0 else _LEAST
+    return min(1.0, max(0.02, 1 - power / _LEAST))
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _trace_json(trace: Loaded) -> dict[str, Any]:
+    return {
+        "path": trace.path,
+        "operations": len(trace),
+        "rank": trace.header.rank,
+        "notes": trace.notes,
+    }
+
+
+def _place_json(operation: Operation) -> dict[str, Any]:
+    place = operation.place
+    return {
+        "operation": operation.name,
+        "index": operation.index,
+        "thread": operation.thread,
+        "line": place.line or None,
+        "file": place.file,
+        "code": place.code,
+        "module": place.module,
+        "backward": place.backward,
+    }
+
+
+def _side_json(operation: Operation | None) -> dict[str, Any] | None:
+    return None if operation is None else {**_place_json(operation), "given": operation.given}
+
+
+def _parting_json(parting: Parting | None, rtol: float | None) -> dict[str, Any] | None:
+    if parting is None:
+        return None
+    shown = parting.b or parting.a
+    assert shown is not None  # noqa: S101 -- one of them parts
+    return {
+        "kind": parting.kind,
+        **_place_json(shown),
+        "inputs_equal": parting.kind == "operation",
+        "difference": _number(parting.difference),
+        "message": _sentence(parting, rtol),
+        "a": _side_json(parting.a),
+        "b": _side_json(parting.b),
+    }
+
+
+def _span_json(span: Span) -> dict[str, Any]:
+    return {
+        "operations_a": span.count_a,
+        "operations_b": span.count_b,
+        "a": _side_json(span.a),
+        "b": _side_json(span.b),
+        "accounted": span.accounted,
+    }

@@ -1,0 +1,388 @@
+"""A trace as a file: appended as the run goes on, in chunks that can be read by themselves.
+
+A line that names the format and its version; then frames, each of its length, a checksum, and
+MessagePack compressed by zlib: a header, chunks of operations, and an end, which a run that was
+killed does not write.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import zlib
+from array import array
+from pathlib import Path
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.machine import FACTS
+from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.errors import TraceError
+from ipytorchseed.fingerprint.native import native
+from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, word_of
+from ipytorchseed.trace.summary import summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ipytorchseed.trace.places import Lines
+    from ipytorchseed.trace.recording import Tables
+
+MAGIC = b"ipytorchseed trace "
+VERSION = 1
+FRAME = Layout("<II")
+"""What stands before each frame: its length in bytes, and the CRC-32 of these."""
+
+_MOST = 8192
+"""Operations of a chunk, and ..."""
+
+_LARGEST = 1 << 16
+"""... tensors, above which it is written."""
+
+_SECONDS = 1.0
+"""After which it is written anyway, so that a killed run leaves what it did before."""
+
+_LONGEST = 120
+"""Characters that are kept of an operation's arguments and of a line of code."""
+
+STATE = "random state"
+"""Stands for the dtype of a generator's state, which a drawing operation is given too."""
+
+
+class Where(NamedTuple):
+    """A place in the code.
+
+    Attributes:
+        file: As seen from the working folder; empty for a cell.
+        line: From 1; 0 where it is not known.
+        code: The line's text.
+        module: The path of the innermost module; or "".
+        backward: Whether it belongs to a backward pass.
+    """
+
+    file: str
+    line: int
+    code: str
+    module: str
+    backward: bool
+
+
+class Call(NamedTuple):
+    """What one operation at one place is given besides tensors.
+
+    Attributes:
+        operation: Index of its name.
+        place: Index of its place.
+        plain: Digest of its other arguments.
+        text: These, for people.
+    """
+
+    operation: int
+    place: int
+    plain: int
+    text: str
+
+
+class Kind(NamedTuple):
+    """What a tensor is.
+
+    Attributes:
+        dtype: Without ``torch.``; "" for what is no tensor or was not seen.
+        shape: Its sizes.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Header(Struct, tag=0, array_like=True):
+    """What is known as a run begins.
+
+    Attributes:
+        started: Seconds since 1970.
+        settings: Versions, hardware and flags by name.
+        rank: Which of several processes it is; None for the only one.
+        summaries: Whether greatest, mean and norm of tensors are kept.
+    """
+
+    started: float
+    settings: dict[str, str]
+    rank: int | None
+    summaries: bool
+
+
+class Chunk(Struct, tag=1, array_like=True):
+    """Some operations of one thread. Columns are little-endian.
+
+    Attributes:
+        thread: The thread, 0 for the first.
+        names: Names of operations.
+        places: Where they stand.
+        calls: The operations as they occur.
+        kinds: Shapes and dtypes of tensors.
+        tensors: Digests of the different tensors, 8 bytes each.
+        kind_of: Index of the kind of each, 4 bytes.
+        summaries: Greatest absolute value, mean and norm of each, 3 times 4 bytes; or nothing.
+        of: Index of the call of each operation, 4 bytes.
+        reads: How many tensors each was given, 4 bytes.
+        makes: How many it gave, 4 bytes.
+        refs: Indices of these tensors, given and made, operation by operation, 4 bytes.
+    """
+
+    thread: int
+    names: list[str]
+    places: list[Where]
+    calls: list[Call]
+    kinds: list[Kind]
+    tensors: bytes
+    kind_of: bytes
+    summaries: bytes
+    of: bytes
+    reads: bytes
+    makes: bytes
+    refs: bytes
+
+
+class End(Struct, tag=2, array_like=True):
+    """The end of a whole trace.
+
+    Attributes:
+        operations: How many there are.
+        notes: What could not be seen, in words.
+    """
+
+    operations: int
+    notes: list[str]
+
+
+class TraceFile:
+    """A trace that is being written.
+
+    Args:
+        path: Where to. A file that is a trace is replaced; of several ranks, each has its own.
+        tables: The names of what is recorded.
+        lines: Finds the code of a place.
+        summaries: Whether to keep greatest, mean and norm of tensors.
+
+    Attributes:
+        path: Where it lies.
+        count: Operations written so far.
+
+    Raises:
+        TraceError: It cannot be written there.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], tables: Tables, lines: Lines, *, summaries: bool = False
+    ) -> None:
+        rank = _rank()
+        self.path = Path(path)
+        if rank is not None:
+            self.path = self.path.with_name(f"{self.path.stem}.rank{rank}{self.path.suffix}")
+        self.tables = tables
+        self.lines = lines
+        self.summaries = summaries
+        self.count = 0
+        self._tracks: list[Track] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        try:
+            if self.path.exists() and self.path.stat().st_size:
+                with self.path.open("rb") as before:
+                    if before.read(len(MAGIC)) != MAGIC:
+                        raise TraceError(f"{path} is no trace, and is not replaced by one")
+            self._out = self.path.open("wb", buffering=0)  # a forked process has nothing to flush
+            self._out.write(MAGIC + b"%d\n" % VERSION)
+        except OSError as error:
+            raise TraceError(f"no trace can be written to {path}: {error.strerror}") from None
+        self.write(Header(time.time(), _settings(), rank, summaries))
+
+    def track(self, thread: int) -> Track:
+        """Return what takes the operations of a thread."""
+        track = Track(self, thread)
+        self._tracks.append(track)
+        return track
+
+    def write(self, record: Header | Chunk | End) -> None:
+        """Append a frame."""
+        if os.getpid() != self._process:  # a DataLoader's worker, made by fork
+            return
+        data = zlib.compress(msgspec.msgpack.encode(record), 1)
+        with self._lock:
+            self._out.write(FRAME.pack(len(data), zlib.crc32(data)) + data)
+
+    def close(self, notes: Sequence[str]) -> None:
+        """Write what is left, and the end."""
+        if self._out.closed:
+            return
+        try:
+            for track in self._tracks:
+                track.flush()
+            self.write(End(self.count, [*notes]))
+        finally:
+            self._out.close()
+
+
+class Track:
+    """The operations of one thread on their way to a file.
+
+    Args:
+        file: Where they go.
+        thread: The thread's number.
+    """
+
+    def __init__(self, file: TraceFile, thread: int) -> None:
+        self._file = file
+        self._thread = thread
+        self._digest = digest_of_tensor(portable=True)
+        self._dtype, self._shape = native().dtype, native().shape
+        self._begin()
+
+    def _begin(self) -> None:
+        self._index: dict[int, int] = {}
+        self._kinds: dict[Any, int] = {}
+        self._kind_of, self._summaries = array("I"), array("f")
+        self._calls: dict[tuple[int, int, int], int] = {}
+        self._words: list[list[Any]] = []
+        self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
+        self._due = time.monotonic() + _SECONDS
+
+    def digest(self, tensor: Any) -> int:  # noqa: ANN401
+        """Digest a tensor, and keep its shape and dtype when it is first met."""
+        found = self._digest(tensor)
+        if found not in self._index:
+            kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
+            self._meet(found, kind, tensor)
+        return found
+
+    def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:  # noqa: ANN401
+        if self._file.summaries:
+            self._summaries.extend(summarize(tensor) if found != UNSEEN else summarize(None))
+        self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
+        index = self._index[found] = len(self._index)
+        return index
+
+    def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
+        self,
+        operation: int,
+        place: int,
+        plain: int,
+        words: list[Any],
+        read: list[int],
+        state: int | None,
+        made: list[int],
+    ) -> None:
+        """Keep an operation.
+
+        Args:
+            operation: Its number.
+            place: The number of its place.
+            plain: The digest of arguments that are no tensors, and ...
+            words: ... these.
+            read: Digests of tensors that it was given.
+            state: Digest of the generator that it drew from.
+            made: Digests of what it gave.
+        """
+        index, refs = self._index, self._refs
+        if state is not None:
+            if state not in index:
+                self._meet(state, STATE)
+            read.append(state)
+        call = operation, place, plain
+        number = self._calls.get(call)
+        if number is None:
+            number = self._calls[call] = len(self._calls)
+            self._words.append(words)
+        for each in (*read, *made):
+            at = index.get(each)
+            refs.append(self._meet(each, None) if at is None else at)  # a number that it gave
+        self._of.append(number)
+        self._reads.append(len(read))
+        self._makes.append(len(made))
+        if len(self._of) >= _MOST or len(index) >= _LARGEST or time.monotonic() > self._due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was kept."""
+        count = len(self._of)
+        if count:
+            self._file.write(self._chunk())
+            self._file.count += count
+        self._begin()
+
+    def _chunk(self) -> Chunk:
+        import numpy as np
+
+        tables, where = self._file.tables, self._file.lines.where
+        names: dict[int, int] = {}
+        places: dict[int, int] = {}
+        calls = [
+            Call(
+                names.setdefault(operation, len(names)),
+                places.setdefault(place, len(places)),
+                plain & MASK,
+                _text(words),
+            )
+            for (operation, place, plain), words in zip(self._calls, self._words, strict=True)
+        ]
+        found = []
+        for place in map(tables.places.all.__getitem__, places):
+            file, line, code = where(place.line)
+            found.append(Where(file, line, _plain(code), place.module, place.backward))
+        return Chunk(
+            thread=self._thread,
+            names=[tables.operations.all[each].name for each in names],
+            places=found,
+            calls=calls,
+            kinds=[_kind(each) for each in self._kinds],
+            tensors=np.array([each & MASK for each in self._index], "<u8").tobytes(),
+            kind_of=_column(self._kind_of, "<u4"),
+            summaries=_column(self._summaries, "<f4"),
+            of=_column(self._of, "<u4"),
+            reads=_column(self._reads, "<u4"),
+            makes=_column(self._makes, "<u4"),
+            refs=_column(self._refs, "<u4"),
+        )
+
+
+def _column(numbers: array[Any], kind: str) -> bytes:
+    import numpy as np
+
+    return np.asarray(numbers).astype(kind).tobytes()
+
+
+def _kind(kind: Any) -> Kind:  # noqa: ANN401 -- a dtype and a shape, or a word, or nothing
+    if kind is None or kind == STATE:
+        return Kind(kind or "", ())
+    return Kind(str(kind[0]).removeprefix("torch."), tuple(map(int, kind[1])))
+
+
+def _text(words: Sequence[Any]) -> str:
+    return _plain(", ".join(map(word_of, words[:_LONGEST])))
+
+
+def _plain(text: str) -> str:
+    """Return a text that UTF-8 can hold, not too long."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode()
+
+
+def _rank() -> int | None:
+    """Return the rank of this process; None where it is the only one."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_rank()) if distributed.get_world_size() > 1 else None
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
+
+
+def _settings() -> dict[str, str]:
+    """Return versions, hardware and flags as text."""
+    found: dict[str, object] = {fact.name: fact.read() for fact in FACTS}
+    found |= {name: plain(value) for name, value in read_flags().items()}
+    return {name: _plain(str(value)) for name, value in found.items() if value is not None}

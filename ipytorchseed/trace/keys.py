@@ -1,0 +1,109 @@
+"""Numbers for the operations of a trace, by which those of two traces are found to be the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from xxhash import xxh3_64_intdigest
+
+from ipytorchseed.trace.digests import UNSEEN
+from ipytorchseed.trace.divergence import mix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ipytorchseed.trace.loading import Loaded, Tensors
+
+_WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+"""Parts of a module's path that stand for a wrapper around it, compiled or distributed."""
+
+
+class Keys(Struct):
+    """Columns of 64-bit numbers, one for each operation; equal ones mean the same in any trace.
+
+    Attributes:
+        given: What it was given: tensors, and other arguments.
+        made: What it gave.
+        plain: The digest of its other arguments.
+        seen: Whether all of its tensors could be seen.
+        anchor: The operation, its place, and what it was given.
+        anchor_anywhere: The same without its place.
+        exact: The operation, its place, shapes and dtypes.
+        placed: The operation and its place.
+        shaped: The operation, shapes and dtypes.
+        named: The operation.
+    """
+
+    given: Any
+    made: Any
+    plain: Any
+    seen: Any
+    anchor: Any
+    anchor_anywhere: Any
+    exact: Any
+    placed: Any
+    shaped: Any
+    named: Any
+
+
+def keys(trace: Loaded) -> Keys:
+    """Number the operations of a trace."""
+    import numpy as np
+
+    def of_calls(values: Iterable[int]) -> Any:  # noqa: ANN401 -- a column
+        return np.fromiter(values, np.uint64, len(trace.calls))[trace.of]
+
+    names = [_number(each.replace("::", ":")) for each in trace.names]
+    places = [_number(each.code or each.line, _path(each.module), each.backward)
+              for each in trace.places]  # fmt: skip
+    kinds = np.array([_number(*each) for each in trace.kinds] or [0], np.uint64)
+    named = of_calls(names[call.operation] for call in trace.calls)
+    placed = mix(named + of_calls(places[call.place] for call in trace.calls))
+    plain = of_calls(call.plain for call in trace.calls)
+    shapes = fold(trace.reads, kinds[trace.reads.kinds]) + mix(
+        fold(trace.makes, kinds[trace.makes.kinds])
+    )
+    given = mix(fold(trace.reads, trace.reads.digests) + mix(plain))
+    return Keys(
+        given=given,
+        made=fold(trace.makes, trace.makes.digests),
+        plain=plain,
+        seen=~(any_of(trace.reads, trace.reads.digests == UNSEEN)
+               | any_of(trace.makes, trace.makes.digests == UNSEEN)),
+        anchor=mix(placed + mix(given)),
+        anchor_anywhere=mix(named + mix(given)),
+        exact=mix(placed + mix(shapes)),
+        placed=placed,
+        shaped=mix(named + mix(shapes)),
+        named=named,
+    )  # fmt: skip
+
+
+def fold(tensors: Tensors, values: Any) -> Any:  # noqa: ANN401 -- columns
+    """Make one number for each operation of the values of its tensors, in their order."""
+    import numpy as np
+
+    counts = np.diff(tensors.ends, prepend=0)
+    order = np.arange(len(values)) - np.repeat(tensors.ends - counts, counts)
+    mixed = mix(values + mix(order.astype(np.uint64) + np.uint64(1)))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
+
+
+def any_of(tensors: Tensors, chosen: Any) -> Any:  # noqa: ANN401 -- columns
+    """Tell for each operation whether any of its tensors is chosen."""
+    import numpy as np
+
+    counts = np.diff(tensors.ends, prepend=0)
+    sums = np.concatenate([[0], np.cumsum(chosen)])
+    return sums[tensors.ends] > sums[tensors.ends - counts]
+
+
+def _path(module: str) -> str:
+    """Return a module's path without the name of the outermost one, and without wrappers."""
+    return ".".join(each for each in module.split(".")[1:] if each not in _WRAPPERS)
+
+
+def _number(*words: object) -> int:
+    return xxh3_64_intdigest(repr(words).encode("utf-8", "surrogatepass"))

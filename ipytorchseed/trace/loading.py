@@ -1,0 +1,261 @@
+"""Reads a trace's file into columns. What a file says is checked, and nothing of it is executed."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from ipytorchseed.errors import TraceError
+from ipytorchseed.trace.file import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+_LARGEST = 1 << 28
+"""Bytes of a chunk, compressed or not, above which it is none of ours."""
+
+_DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)
+
+
+class Tensors(Struct):
+    """Tensors of all operations, one operation's after the other's.
+
+    Attributes:
+        ends: Where each operation's tensors end.
+        digests: 64 bits each.
+        kinds: Indices of their kinds.
+        summaries: Greatest absolute value, mean and norm of each, in rows; or no rows.
+    """
+
+    ends: Any
+    digests: Any
+    kinds: Any
+    summaries: Any
+
+    def of(self, operation: int) -> slice:
+        """Return where the tensors of an operation stand."""
+        return slice(int(self.ends[operation - 1]) if operation else 0, int(self.ends[operation]))
+
+
+class Loaded(Struct):
+    """A trace as it was read. All columns are numpy's.
+
+    Attributes:
+        path: Of its file.
+        header: What was known as the run began.
+        notes: What could not be seen or read, in words.
+        names: Names of operations.
+        places: Where they stand.
+        calls: The operations as they occur, with indices into ``names`` and ``places``.
+        kinds: Shapes and dtypes.
+        of: Index of the call of each operation.
+        threads: Thread of each operation.
+        reads: What operations were given.
+        makes: What they gave.
+    """
+
+    path: str
+    header: Header
+    notes: list[str]
+    names: list[str]
+    places: list[Where]
+    calls: list[Call]
+    kinds: list[Kind]
+    of: Any
+    threads: Any
+    reads: Tensors
+    makes: Tensors
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def call(self, operation: int) -> Call:
+        """Return what an operation is given besides tensors."""
+        return self.calls[int(self.of[operation])]
+
+    def place(self, operation: int) -> Where:
+        """Return where an operation stands."""
+        return self.places[self.call(operation).place]
+
+    def name(self, operation: int) -> str:
+        """Return an operation's name, ``aten::mm``."""
+        return self.names[self.call(operation).operation]
+
+
+def load(path: str | os.PathLike[str]) -> Loaded:
+    """Read a trace.
+
+    Of one whose process was killed, what is whole is read, and a note says so.
+
+    Raises:
+        TraceError: It cannot be read, or is no trace of a version that is known here.
+    """
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 -- a path, or what stands for one
+            return _Loading(path, file).loaded()
+    except OSError as error:
+        raise TraceError(f"{path} cannot be read: {error.strerror}") from None
+
+
+class _Loading:
+    """Gathers what chunks hold into columns."""
+
+    def __init__(self, path: str | os.PathLike[str], file: BinaryIO) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        self._numbers: dict[Any, dict[Any, int]] = {
+            each: {} for each in ("name", "place", "call", "kind")
+        }
+        self._columns: dict[str, list[Any]] = {}
+        self._read(file)
+
+    def _read(self, file: BinaryIO) -> None:
+        line = file.readline(len(MAGIC) + 16)
+        version = line[len(MAGIC) :].strip()
+        if not line.startswith(MAGIC) or not version.isdigit():
+            raise TraceError(f"{self.path} is no trace of ipytorchseed")
+        if int(version) > VERSION:
+            raise TraceError(
+                f"{self.path} was written by a newer ipytorchseed (version {int(version)} of the"
+                f" format, {VERSION} is known here): update this one to read it"
+            )
+        records = self._frames(file)
+        header = next(records, None)
+        if not isinstance(header, Header):
+            raise TraceError(f"{self.path} is damaged: it does not begin as a trace does")
+        self.header = header
+        end = None
+        for record in records:
+            if isinstance(record, End):
+                end = record
+                break
+            if isinstance(record, Chunk):
+                self._add(record)
+        count = sum(map(len, self._columns.get("of", [])))
+        if end is None:
+            self.notes.append(
+                f"{self.path} has no end: its process was stopped. {count:,} operations are whole"
+            )
+        else:
+            self.notes += [f"{self.path}: {note}" for note in end.notes]
+
+    def _frames(self, file: BinaryIO) -> Iterator[Header | Chunk | End]:
+        """Read frame after frame; stop where one is not whole."""
+        while len(head := file.read(FRAME.size)) == FRAME.size:
+            size, checksum = FRAME.unpack(head)
+            data = file.read(size) if size <= _LARGEST else b""
+            if len(data) < size:
+                return
+            if zlib.crc32(data) != checksum:
+                raise TraceError(f"{self.path} is damaged: a checksum is wrong")
+            try:
+                inflate = zlib.decompressobj()
+                content = inflate.decompress(data, _LARGEST)
+                if inflate.unconsumed_tail or not inflate.eof:
+                    raise ValueError  # noqa: TRY301 -- told below
+                yield _DECODER.decode(content)
+            except (zlib.error, ValueError, msgspec.MsgspecError):
+                raise TraceError(f"{self.path} is damaged: a part of it is no record") from None
+
+    def _add(self, chunk: Chunk) -> None:
+        """Append a chunk to the columns.
+
+        Raises:
+            TraceError: It contradicts itself.
+        """
+        import numpy as np
+
+        def column(data: bytes, kind: str) -> Any:  # noqa: ANN401
+            return np.frombuffer(data, kind)
+
+        def at(table: Any, indices: Any) -> Any:  # noqa: ANN401
+            return np.asarray(table)[indices] if len(indices) else np.empty(0, np.uint32)
+
+        try:
+            calls = [
+                self._number("call", Call(self._number("name", chunk.names[call.operation]),
+                                          self._number("place", chunk.places[call.place]),
+                                          call.plain, call.text))
+                for call in chunk.calls
+            ]  # fmt: skip
+            kinds = [self._number("kind", kind) for kind in chunk.kinds]
+            tensors = column(chunk.tensors, "<u8")
+            kind_of = at(kinds, column(chunk.kind_of, "<u4"))
+            summaries = column(chunk.summaries, "<f4").reshape(-1, 3)
+            if not self.header.summaries:
+                summaries = np.empty((len(tensors), 0), np.float32)
+            of = at(calls, column(chunk.of, "<u4"))
+            reads, makes = column(chunk.reads, "<u4"), column(chunk.makes, "<u4")
+            refs = column(chunk.refs, "<u4")
+            if not len(reads) == len(makes) == len(of) or not len(tensors) == len(kind_of) == len(
+                summaries
+            ):
+                raise ValueError  # noqa: TRY301 -- told below
+            both = np.stack([reads, makes], 1).reshape(-1).astype(np.int64)
+            if int(both.sum()) != len(refs):
+                raise ValueError  # noqa: TRY301 -- told below
+            given = np.repeat(np.arange(len(both)) % 2 == 0, both)
+            found = {
+                "of": of.astype(np.uint32),
+                "threads": np.full(len(of), chunk.thread, np.uint32),
+            }
+            sides = (("read", reads, refs[given]), ("make", makes, refs[~given]))
+            for name, counts, chosen in sides:
+                found[f"{name} counts"] = counts
+                found[f"{name} digests"] = tensors[chosen]
+                found[f"{name} kinds"] = kind_of[chosen].astype(np.uint32)
+                found[f"{name} summaries"] = summaries[chosen]
+        except (IndexError, ValueError, OverflowError):
+            raise TraceError(f"{self.path} is damaged: a part of it contradicts itself") from None
+        for name, values in found.items():
+            self._columns.setdefault(name, []).append(values)
+
+    def _number(self, table: str, value: object) -> int:
+        known = self._numbers[table]
+        return known.setdefault(value, len(known))
+
+    def loaded(self) -> Loaded:
+        """Return what was read, thread by thread."""
+        import numpy as np
+
+        self._order()
+        columns = self._columns
+        nothing = np.empty((0, 3 if self.header.summaries else 0), np.float32)
+
+        def column(name: str, kind: Any) -> Any:  # noqa: ANN401
+            parts = columns.pop(name, [])
+            return np.concatenate(parts) if parts else np.empty(0, kind)
+
+        def tensors(name: str) -> Tensors:
+            return Tensors(
+                ends=np.cumsum(column(f"{name} counts", np.int64), dtype=np.int64),
+                digests=column(f"{name} digests", np.uint64),
+                kinds=column(f"{name} kinds", np.uint32),
+                summaries=np.concatenate([nothing, *columns.pop(f"{name} summaries", [])]),
+            )
+
+        numbers = self._numbers
+        return Loaded(
+            path=str(self.path),
+            header=self.header,
+            notes=self.notes,
+            names=[*numbers["name"]],
+            places=[*numbers["place"]],
+            calls=[*numbers["call"]],
+            kinds=[*numbers["kind"]],
+            of=column("of", np.uint32),
+            threads=column("threads", np.uint32),
+            reads=tensors("read"),
+            makes=tensors("make"),
+        )
+
+    def _order(self) -> None:
+        """Bring the chunks of a thread together, as those of several lie between each other."""
+        threads = [int(each[0]) if len(each) else 0 for each in self._columns.get("threads", [])]
+        order = sorted(range(len(threads)), key=threads.__getitem__)
+        for name, parts in self._columns.items():
+            self._columns[name] = [parts[each] for each in order]

@@ -1,0 +1,70 @@
+"""``ipytorchseed.trace``: the operations of a block of a script, kept in a file."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from ipytorchseed.errors import ScopeError
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+    from ipytorchseed.trace.recorder import Recorder
+
+
+class trace:  # noqa: N801 -- a context manager, written as the function that it looks like
+    """Record every operation of torch's inside a ``with`` block to a file.
+
+    Args:
+        file: Where to. A trace that lies there is replaced, anything else is not. In a job of
+            several ranks each has a file of its own: ``a.trace`` becomes ``a.rank0.trace``, ...
+        summaries: Whether to keep greatest value, mean and norm of each tensor too, so that
+            ``ipytorchseed trace diff`` can tell rounding from more (``--rtol``).
+
+    Attributes:
+        path: Where it lies; known once the block has begun.
+        count: Operations that were recorded.
+
+    Raises:
+        TraceError: On entering: it cannot be written there.
+    """
+
+    def __init__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> None:
+        self._file = file
+        self._summaries = summaries
+        self._recorder: Recorder | None = None
+        self.path: Path | None = None
+        self.count = 0
+
+    def __enter__(self) -> Self:
+        import torch  # noqa: F401 -- what follows looks at it
+
+        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.file import TraceFile
+        from ipytorchseed.trace.places import ScriptLines
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
+
+        if self._recorder is not None:
+            raise ScopeError("this trace is under way; make another one inside it")
+        names = sys._getframe(1).f_globals  # noqa: SLF001 -- the documented way to it
+        tables, lines = Tables(), ScriptLines(names)
+        file = TraceFile(self._file, tables, lines, summaries=self._summaries)
+        self.path = file.path
+        self._recorder = Recorder(tables, lines, names, draws=Draws(names, count=False), file=file)
+        self._recorder.__enter__()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None or recorder.file is None:
+            raise ScopeError("this trace was not begun")
+        recorder.__exit__(*raised)
+        self.count = recorder.file.count
+        for note in recorder.recording.notes:
+            warnings.warn(f"{self.path}: {note}", stacklevel=2)

@@ -1,0 +1,97 @@
+"""``ipytorchseed trace diff``: two files of operations, from a shell."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+import ipytorchseed as its
+from ipytorchseed.cli import main
+
+
+def run(*words):
+    """Run the command; return how it ended, what it printed, and what it said on stderr."""
+    done = CliRunner().invoke(main, ["trace", "diff", *map(str, words)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def traces(tmp_path, monkeypatch):
+    """Two runs that part, at a factor, and a file that is none."""
+    monkeypatch.chdir(tmp_path)
+    for name, factor in (("a", 2.0), ("b", 3.0)):
+        with its.trace(name, summaries=True):
+            for turn in range(4):
+                x = torch.full((3,), turn + 1.0).sin()
+                (x * factor if turn == 2 else x * 2.0).exp()
+    (tmp_path / "none").write_text("<b>\x1b[31m")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("traces")
+def test_it_exits_as_check_does():
+    """0 where runs computed the same, 1 where they differ, 2 where a file cannot be read."""
+    assert run("a", "a")[0] == 0
+    assert run("a", "b")[0] == 1
+    assert run("a", "b", "--rtol", "0.9")[0] == 0
+    for words in (("a", "none"), ("a", "lost"), ("a",), ("a", "b", "--rtol", "-1")):
+        code, out, err = run(*words)
+        assert (code, out) == (2, "")
+        assert err.strip().splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.usefixtures("traces")
+def test_the_text_says_where_and_how_they_part():
+    """In lines of 80 columns: the operation, its line and code, and what it was given."""
+    _, text, _ = run("a", "b")
+    assert "aten::mul, line" in text
+    assert "(x * factor if turn == 2 else x * 2.0).exp()" in text
+    assert "float32[3], 2.0 → float32[3], 3.0" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert run("a", "a")[1].startswith("Both runs computed the same, bit for bit: 16 operations.")
+
+
+@pytest.mark.usefixtures("traces")
+def test_json_is_one_line():
+    """With the line and how far apart results are."""
+    _, out, _ = run("a", "b", "--json")
+    told = json.loads(out)
+    assert out.count("\n") == 1
+    assert told["equal"] is False
+    first = told["first_divergence"]
+    assert (first["operation"], first["kind"], first["index"]) == ("aten::mul", "argument", 10)
+    assert first["inputs_equal"] is False
+    assert abs(first["difference"] - 1 / 3) < 1e-6
+
+
+class _Page(HTMLParser):
+    """Notes a page's tags."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.bars = set(), 0
+
+    def handle_starttag(self, tag, _):
+        self.tags.add(tag)
+        self.bars += tag == "rect"
+
+
+def test_the_page_has_a_picture_and_no_script(traces):
+    """One bar for each stretch of the run that differs; hostile text is escaped."""
+    hostile = "with its.trace('c'): torch.ones(2) * 9.0  # <script>\x1b[31m"
+    (traces / "hostile.py").write_text(hostile)
+    exec(compile(hostile, traces / "hostile.py", "exec"), {"torch": torch, "its": its})  # noqa: S102 -- it is ours
+    for one, other, bars in (("a", "b", 2), ("a", "a", 0), ("c", "c", 0), ("a", "c", None)):
+        code, _, _ = run(one, other, "--html", "page.html")
+        page = _Page()
+        page.feed((traces / "page.html").read_text("utf-8"))
+        assert code == (one != other)
+        assert "script" not in page.tags
+        assert "svg" in page.tags
+        assert bars in (page.bars, None)
+    assert run("a", "b", "--html", traces / "none" / "page.html")[0] == 2

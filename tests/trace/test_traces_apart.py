@@ -1,0 +1,53 @@
+"""Two processes, one planted difference: it is found, with its line, and nothing else is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipytorchseed.trace.comparing import compare
+from ipytorchseed.trace.loading import load
+from tests.trace.plantings import MODELS, PLANTINGS, STEPS, record, text_of
+
+pytestmark = pytest.mark.usefixtures("put_back")
+
+CASES = [(model, name) for model in MODELS for name in PLANTINGS]
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
+    """Traces of each training as it is, from a process of their own."""
+    folder = tmp_path_factory.mktemp("originals")
+    subprocess.run(
+        [sys.executable, "-m", "tests.trace.plantings", str(folder)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        check=True,
+    )
+    return folder
+
+
+@pytest.mark.parametrize(("model", "name"), CASES, ids=[" ".join(case) for case in CASES])
+def test_what_was_planted_is_found(originals, tmp_path, model, name):
+    """Its kind and its line, in runs of unequal length; nothing where runs compute the same."""
+    planting = PLANTINGS[name]
+    at = sum(map(ord, model + name)) % (STEPS - 1)
+    longer = planting.kind is not None
+    text = text_of(model, STEPS + longer, planting, at)
+    record(text, tmp_path / "b.trace")
+    found = compare(load(originals / f"{model}.trace"), load(tmp_path / "b.trace"))
+    first = found.first
+    if planting.kind is None:
+        assert first is None
+        return
+    assert first is not None
+    assert first.kind == planting.kind
+    shown = first.a if planting.kind == "only-a" else first.b
+    whole = text_of(model, STEPS) if planting.kind == "only-a" else text
+    lines = [number for number, line in enumerate(whole.splitlines(), 1) if planting.mark in line]
+    assert [shown.place.line] == lines
+    assert len(found.b) > len(found.a) - 60

@@ -15,8 +15,8 @@ from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
 from ipytorchseed.notebook.streams import Overhearing
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all

@@ -16,7 +16,7 @@ from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.session.watch import shell_name

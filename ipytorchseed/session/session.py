@@ -16,8 +16,9 @@ from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies, is_result, look_up
+from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch

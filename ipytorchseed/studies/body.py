@@ -10,7 +10,7 @@ from msgspec import Struct
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.seeds import derive_seed
 from ipytorchseed.rng.table import hints_kept

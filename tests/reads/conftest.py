@@ -12,7 +12,7 @@ import textwrap
 import pytest
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.reads.following import find_dependencies
 
 _numbers = itertools.count()
 

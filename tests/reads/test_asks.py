@@ -202,7 +202,7 @@ def test_table():
         name for name in NONDETERMINISTIC if name.startswith("pandas.")
     }
     from ipytorchseed.reads.cell import effects_of_cell
-    from ipytorchseed.reads.dependencies import find_dependencies
+    from ipytorchseed.reads.following import find_dependencies
 
     for name, most in NONDETERMINISTIC.items():
         module, _, _ = name.rpartition(".")

@@ -11,8 +11,8 @@ import torch
 
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.dependencies import find_dependencies
 from ipytorchseed.reads.evaluator import follow
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader
 

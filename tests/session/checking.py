@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.dependencies import find_dependencies
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.session.check import Check
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import RepeatedCell, Shown

@@ -1,0 +1,400 @@
+"""Finds what a cell reads: the values and the code of the user's that its names lead to.
+
+From each name, functions and classes of the notebook and of local modules are followed through
+their own global names, closures, defaults and decorators. Code of installed packages is not.
+Nothing is called: attributes are read from dictionaries and slots only.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.dependencies import Dependencies, is_result
+from ipytorchseed.reads.draws import Draws
+from ipytorchseed.reads.nondeterminism import Nondeterminism
+from ipytorchseed.reads.resolution import MISSING, find_imported
+from ipytorchseed.reads.values import OutOfTimeError, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import CodeType
+
+    from ipytorchseed.reads.effects import Effects
+
+_NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
+"""Names that the shell or the interpreter puts into the namespace."""
+
+_ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
+"""Names by which code asks the environment, and names of its variables."""
+
+_DUNDER = re.compile(r"__\w+__")
+
+
+def find_dependencies(
+    effects: Effects,
+    namespace: Mapping[str, Any],
+    hidden: Iterable[str] = (),
+    timed: Iterable[str] = (),
+    *,
+    seconds: float = 0.05,
+) -> Dependencies:
+    """Find what a cell reads, directly and through what it calls.
+
+    Args:
+        effects: What the cell does with names.
+        namespace: The user's namespace, before the cell runs.
+        hidden: Names of the shell's own, which are no input.
+        timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
+        seconds: Of this thread's own time, that this may take. What is found by then is returned,
+            as incomplete.
+    """
+    walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
+    return walker.walk(effects, frozenset(timed))
+
+
+class _Home(Struct, frozen=True):
+    """Where the global names of some code are found.
+
+    Attributes:
+        names: The dictionary.
+        module: The module's name; "" for the notebook.
+        found_again: Whether the dictionary is that of the notebook, or of the module as loaded.
+        package: What its relative imports begin from.
+    """
+
+    names: Mapping[str, Any]
+    module: str
+    found_again: bool = True
+    package: str = ""
+
+    def shown(self, name: str) -> str:
+        """Return what a value is called that is found here under a name."""
+        return f"{self.module}.{name}" if self.module else name
+
+    def holds(self, root: str, assigned: frozenset[str]) -> bool:
+        """Tell whether a name still holds what it held before the cell."""
+        return bool(self.module) or root.removesuffix("()") not in assigned
+
+
+class _Walker(Values):
+    """Follows code from name to value to code."""
+
+    def __init__(
+        self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
+    ) -> None:
+        super().__init__(deadline)
+        self._found = Dependencies()
+        self._notebook = _Home(namespace, "")
+        self._hidden = hidden
+        self._defined: Mapping[str, Effects] = {}
+        self._followed: dict[int, frozenset[str]] = {}
+        self._noted: dict[tuple[int, str], bool] = {}
+        self._chance = Nondeterminism()
+        self._draws = Draws()
+        self._entire: set[str] = set()
+        self._counted: set[str] = set()
+        self._read_as_left: dict[str, set[str]] = {"overwritten": set(), "initialised": set()}
+
+    def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
+        """Follow a cell, then all that it leads to."""
+        namespace = self._notebook.names
+        self._defined = effects.defined
+        # What the text itself names is told, however little time there is.
+        for name in effects.reads:
+            if name in namespace and not effects.stars:
+                self._noted[id(namespace), name] = self._note(name, namespace[name], self._notebook)
+        try:
+            self._follow(effects, self._notebook, frozenset())
+        except OutOfTimeError:
+            self.complete = False
+        else:
+            self.drain()
+        found = self._found
+        found.packages |= self.packages
+        found.complete &= self.complete
+        for name in [*found.parts]:
+            if name in self._entire or not found.complete:
+                del found.parts[name]
+        found.only_loader_seed_draws = (
+            found.complete and self.in_time and self._draws.only_loader_seeds(found.packages)
+        )
+        if found.complete and self.in_time:
+            found.counted = self._counted - self._draws.uncounted
+        found.initialised -= self._read_as_left["initialised"]
+        found.overwritten -= self._read_as_left["overwritten"]
+        found.heeded = self._draws.heeded(found.packages, complete=found.complete and self.in_time)
+        found.passive_loaders = self._draws.passive_loaders if found.complete else 0
+        found.timing, found.timed = self._chance.readings(effects, namespace, timed)
+        found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
+        found.mixed = self._chance.mixed
+        return found
+
+    # -- code ----------------------------------------------------------------------------------
+
+    def _follow(
+        self,
+        effects: Effects,
+        home: _Home,
+        assigned: frozenset[str],
+        code: CodeType | None = None,
+    ) -> None:
+        """Follow code.
+
+        Args:
+            effects: What it does with names.
+            home: Where these are found.
+            assigned: Names of the notebook that the cell sets before this code runs.
+            code: The code, where it is a function's.
+        """
+        self._draws.look_up(effects, code)
+        self._counted |= effects.counted
+        if home.found_again:
+            self._note_parts(effects, home)
+        self._note_overwrites(effects, home)
+        self._judge(effects, home, assigned)
+        stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
+        for name, before in sorted(effects.reads.items(), key=_fewest_known):
+            self.tick()
+            if home.holds(name, assigned):
+                self._read(name, home, assigned if home.module else assigned | before, stars)
+            else:
+                self._run_new(name, assigned | before)
+        for path in effects.paths:
+            self.tick()
+            if home.holds(path.partition(".")[0], assigned):
+                self._path(path, home, assigned)
+
+    def _note_parts(self, effects: Effects, home: _Home) -> None:
+        """Note of which names only parts are read, and which."""
+        used: dict[str, set[str]] = {}
+        whole = set()
+        for path in effects.paths:
+            root, _, rest = path.partition(".")
+            part = rest.partition(".")[0].removesuffix("()")
+            if not part:
+                whole.add(root)
+            else:
+                used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
+        varies = {path for path, key in effects.items if not key} | effects.handed
+        for path, key in effects.items:
+            root = path.removesuffix(".get")
+            parts = used.setdefault(root, set())
+            parts |= {f"k:{key}"} if key else set()
+            parts -= set() if path in varies else {"a:get"}
+        for name in effects.reads:
+            if name in used and name not in whole:
+                self._found.parts.setdefault(home.shown(name), set()).update(used[name])
+            else:
+                self._entire.add(home.shown(name))
+
+    def _note_overwrites(self, effects: Effects, home: _Home) -> None:
+        """Note which names this code sets anew before it reads them, and which it reads as left."""
+        anew = {home.shown(name) for name in effects.overwritten & effects.reads.keys()}
+        layers = {home.shown(name) for name in effects.initialised & effects.reads.keys()} | anew
+        reads = {home.shown(name) for name in effects.reads}
+        self._found.overwritten |= anew
+        self._found.initialised |= layers
+        self._read_as_left["overwritten"] |= reads - anew
+        self._read_as_left["initialised"] |= reads - layers
+
+    def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
+        """Note what hangs on more than names."""
+        found, chance = self._found, self._chance
+        found.packages |= effects.imports
+        found.files |= effects.files
+        found.texts |= effects.texts
+        found.complete &= effects.complete
+        chance.calls |= effects.programs
+        chance.sets |= effects.holds
+        if not home.module:
+            found.writes |= effects.writes
+        for path, given in effects.calls.items():
+            self.tick()
+            if home.holds(path.partition(".")[0], assigned):
+                used = f"{path}()" in effects.escaped
+                chance.call(path, given, home.names, home.package, used=used)
+        for path in effects.mixed:
+            if home.holds(path.partition(".")[0], assigned):
+                chance.mix(path.removesuffix("()"), home.names, home.package)
+        for path in effects.handed:
+            self.tick()
+            if home.holds(path.partition(".")[0], assigned):
+                chance.hand(path, home.names, home.package)
+        for order in effects.orders:
+            path = order.partition(":")[2]
+            known = path and home.holds(path, assigned)
+            chance.order(order, home.names.get(path, MISSING) if known else MISSING)
+
+    def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
+        home = self._home(names)
+        if not home.module or is_local_module(home.module):
+            if not _ENVIRONMENT.isdisjoint(code.co_names):
+                constants = [each for each in code.co_consts if type(each) is str]
+                self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
+            self._follow(effects_of_code(code), home, assigned, code)
+
+    def _run_new(self, name: str, assigned: frozenset[str]) -> None:
+        """Follow a function that the cell itself defines before code of earlier cells calls it."""
+        effects = self._defined.get(name)
+        if effects is None:
+            return
+        before = self._followed.get(id(effects))
+        if before is None or not before <= assigned:
+            self._followed[id(effects)] = assigned if before is None else assigned & before
+            self._follow(effects, self._notebook, assigned)
+
+    def _home(self, names: Mapping[str, Any]) -> _Home:
+        """Tell whose global names a dictionary holds."""
+        if names is self._notebook.names:
+            return self._notebook
+        name = introspection.text(names.get("__name__"))
+        module = sys.modules.get(name)
+        loaded = module is not None and introspection.module_names(module) is names
+        package = introspection.text(names.get("__package__"))
+        return _Home(names, name or "?", loaded and name != "__main__", package)
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def _read(self, name: str, home: _Home, assigned: frozenset[str], stars: list[Any]) -> None:
+        for module in stars:
+            if module is not MISSING and name in introspection.module_names(module):
+                self._attribute(module, name, assigned)
+                return
+        if name in home.names:
+            self._use(home.names[name])
+            self._name(name, home.names[name], home, assigned)
+        elif not home.module:
+            self._found.missing.add(name)
+
+    def _use(self, value: Any) -> None:  # noqa: ANN401
+        if introspection.is_class(value):
+            self._draws.use(value)
+
+    def _name(self, name: str, value: Any, home: _Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note a name and what its value leads to."""
+        key = id(home.names), name
+        noted = self._noted.get(key)
+        if noted is None:
+            noted = self._noted[key] = self._note(name, value, home)
+        if noted:
+            self.push([value], assigned)
+
+    def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
+        """Note a name, and tell whether its value is an input, to be followed."""
+        self.note_package(value)
+        if introspection.is_function(value):  # by whatever name it goes here
+            self._draws.names.add(introspection.qualified_name(value))
+        if introspection.is_module(value) or not self.is_input(value):
+            return False
+        if home.module:
+            if _DUNDER.fullmatch(name):
+                return False
+        elif (name in self._hidden or _NOBODYS.fullmatch(name)) and not is_result(name):
+            return False
+        if home.found_again:
+            self._found.names.setdefault(home.shown(name), (home.module, name))
+        return True
+
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+        self._draws.meet_class(made)
+        name, home = name_of_class(made), self._home_of(made)
+        if home is not None:
+            self._entire |= {home.shown(name)} if whole else set()
+            self._name(name, made, home, assigned)
+
+    def _home_of(self, made: type) -> _Home | None:
+        """Return where a class is found under its own name."""
+        name, module = name_of_class(made), sys.modules.get(module_of_class(made))
+        if self._notebook.names.get(name) is made:
+            return self._notebook
+        if module is not None and introspection.module_names(module).get(name) is made:
+            return self._home(introspection.module_names(module))
+        return None
+
+    def meet_object(self, value: Any) -> None:  # noqa: ANN401
+        self._draws.meet(value)
+        made = type(value)
+        home = self._home_of(made) if is_local_module(module_of_class(made)) else None
+        if home is not None:
+            self._entire.add(home.shown(name_of_class(made)))
+
+    def _path(self, path: str, home: _Home, assigned: frozenset[str]) -> None:
+        """Follow a dotted name through modules to the attribute that is read."""
+        imported = path[:1] == ":"
+        if imported:
+            value, rest = find_imported(path[1:], home.package)
+        else:
+            root, _, rest = path.partition(".")
+            value = home.names.get(root, MISSING)
+            if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
+                return
+        steps = rest.split(".") if rest else []
+        while introspection.is_module(value):
+            self.note_package(value)
+            if not steps:
+                if not imported:
+                    self._whole(value, assigned)
+                return
+            name = steps.pop(0).removesuffix("()")
+            if name.endswith("="):
+                self._set_attribute(value, name[:-1])
+                return
+            names = introspection.module_names(value)
+            if name not in names:
+                return
+            self._attribute(value, name, assigned)
+            value = names[name]
+
+    def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note an attribute of a module of the user's, or one that the user may put into another.
+
+        Of packages that is a function of the user's, and a number or a text, whoever set it.
+        """
+        full = introspection.module_of(module)
+        names = introspection.module_names(module)
+        replaced = introspection.is_function(names[name]) and is_local_module(
+            introspection.module_of(names[name])
+        )
+        plain = not is_local_module(full) and _is_plain(names, name)
+        if full != "__main__" and plain:
+            self._found.names.setdefault(f"{full}.{name}", (full, name))
+        elif full != "__main__" and (replaced or is_local_module(full)):
+            self._use(names[name])
+            home = self._home(names)
+            self._entire.add(home.shown(name))
+            self._found.replaced |= set() if is_local_module(full) else {home.shown(name)}
+            self._name(name, names[name], home, assigned)
+
+    def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
+        """Note that an attribute of a module is set that is looked at."""
+        full = introspection.module_of(module)
+        plain = _is_plain(introspection.module_names(module), name)
+        if full != "__main__" and (plain or is_local_module(full)):
+            self._found.sets[f"{full}.{name}"] = full, name
+
+    def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note all that a module of the user's holds, where it is handed on as a whole."""
+        if is_local_module(introspection.module_of(module)):
+            for name in list(introspection.module_names(module)):
+                self.tick()
+                if type(name) is str:
+                    self._attribute(module, name, assigned)
+
+
+def _is_plain(names: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a module holds a number or a text under a name of its own choice."""
+    return name in names and introspection.is_scalar(names[name]) and not _DUNDER.fullmatch(name)
+
+
+def _fewest_known(read: tuple[str, frozenset[str]]) -> int:
+    return len(read[1])

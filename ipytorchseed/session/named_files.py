@@ -34,8 +34,9 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
         yield value
     elif issubclass(made, PurePath):
         yield os.fspath(value)
-    elif made in (list, tuple, dict) and len(value) <= _MOST:
+    elif made is list or made is tuple or made is dict:
         items = value.values() if made is dict else value
+        items = items if len(value) <= _MOST else ()
         for each in [*items]:
             if type(each) is str or issubclass(type(each), PurePath):
                 yield os.fspath(each)

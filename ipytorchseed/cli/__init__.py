@@ -13,6 +13,7 @@ from ipytorchseed.cli.commands import Commands
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
+from ipytorchseed.render.links import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,11 @@ class _Commands(Commands):
             return super().invoke(ctx)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"Documentation: {DOCS}",
+)
 @click.version_option(__version__, prog_name="ipytorchseed")
 def main() -> None:
     """Known random states, and the truth about determinism, for PyTorch notebooks."""

@@ -12,7 +12,7 @@ import ipytorchseed
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from docs import tables  # noqa: E402 -- Sphinx executes this file from anywhere
+from docs import tables  # Sphinx executes this file from anywhere
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -24,7 +24,6 @@ version = release = ipytorchseed.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "conda"]
-suppress_warnings = ["toc.empty_glob"]  # a page of the list of guides may be yet to come
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -46,7 +45,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "different": []}
+html_sidebars = {page: [] for page in ("index", "tour", "different")}
 
 
 def _fill_in(_: Sphinx, __: str, source: list[str]) -> None:

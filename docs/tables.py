@@ -6,8 +6,10 @@ import inspect
 import json
 import re
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 
 SCHEMAS = Path(ipytorchseed.__file__).parent / "schemas"
 
+_GUIDES = """
+check ci teams receipts traces seeds checkpoints clusters ranks colab papers trackers agents
+"""
+"""The how-to guides in their order; one may be yet to be written."""
+
 _GROUPS = {
     "Deterministic algorithms": torch_flags.ALGORITHMS,
     "Libraries below torch": torch_flags.LIBRARIES,
@@ -37,44 +44,57 @@ _GROUPS = {
     "Smaller types and attention": torch_flags.NUMBERS,
 }
 
-_MACHINES = {
-    "on a CPU": Machine(torch=(2, 13), cuda=False, xpu=False, started=False),
-    "on an NVIDIA or AMD GPU": Machine(torch=(2, 13), cuda=True, xpu=False, started=False),
-    "there with torch 2.9 or older": Machine(torch=(2, 9), cuda=True, xpu=False, started=False),
-    "on an Intel GPU": Machine(torch=(2, 13), cuda=False, xpu=True, started=False),
+_HARDWARE = {
+    "on a CPU": {"cuda": False, "xpu": False},
+    "on an NVIDIA or AMD GPU": {"cuda": True, "xpu": False},
+    "on an Intel GPU": {"cuda": False, "xpu": True},
 }
+_VERSIONS = {"up to torch 2.9": (2, 9), "from torch 2.10 on": (2, 10)}
 """Machines between which needs differ."""
+
+
+def guides() -> str:
+    """Return the names of the how-to guides."""
+    return "".join(
+        f"{name}\n" for name in _GUIDES.split() if Path(__file__).with_name(f"{name}.md").exists()
+    )
 
 
 def flags() -> str:
     """Return a section for each flag, in groups."""
-    assert FLAGS == tuple(flag for group in _GROUPS.values() for flag in group)
+    assert [*FLAGS] == [flag for group in _GROUPS.values() for flag in group]
     return "".join(
         f"## {title}\n\n{''.join(map(_flag, group))}" for title, group in _GROUPS.items()
     )
 
 
 def _flag(flag: Flag) -> str:
-    late = flag.late(_MACHINES["on a CPU"])
-    when = late or ("at any time" if flag.set else "only by the block of code that sets it")
+    late = flag.late(Machine((2, 10), cuda=False, xpu=False, started=False))
+    when = "at any time" if flag.set else "only by the block of code that sets it"
+    when = f"no: {late}" if late else when
     lines = [f"Needed to repeat: {_needed(flag)}", f"Can be changed: {when}"]
-    lines += [f"Until then: {flag.risk}"] if flag.risk else []
-    lines += [f"Where `%deterministic on` cannot: {flag.mend}"] if flag.mend else []
-    lines += [f"Source: <{flag.source}>"]
+    lines += [f"Otherwise: {flag.risk}"] if flag.risk else []
+    lines += [f"In a new process: {flag.mend}"] if flag.mend else []
+    lines += [f"Source: [{urlsplit(flag.source).netloc}]({flag.source})"]
     return f"### {flag.name}\n\n{flag.why}\n\n" + "".join(f"- {line}\n" for line in lines) + "\n"
 
 
 def _needed(flag: Flag) -> str:
-    """Say which value repeatability needs, and where it is not the same everywhere."""
-    wanted = {
-        where: flag.wanted(machine)
-        for where, machine in _MACHINES.items()
-        if flag.applies(machine) and flag.wanted(machine) is not ANY
-    }
-    if not wanted:
+    """Say which value repeatability needs, and where, unless it is everywhere."""
+    values, places, versions = [], [], []
+    for (place, kind), (since, torch) in product(_HARDWARE.items(), _VERSIONS.items()):
+        machine = Machine(torch, **kind, started=False)
+        if flag.applies(machine) and flag.wanted(machine) is not ANY:
+            values.append(flag.wanted(machine))
+            places.append(place)
+            versions.append(since)
+    if not values:
         return "any value, the same in each run"
-    value = f"`{write_value(next(iter(wanted.values())))}`"
-    return value if len(wanted) == len(_MACHINES) else f"{value}, {' and '.join(wanted)}"
+    told = [f"`{write_value(values[0])}`"]
+    for found, known in ((places, _HARDWARE), (versions, _VERSIONS)):
+        if {*found} != {*known}:
+            told.append(" and ".join(dict.fromkeys(found)))
+    return ", ".join(told)
 
 
 def magics() -> str:
@@ -111,7 +131,7 @@ def _help(command: click.Command, name: str) -> str:
 def names() -> str:
     """Return what autodoc tells of each public name of the package."""
     own = [name for name in ipytorchseed.__all__ if not name.endswith(("__", "_extension"))]
-    told = "\n".join(map(_directive, own))
+    told = "\n".join(map(_directive, sorted(own, key=str.swapcase)))  # functions before classes
     return f"```{{eval-rst}}\n.. module:: ipytorchseed\n\n{told}```\n"
 
 
@@ -135,6 +155,7 @@ def schemas() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "guides": guides,
     "flags": flags,
     "magics": magics,
     "commands": commands,

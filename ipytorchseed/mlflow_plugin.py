@@ -23,5 +23,7 @@ class RunContext:
         from ipytorchseed.rng.snapshot import snapshot
         from ipytorchseed.rng.table import recent_seeds
 
-        seeds = {"ipytorchseed.seed": str(seed) for seed in recent_seeds()[:1]}
-        return {**seeds, "ipytorchseed.states": str(snapshot())}
+        told = {"ipytorchseed.states": str(snapshot())}
+        if recent_seeds():
+            told["ipytorchseed.seed"] = str(recent_seeds()[0])
+        return told

@@ -45,8 +45,9 @@ def test_needs_that_differ_between_machines_are_told():
     """Which value, and where."""
     entries = {each.split("\n")[0]: each for each in tables.flags().split("### ")}
     assert "repeat: `True`\n" in entries["torch.use_deterministic_algorithms"]
-    assert "on an NVIDIA or AMD GPU" in entries["torch.backends.cudnn.benchmark"]
-    assert "older" in entries["CUBLAS_WORKSPACE_CONFIG"]
+    assert "repeat: `False`, on an NVIDIA or AMD GPU\n" in entries["torch.backends.cudnn.benchmark"]
+    assert "GPU, up to torch 2.9\n" in entries["CUBLAS_WORKSPACE_CONFIG"]
+    assert "repeat: `True`, from" in entries["torch._inductor.config.deterministic"]
     assert "any value, the same in each run" in entries["torch.num_threads"]
 
 
@@ -125,7 +126,7 @@ def test_a_profile_loads_the_extension_in_every_shell(tmp_path):
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
     }
     told = subprocess.run(
-        ["bash", "-ec", f"{lines}\nipython -c %seed"],
+        ["/bin/bash", "-ec", f"{lines}\nipython -c %seed"],
         env=env,
         cwd=tmp_path,
         capture_output=True,

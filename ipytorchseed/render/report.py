@@ -75,7 +75,7 @@ class Report(View):
         parts += ["", "Versions and hardware"]
         for fact, value in self.assessment.facts:
             parts.append(wrap(value or fact.unknown, first=f"  {fact.name:<8}"))
-        parts += ["", f"More on each setting: {DOCS}flags.html"]
+        parts += ["", f"What each setting does: {DOCS}flags.html"]
         return "\n".join(parts)
 
     def html(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipython_pygments_lexers import IPython3Lexer
+from sphinx.errors import ExtensionError
 
 import ipytorchseed
 
@@ -62,7 +63,7 @@ def _check_links(app: Sphinx, failure: Exception | None) -> None:
         missing = tables.missing_anchors(Path(app.outdir))
         if missing:
             msg = f"the package links to what no page has: {', '.join(missing)}"
-            raise RuntimeError(msg)
+            raise ExtensionError(msg)
 
 
 def setup(app: Sphinx) -> None:

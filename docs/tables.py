@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SCHEMAS = Path(ipytorchseed.__file__).parent / "schemas"
 
 _GUIDES = """
-check ci teams receipts traces seeds checkpoints clusters ranks colab papers trackers agents
+check ci teams receipts traces seeds checkpoints clusters ranks where papers trackers agents doctor
 """
 """The how-to guides in their order; one may be yet to be written."""
 

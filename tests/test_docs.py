@@ -1,9 +1,6 @@
 """The documentation has a place for all that the package names, and tells of it what is so."""
 
-import os
 import re
-import subprocess
-import sys
 from importlib.metadata import metadata, requires
 from pathlib import Path
 
@@ -109,28 +106,3 @@ def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert str(citation["version"]) == ipytorchseed.__version__
     assert citation["title"].startswith("ipytorchseed")
-
-
-def test_a_profile_loads_the_extension_in_every_shell(tmp_path):
-    """By the lines of the page, as they stand there."""
-    (lines,) = re.findall(
-        r"^```sh\n(ipython .*?)^```$",
-        (PAGES / "colab.md").read_text("utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-    folder = Path(sys.executable).parent
-    env = {
-        **os.environ,
-        "IPYTHONDIR": str(tmp_path),
-        "IPYTORCHSEED_DATA_DIR": str(tmp_path),
-        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-    }
-    told = subprocess.run(
-        ["/bin/bash", "-ec", f"{lines}\nipython -c %seed"],
-        env=env,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "No seed set yet" in told.stdout, told.stdout + told.stderr

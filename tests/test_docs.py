@@ -67,7 +67,7 @@ def test_the_reference_has_each_command_schema_and_name():
     for path in tables.SCHEMAS.glob("*.json"):
         assert f"`{path.name}`" in tables.schemas()
     for name in ("deterministic", "register_source", "snapshot"):
-        assert re.search(rf"^\.\. auto\w+:: {name}$", tables.names(), re.MULTILINE)
+        assert re.search(rf"^\.\. auto\w+:: ipytorchseed\.{name}$", tables.names(), re.MULTILINE)
 
 
 def test_the_address_of_the_documentation_is_said_once():

@@ -62,9 +62,11 @@ def guides() -> str:
 
 def flags() -> str:
     """Return a section for each flag, in groups."""
-    assert [*FLAGS] == [flag for group in _GROUPS.values() for flag in group]
+    named = {flag.name for group in _GROUPS.values() for flag in group}
+    others = tuple(flag for flag in FLAGS if flag.name not in named)
+    groups = {**_GROUPS, "Other settings": others}
     return "".join(
-        f"## {title}\n\n{''.join(map(_flag, group))}" for title, group in _GROUPS.items()
+        f"## {title}\n\n{''.join(map(_flag, group))}" for title, group in groups.items() if group
     )
 
 

@@ -140,7 +140,8 @@ def names() -> str:
 def _directive(name: str) -> str:
     value = getattr(ipytorchseed, name)
     if inspect.isclass(value):
-        return f".. autoclass:: ipytorchseed.{name}\n   :members:\n   :exclude-members: __init__, __new__\n"
+        hidden = "   :exclude-members: __init__, __new__\n"
+        return f".. autoclass:: ipytorchseed.{name}\n   :members:\n{hidden}"
     if inspect.ismodule(value) and not callable(value):
         return f".. automodule:: {value.__name__}\n   :members:\n"
     return f".. autofunction:: ipytorchseed.{name}\n"

@@ -29,7 +29,7 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed,$(if $(CI),$(error $(NO_NODE)))
 
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test bench lint format
+.PHONY: help lab test bench docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
@@ -44,6 +44,12 @@ test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet $(ARGS) docs docs/_build
+
+picture: $(VENV)/.installed-test
+	$(BIN)/python -m docs.picture
 
 lint: $(VENV)/.installed-dev $$(NPM)
 	$(BIN)/ruff check .

@@ -34,14 +34,16 @@ def blocks():
 @pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.stem)
 def replies(request, tmp_path_factory):
     """What a kernel answered to each python block, with the text block that follows it, if any."""
-    found = blocks_of(request.param)
-    followed = zip(found, [*found[1:], ("", "")], strict=True)
+    found = [*blocks_of(request.param), ("", "")]
+    cells = [
+        (code, after if language == "text" else None)
+        for (kind, code), (language, after) in pairwise(found)
+        if kind == "python"
+    ]
+    if not cells:
+        return []
     with Kernel(tmp_path_factory.mktemp("page")) as kernel:
-        return [
-            (code, kernel.run(code), after if language == "text" else None)
-            for (kind, code), (language, after) in followed
-            if kind == "python"
-        ]
+        return [(code, kernel.run(code), after) for code, after in cells]
 
 
 def shown(reply):
@@ -100,7 +102,7 @@ def test_the_two_commands_are_make_targets():
 def commands(blocks):
     """Return what the README types in a shell or lets a CI system type, word by word."""
     lines = [
-        line.strip().removeprefix("- run: ")
+        line.strip().removeprefix("- run: ").partition("  #")[0]
         for kind, code in blocks
         if kind in {"sh", "yaml"}
         for line in code.splitlines()

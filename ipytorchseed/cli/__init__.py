@@ -15,6 +15,7 @@ from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
+from ipytorchseed.render.links import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,11 @@ class _Commands(Commands):
             return super().invoke(ctx)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"Documentation: {DOCS}",
+)
 @click.version_option(__version__, prog_name="ipytorchseed")
 def main() -> None:
     """Known random states, and the truth about determinism, for PyTorch notebooks."""

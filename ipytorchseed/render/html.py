@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    made.globals["stylesheet"] = stylesheet
+    made.globals |= {"stylesheet": stylesheet, "cause_page": cause_page, "flag_page": flag_page}
     made.filters["breakable"] = _breakable
     return made
 

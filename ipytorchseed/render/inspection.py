@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ipytorchseed.render.curves import draw_curves
+from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip
 from ipytorchseed.render.why import own_mend, suspect
@@ -141,6 +142,7 @@ def why_model(view: WhyView) -> Model:
             {
                 "kind": cause.kind,
                 "name": cause.name,
+                "page": cause_page(cause.kind, cause.name),
                 "message": cause.message,
                 "proof": cause.proof,
                 "mend": own_mend(cause),

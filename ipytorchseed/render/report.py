@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
 from ipytorchseed.determinism.flag import ANY, plain
 from ipytorchseed.render.html import fill
+from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.view import View
@@ -74,6 +75,7 @@ class Report(View):
         parts += ["", "Versions and hardware"]
         for fact, value in self.assessment.facts:
             parts.append(wrap(value or fact.unknown, first=f"  {fact.name:<8}"))
+        parts += ["", f"What each setting does: {DOCS}flags.html"]
         return "\n".join(parts)
 
     def html(self) -> str:

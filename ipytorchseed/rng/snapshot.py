@@ -30,7 +30,7 @@ class Snapshot:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The name of each state: 16 hex digits; equal digests mean equal states."""
+        """The digest of each state, 16 hex digits; equal digests mean equal states."""
         return {name: digest(state) for name, state in self.states.items()}
 
     def __str__(self) -> str:

@@ -59,11 +59,17 @@ def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextMan
 @pytest.fixture(scope="module")
 def browser(request, tmp_path_factory) -> BrowserContext:
     """Chromium: the system's, or Playwright's own. In CI a missing one is a failure."""
-    return _held(request, lambda: _chromium(tmp_path_factory.mktemp("chromium")))
+    return _held(request, lambda: chromium(tmp_path_factory.mktemp("chromium")))
 
 
 @contextmanager
-def _chromium(profile: Path) -> Iterator[BrowserContext]:
+def chromium(profile: Path, **options: Any) -> Iterator[BrowserContext]:
+    """Start the browser.
+
+    Args:
+        profile: A folder for what it keeps.
+        **options: As Playwright has them.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -78,6 +84,7 @@ def _chromium(profile: Path) -> Iterator[BrowserContext]:
             executable_path=path,
             args=WORDS,
             permissions=["clipboard-read", "clipboard-write"],
+            **options,
         ) as launched:
             yield launched
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.test_quickstart import each_cells
+from tests.notebook.test_seed_each import UNDER_42
 
 START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
 DRAW = "torch.rand(3).sum().item()"
@@ -298,14 +298,12 @@ def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_each_cell_of_the_quickstart_shows_the_numbers_that_it_keeps(open_notebook, app):
+def test_each_cell_has_its_numbers_in_both_front_ends(open_notebook, app):
     """With the ids that the front end gives, in any order."""
-    kept = each_cells()
-    drawn = [source for source in kept if source.startswith("torch.")]
     notebook = open_notebook(
-        "%load_ext ipytorchseed\nimport torch", "%seed each 42", *reversed(drawn), app=app
+        "%load_ext ipytorchseed\nimport torch", "%seed each 42", *reversed(UNDER_42), app=app
     )
     for index in range(2):
         notebook.run(index)
-    for index, source in enumerate(reversed(drawn), 2):
-        assert kept[source] in notebook.run(index)
+    for index, numbers in enumerate(reversed(UNDER_42.values()), 2):
+        assert numbers in notebook.run(index)

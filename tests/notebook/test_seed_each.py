@@ -5,12 +5,22 @@ from __future__ import annotations
 import itertools
 import re
 
+import nbformat
 import pytest
+from nbconvert.preprocessors import ExecutePreprocessor
 
+from tests.checking.books import look
+from tests.forking import forking
 from tests.kernel import Kernel
 from tests.notebook.looking import digests
 
 DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
+
+UNDER_42 = {
+    "torch.rand(3)": "tensor([0.0080, 0.3184, 0.9186])",
+    "torch.randperm(5)": "tensor([1, 4, 3, 2, 0])",
+}
+"""What cells of these texts give under ``%seed each 42``: anywhere, and in each later version."""
 
 
 @pytest.fixture
@@ -179,3 +189,22 @@ def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
     told = "".join(reply.stderr for reply in replies)
     assert told.count("ZeroDivisionError") == 1
     assert "%unload_ext ipytorchseed" in told
+
+
+def test_each_cell_has_its_numbers_in_nbconvert_and_in_check(tmp_path):
+    """Though other cells ran before, in another order, and ids are others."""
+    told = tmp_path / "told"
+    tell = f"with open({str(told)!r}, 'a') as file: print(_, file=file)"
+    sources = ["%load_ext ipytorchseed", "import torch; torch.rand(7);", "%seed each 42"]
+    sources += [source for cell in reversed(UNDER_42) for source in (cell, tell)]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+    path = tmp_path / "book.ipynb"
+    nbformat.write(book, path)
+    with forking():
+        ExecutePreprocessor(timeout=250).preprocess(book, {"metadata": {"path": str(tmp_path)}})
+    first = told.read_text("utf-8")
+    assert first == "".join(f"{numbers}\n" for numbers in reversed(UNDER_42.values()))
+    told.unlink()
+    assert look(path)[0].reproducible
+    # Both runs of a check append to this one file, each in its own kernel and at its own pace.
+    assert sorted(told.read_text("utf-8").splitlines()) == sorted(2 * first.splitlines())

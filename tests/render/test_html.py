@@ -14,6 +14,7 @@ from ipytorchseed.determinism.assessment import Assessment
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.seeding import Row, SeedStatus
 from ipytorchseed.render.why import WhyView
@@ -160,14 +161,16 @@ def test_a_generator_under_an_evil_key_is_shown_as_it_is(evil):
 
 @pytest.mark.parametrize("name", ASSESSMENTS)
 def test_the_report_has_the_facts_of_its_text(name):
-    """Verdict, risks, and for every flag its name, value, wish and reason."""
+    """Verdict, risks, and for every flag its name, value, wish, reason and entry."""
     report = Report(ASSESSMENTS[name])
-    words = Page(report.html()).words
+    page = Page(report.html())
+    words = page.words
     for line in " ".join(report.headline.split()).split(" ▲ "):
         assert line in words
     for judged in report.assessment.flags:
         assert judged.flag.name in words
         assert judged.flag.why in words
+        assert ("href", flag_page(judged.flag.name)) in page.attributes
     for fact, value in report.assessment.facts:
         assert f"{fact.name} {value or fact.unknown}" in words
 
@@ -223,10 +226,12 @@ def test_equal_states_have_equal_colours():
 
 @pytest.mark.parametrize("name", EXPLANATIONS)
 def test_an_explanation_has_the_facts_of_its_text(name):
-    """Every cause with its proof, every change, every command, all that was cleared."""
+    """Every cause with its proof and its entry, every change, every command, all that was cleared."""
     said = EXPLANATIONS[name]
-    words = Page(WhyView(said, said.run.kernel).html()).words
+    page = Page(WhyView(said, said.run.kernel).html())
+    words = page.words
     for cause in said.causes:
+        assert ("href", cause_page(cause.kind, cause.name)) in page.attributes
         assert cause.message in words
         assert " ".join(cause.proof.split()) in words
     for change in said.changed:

@@ -13,6 +13,7 @@ from ipytorchseed.render.inspection import (
     settings_model,
     why_model,
 )
+from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.timeline import Chip, draw_line, last_moves, timeline
 from ipytorchseed.render.why import WhyView
@@ -34,6 +35,7 @@ def test_an_explanation_says_what_the_text_says(name):
     assert json.loads(json.dumps(model)) == model
     for cause in model["causes"]:
         assert bool(cause["chips"]) == (cause["kind"] == "rng")
+        assert cause["page"] == cause_page(cause["kind"], cause["name"])
 
 
 @pytest.mark.parametrize("name", ASSESSMENTS)

@@ -869,14 +869,15 @@ const runOf = (event) => Number(trOf(event)?.dataset.run);
  * @param {Cause} cause
  * @param {[string, string]} names
  */
-function drawCause({ kind, message, proof, mend, chips: [before, after] }, names) {
+function drawCause({ kind, page, message, proof, mend, chips: [before, after] }, names) {
   const name = (at = 0) => span("its-dim", `${names[at]} `);
   const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
   const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
+  const more = h("a", { href: page, target: "_blank", rel: "noopener" }, kind);
   return h(
     "div",
     { class: "its-cause" },
-    h("p", null, span("its-warn", "▲ "), message, span("its-dim", ` · ${kind}`)),
+    h("p", null, span("its-warn", "▲ "), message, span("its-dim", " · ", more)),
     states ? h("p", null, ...states) : text,
     mend && h("p", null, "mend: ", h("code", null, mend)),
   );

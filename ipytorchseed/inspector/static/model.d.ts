@@ -79,6 +79,7 @@ export interface Curves {
 export interface Cause {
   kind: string;
   name: string;
+  page: string;
   message: string;
   proof: string;
   mend: string;

@@ -1,0 +1,29 @@
+"""Tags for MLflow: which seed was applied, and where every source stood as a run began.
+
+MLflow finds this by the entry point ``mlflow.run_context_provider``, whose protocol it follows:
+https://mlflow.org/docs/latest/ml/plugins/
+"""
+
+from __future__ import annotations
+
+import sys
+
+_TABLE = "ipytorchseed.rng.table"
+
+
+class RunContext:
+    """What MLflow asks for tags when a run begins."""
+
+    def in_context(self) -> bool:
+        """Tell whether this process uses ipytorchseed; that it is installed is not enough."""
+        return _TABLE in sys.modules
+
+    def tags(self) -> dict[str, str]:
+        """Return the tags: the last seed, if one was applied, and the digest of each source."""
+        from ipytorchseed.rng.snapshot import snapshot
+        from ipytorchseed.rng.table import recent_seeds
+
+        told = {"ipytorchseed.states": str(snapshot())}
+        if recent_seeds():
+            told["ipytorchseed.seed"] = str(recent_seeds()[0])
+        return told

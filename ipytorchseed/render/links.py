@@ -1,0 +1,30 @@
+"""Addresses of the documentation that reports lead to."""
+
+from __future__ import annotations
+
+import re
+
+DOCS = "https://ipytorchseed.readthedocs.io/en/stable/"
+
+
+def anchor(name: str) -> str:
+    """Return the anchor of a heading: ``torch.num_threads`` stands at ``torch-num-threads``."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def flag_page(name: str) -> str:
+    """Return the address that explains a flag."""
+    return f"{DOCS}flags.html#{anchor(name)}"
+
+
+def cause_page(kind: str, name: str = "") -> str:
+    """Return the address that explains a kind of cause; of a flag's, that flag's own.
+
+    Args:
+        kind: As in ``Cause``.
+        name: What differs.
+    """
+    from ipytorchseed.determinism.table import FLAGS  # much, for a help text that names DOCS
+
+    known = kind == "flag" and any(flag.name == name for flag in FLAGS)
+    return flag_page(name) if known else f"{DOCS}causes.html#{kind}"

@@ -39,6 +39,7 @@ _GROUPS = {
     "Deterministic algorithms": torch_flags.ALGORITHMS,
     "Libraries below torch": torch_flags.LIBRARIES,
     "Environment variables": environment.FLAGS,
+    "Compiled code": torch_flags.COMPILED,
     "Modes and threads": torch_flags.MODES,
     "The precision of float32": precision.FLAGS,
     "Smaller types and attention": torch_flags.NUMBERS,

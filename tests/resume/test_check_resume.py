@@ -153,6 +153,25 @@ def test_a_number_of_steps_that_did_not_come_back_is_told():
     assert named(resume(train, 6, 3)) == {("steps", "train")}
 
 
+def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
+    """Asked for too few steps it takes none, and fails; asked for the last one it is right."""
+
+    def train(state, steps):
+        begin = state.get("step", 0)
+        torch.manual_seed(0)
+        model = nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state["model"] = model
+        for _ in range(begin, steps):
+            loss = model(torch.ones(1, 1)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        state.update(step=steps, loss=loss.item())
+
+    assert resume(train, 6, 3).ok
+
+
 def test_checkpoints_that_need_more_than_weights_are_noted():
     """The file is read as safely as it can be."""
 
@@ -234,7 +253,7 @@ def test_a_missing_entry_names_what_there_is():
 def test_the_report_is_readable_in_a_notebook_and_by_programs():
     """One record, drawn three times."""
     report = resume(training("skip"))
-    assert "<li>loader: began its epoch anew" in report._repr_html_()
+    assert "<li>▲ loader: began its epoch anew" in report._repr_html_()
     told = json.loads(report.to_json())
     assert told["findings"][0]["kind"] == "loader"
     assert told["first_difference"] == {"step": 5, "parameter": "model.0.weight"}

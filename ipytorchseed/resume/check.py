@@ -100,7 +100,7 @@ def check_resume(
 
         missing = len(whole.after) - len(half.after)
         rest = _second_half(go_on, (steps - at, steps), missing)
-        if len(rest.after) == missing:
+        if 0 < missing == len(rest.after):
             comparison = compare(whole, half, rest, saved)
         else:
             comparison = _uneven(whole, half, rest)

@@ -153,6 +153,37 @@ def test_a_number_of_steps_that_did_not_come_back_is_told():
     assert named(resume(train, 6, 3)) == {("steps", "train")}
 
 
+def test_a_training_that_takes_all_its_steps_at_once_is_no_right_one():
+    """It heeds no number of steps: nothing was resumed that could be right."""
+
+    def train(state, steps):
+        if not state:
+            trainings.registering(state, 4)
+
+    assert named(resume(train, 6, 3)) == {("steps", "train")}
+
+
+def test_an_epoch_begun_anew_is_told_where_its_order_is_always_the_same():
+    """The batch is that of the epoch's begin, not of an earlier epoch's."""
+
+    def train(state, steps):
+        its.seed(0)
+        model = nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state.update(model=model, optimizer=optimizer)
+        loader = torch.utils.data.DataLoader(trainings.data(), trainings.BATCH)
+        epochs = (batch for _ in range(steps) for batch in loader)
+        for _, (x, y) in zip(range(steps), epochs, strict=False):
+            optimizer.zero_grad()
+            (model(x) - y).pow(2).mean().backward()
+            optimizer.step()
+
+    report = resume(train, 6, 5)
+    assert named(report) == {("loader", "loader")}
+    assert "began its epoch anew: step 5 is given batch 0 of it" in str(report)
+    assert {"torch.cpu"} == {each.name for each in report.harmless}  # what no worker is seeded with
+
+
 def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
     """Asked for too few steps it takes none, and fails; asked for the last one it is right."""
 

@@ -122,6 +122,8 @@ class Finder:
             self._add_module(name, value)
         elif is_stateful(value):
             state: Any = value
+            groups = getattr(value, "param_groups", [])  # of an optimizer, also held by a loop
+            self._seen |= {id(each): each for each in groups}
             with suppress(Exception):  # it may have none yet
                 self.things[name] = Thing(_kind(value), dict(flatten(state.state_dict())))
         elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):

@@ -127,6 +127,26 @@ def test_what_is_not_used_is_no_fault():
     assert "without effect in these steps: python, numpy, torch.cpu" in str(report)
 
 
+def test_a_rate_by_hand_is_told_once():
+    """Of the optimizer: a group of its parameters that a loop still holds is no other thing."""
+
+    def train(state, steps):
+        its.seed(0)
+        model = nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state["model"] = model
+        for step in range(steps):
+            for group in optimizer.param_groups:
+                group["lr"] = 0.1 / (1 + step)
+            optimizer.zero_grad()
+            model(torch.ones(1, 1)).sum().backward()
+            optimizer.step()
+
+    report = resume(train, 4, 2)
+    assert named(report) == {("optimizer", "optimizer")}
+    assert "lr 0.03" in str(report)
+
+
 def test_a_training_that_does_not_repeat_is_told_so():
     """Where two runs from one start differ, nothing can be said of resuming."""
     calls = iter(range(100))

@@ -99,10 +99,8 @@ def check_resume(
                 raise ResumeError(msg.partition("\n")[0]) from error
 
         missing = len(whole.after) - len(half.after)
-        rest = go_on(steps - at)  # as many as there are to take ...
-        if len(rest.after) != missing:
-            rest = go_on(steps)  # ... or up to the last
-        if len(rest.after) == missing:
+        rest = _second_half(go_on, (steps - at, steps), missing)
+        if 0 < missing == len(rest.after):
             comparison = compare(whole, half, rest, saved)
         else:
             comparison = _uneven(whole, half, rest)
@@ -110,6 +108,22 @@ def check_resume(
     if check and not report.ok:
         raise ResumeDiffers(report.text())
     return report
+
+
+def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:
+    """Play the rest of a training, which counts the steps to take or goes up to the last."""
+    rest = failed = None
+    for count in counts:
+        try:
+            rest = go_on(count)
+        except ResumeError as error:
+            failed = failed or error
+        else:
+            if len(rest.after) == missing:
+                return rest
+    if rest is None:
+        raise failed or AssertionError
+    return rest
 
 
 def _refuse(train: object, steps: object, at: object) -> None:

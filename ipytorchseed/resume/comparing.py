@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.resume.leaves import flatten
+from ipytorchseed.resume.saved import Saved
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ipytorchseed.resume.leaves import Leaf, Thing
     from ipytorchseed.resume.watching import Batch, Course, Look
@@ -88,7 +86,7 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
         return Comparison((Finding("train", "train", apart.step, message),), (), apart)
     first = _first_difference(whole.after[at:], rest.after, at)
     pairs = list(zip(whole.looks[at:], rest.looks, strict=False))
-    kept = _Saved(saved)
+    kept = Saved(saved)
     matters: list[Finding] = []
     harmless: list[Finding] = []
     for offset, (was, now) in enumerate(pairs):
@@ -96,7 +94,7 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
         if offset:
             parted = first is not None and first.step < at + offset
             found = [_later(each) for each in found if each.kind in _PASSING or not parted]
-        serious = [each for each in found if _matters(each, first, pairs)]
+        serious = [each for each in found if _matters(each, first, pairs, whole)]
         harmless += [each for each in found if not offset and each not in serious]
         matters += serious
         if matters:
@@ -126,16 +124,20 @@ def _first_difference(
     return None
 
 
-def _matters(finding: Finding, first: First | None, pairs: list[tuple[Look, Look]]) -> bool:
+def _matters(
+    finding: Finding, first: First | None, pairs: list[tuple[Look, Look]], whole: Course
+) -> bool:
     """Tell whether what differs acts on parameters, or is another at the end."""
     if finding.kind not in _PASSING:
         things = [look.things.get(finding.name) for look in pairs[-1]]
         leaves = [None if thing is None else thing.leaves for thing in things]
         return first is not None or leaves[0] != leaves[1]
-    if finding.kind in ("source", "generator") and len(pairs) > 1:
-        states = {(look.sources | look.generators).get(finding.name) for look, _ in pairs}
-        return first is not None and len(states) > 1  # it was drawn from
-    return first is not None
+    drawn = True
+    if finding.kind == "source":
+        drawn = finding.name in whole.drawn.union(*(look.drawn for look in whole.looks[1:]))
+    if finding.kind == "generator" and len(whole.looks) > 1:
+        drawn = len({look.generators.get(finding.name) for look in whole.looks}) > 1
+    return first is not None and drawn
 
 
 _STEPPED = 2_000_000
@@ -147,7 +149,7 @@ def _later(finding: Finding) -> Finding:
     return replace(finding, message=finding.message.replace(_LOST, "parts from here on", 1))
 
 
-def _differences(was: Look, now: Look, step: int, whole: Course, saved: _Saved) -> list[Finding]:
+def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -> list[Finding]:
     batches = [[batch.digest for batch in look.batches[-1:]] for look in (was, now)]
     same_data = was.data == now.data and batches[0] == batches[1]
     found: list[Finding] = []
@@ -173,7 +175,7 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: _Saved) 
     return found
 
 
-def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: _Saved) -> Iterator[Finding]:
+def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: Saved) -> Iterator[Finding]:
     """Tell parameters, buffers and types of a module apart."""
     names = dict.fromkeys([*was.leaves, *now.leaves])
     moved = [each for each in names if was.leaves.get(each) != now.leaves.get(each)]
@@ -210,7 +212,7 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
         total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
         return f"{_LOST}: {len(part)} of {total} {noun} differ, the first {part[0]}"
     told = [
-        f"{each} {_value(was.leaves[each])} → {_value(now.leaves[each])}"
+        f"{each} {was.leaves[each].content} → {now.leaves[each].content}"
         for each in part
         if each in was.leaves
         and each in now.leaves
@@ -222,17 +224,13 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
     )
 
 
-def _value(leaf: Leaf) -> str:
-    return leaf.content
-
-
 def _first_of(names: list[str]) -> str:
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return f"{names[0]}{more}"
 
 
 def _of_state(
-    kind: str, name: str, was: bytes, now: bytes, saved: _Saved
+    kind: str, name: str, was: bytes, now: bytes, saved: Saved
 ) -> tuple[str, bool | None]:
     """Say where a source or generator stands, and whether the checkpoint has where it stood."""
     row = {source.name: source for source in sources()}.get(name)
@@ -260,8 +258,8 @@ def _of_data(
         if others:
             return  # it comes of them
         earlier = [at for at, look in enumerate(whole.looks) if look.data == now.data]
-        what = f"what step {earlier[0]} was" if earlier else "something else than"
-        yield Finding("data", "data", step, f"step {step} is given {what} uninterrupted")
+        what = f"the data of step {earlier[0]}" if earlier else "other data than uninterrupted"
+        yield Finding("data", "data", step, f"step {step} is given {what}")
     elif not expected.indices or expected.indices != got.indices:
         yield Finding("loader", "loader", step, _say_place(step, expected, got, whole))
     elif got.workers:
@@ -286,8 +284,8 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
             f"its sampler is in epoch {got.said}, not {expected.said}: another order of the data;"
             " call sampler.set_epoch(epoch) with the epoch that was saved"
         )
-    if same:
-        at, batch = same[0]
+    if same:  # of several, where the order is the same in each epoch, the one in its own
+        at, batch = min(same, key=lambda pair: pair[1].epoch != expected.epoch)
         if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
             return (
                 f"began its epoch anew: step {step} is given batch 0 of it, not batch"
@@ -300,51 +298,3 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
         f"step {step} is given items in an order that no step had uninterrupted: what shuffles them"
         " drew other numbers"
     )
-
-
-class _Saved:
-    """What is in a checkpoint.
-
-    Args:
-        content: Of its file.
-    """
-
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self._leaves = dict(flatten(content))
-        self._blobs = list(_blobs(content))
-
-    def has(self, name: str, thing: Thing, part: list[str]) -> bool | None:
-        """Tell whether it has a part of a thing; None where that is not known.
-
-        Args:
-            name: The thing's; where several of its kind were saved, it tells which is meant.
-            thing: What is looked for.
-            part: Names of its leaves.
-        """
-        if all(leaf.shape is None for leaf in self._leaves.values()):
-            return None  # it is in a file of the user's own
-        part = [each for each in part if each in thing.leaves]
-        ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
-        places = [path[: len(path) - len(part[0])] for path in ends]
-        places = [place for place in places if all(place + each in self._leaves for each in part)]
-        own = [place for place in places if place == f"{name}."] or places
-        if any(
-            all(self._leaves[place + each] == thing.leaves[each] for each in part) for place in own
-        ):
-            return True
-        return None if places else False
-
-    def has_state(self, state: bytes) -> bool:
-        """Tell whether it has a state of a generator."""
-        digest = xxh3_64_hexdigest(state)
-        return any(leaf.content == digest for leaf in self._leaves.values()) or any(
-            state in blob for blob in self._blobs
-        )
-
-
-def _blobs(content: object) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-    elif isinstance(content, Mapping):
-        for item in content.values():
-            yield from _blobs(item)

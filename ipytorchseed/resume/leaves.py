@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,10 @@ class Finder:
             self._add_module(name, value)
         elif is_stateful(value):
             state: Any = value
-            self.things[name] = Thing(_kind(value), dict(flatten(state.state_dict())))
+            groups = getattr(value, "param_groups", [])  # of an optimizer, also held by a loop
+            self._seen |= {id(each): each for each in groups}
+            with suppress(Exception):  # it may have none yet
+                self.things[name] = Thing(_kind(value), dict(flatten(state.state_dict())))
         elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
             leaves = dict(flatten(value))
             if any(leaf.shape is not None for leaf in leaves.values()):

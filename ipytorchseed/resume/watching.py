@@ -50,6 +50,8 @@ class Look(Struct, frozen=True):
         data: Digest of what the first module is given.
         batches: What loaders gave since the last step.
         made: Names bound since the loader was last asked: they come of the batch.
+        drawn: Sources drawn from since the look before, but for what a loader without workers draws
+            and does not use.
     """
 
     things: dict[str, Thing]
@@ -58,6 +60,7 @@ class Look(Struct, frozen=True):
     data: str
     batches: tuple[Batch, ...]
     made: frozenset[str]
+    drawn: frozenset[str]
 
 
 class Course(Struct):
@@ -66,10 +69,16 @@ class Course(Struct):
     Attributes:
         looks: Before each step.
         after: After each step, each parameter's content by name.
+        drawn: Sources drawn from since the last look, as there.
     """
 
     looks: list[Look] = []
     after: list[dict[str, Leaf]] = []
+    drawn: frozenset[str] = frozenset()
+
+
+_SEEDS = "torch.cpu"
+"""The source of which an iterator of a loader draws a seed for workers, also where it has none."""
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
@@ -77,6 +86,7 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
     watch = _Watch(sys._getframe())  # noqa: SLF001 -- where its frames begin
     with watch.hooks(), watch.loaders():
         train(*arguments)
+    watch.course.drawn = watch.drawn(snapshot().states)
     return watch.course
 
 
@@ -95,6 +105,7 @@ class _Watch:
         self._bound: dict[str, int] = {}
         self._used: dict[str, object] = {}
         self._names: dict[int, str] = {}
+        self._seeds: list[tuple[bytes, bytes]] = []
 
     @contextmanager
     def hooks(self) -> Iterator[None]:
@@ -147,16 +158,28 @@ class _Watch:
         self._names |= finder.parameters
         spaces = {name: value for each in reversed(namespaces) for name, value in each.items()}
         found = find_generators(spaces)
+        states = dict(snapshot().states)
+        drawn = self.drawn(states)
+        self._seeds.clear()
         self.course.looks.append(
             Look(
                 finder.things,
-                dict(snapshot().states),
+                states,
                 {each.name: each.kind.read(each.object) for each in found},
                 _digest(given),
                 tuple(self._batches),
                 frozenset(made),
+                drawn,
             )
         )
+
+    def drawn(self, now: Mapping[str, bytes]) -> frozenset[str]:
+        """Name the sources that were drawn from since the last look."""
+        before = dict(self.course.looks[-1].sources) if self.course.looks else {}
+        for begin, end in self._seeds:
+            if before.get(_SEEDS) == begin:
+                before[_SEEDS] = end
+        return frozenset(name for name, state in now.items() if before.get(name) != state)
 
     def _namespaces(self) -> list[Mapping[str, object]]:
         """Return the names that functions of the training see, the outermost first."""
@@ -199,7 +222,10 @@ class _Watch:
 
         def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
             begin(iterator, loader)
+            before = snapshot().states[_SEEDS]
             originals["__init__"](iterator, loader)
+            if not loader.num_workers:
+                self._seeds.append((before, snapshot().states[_SEEDS]))
 
         def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: ANN401, FBT001, FBT002
             if not first_iter:

@@ -127,6 +127,26 @@ def test_what_is_not_used_is_no_fault():
     assert "without effect in these steps: python, numpy, torch.cpu" in str(report)
 
 
+def test_a_rate_by_hand_is_told_once():
+    """Of the optimizer: a group of its parameters that a loop still holds is no other thing."""
+
+    def train(state, steps):
+        its.seed(0)
+        model = nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state["model"] = model
+        for step in range(steps):
+            for group in optimizer.param_groups:
+                group["lr"] = 0.1 / (1 + step)
+            optimizer.zero_grad()
+            model(torch.ones(1, 1)).sum().backward()
+            optimizer.step()
+
+    report = resume(train, 4, 2)
+    assert named(report) == {("optimizer", "optimizer")}
+    assert "lr 0.03" in str(report)
+
+
 def test_a_training_that_does_not_repeat_is_told_so():
     """Where two runs from one start differ, nothing can be said of resuming."""
     calls = iter(range(100))
@@ -151,6 +171,56 @@ def test_a_number_of_steps_that_did_not_come_back_is_told():
         trainings.registering(state, 4)
 
     assert named(resume(train, 6, 3)) == {("steps", "train")}
+
+
+def test_a_training_that_takes_all_its_steps_at_once_is_no_right_one():
+    """It heeds no number of steps: nothing was resumed that could be right."""
+
+    def train(state, steps):
+        if not state:
+            trainings.registering(state, 4)
+
+    assert named(resume(train, 6, 3)) == {("steps", "train")}
+
+
+def test_an_epoch_begun_anew_is_told_where_its_order_is_always_the_same():
+    """The batch is that of the epoch's begin, not of an earlier epoch's."""
+
+    def train(state, steps):
+        its.seed(0)
+        model = nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state.update(model=model, optimizer=optimizer)
+        loader = torch.utils.data.DataLoader(trainings.data(), trainings.BATCH)
+        epochs = (batch for _ in range(steps) for batch in loader)
+        for _, (x, y) in zip(range(steps), epochs, strict=False):
+            optimizer.zero_grad()
+            (model(x) - y).pow(2).mean().backward()
+            optimizer.step()
+
+    report = resume(train, 6, 5)
+    assert named(report) == {("loader", "loader")}
+    assert "began its epoch anew: step 5 is given batch 0 of it" in str(report)
+    assert {"torch.cpu"} == {each.name for each in report.harmless}  # what no worker is seeded with
+
+
+def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
+    """Asked for too few steps it takes none, and fails; asked for the last one it is right."""
+
+    def train(state, steps):
+        begin = state.get("step", 0)
+        torch.manual_seed(0)
+        model = nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state["model"] = model
+        for _ in range(begin, steps):
+            loss = model(torch.ones(1, 1)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        state.update(step=steps, loss=loss.item())
+
+    assert resume(train, 6, 3).ok
 
 
 def test_checkpoints_that_need_more_than_weights_are_noted():
@@ -234,7 +304,7 @@ def test_a_missing_entry_names_what_there_is():
 def test_the_report_is_readable_in_a_notebook_and_by_programs():
     """One record, drawn three times."""
     report = resume(training("skip"))
-    assert "<li>loader: began its epoch anew" in report._repr_html_()
+    assert "<li>▲ loader: began its epoch anew" in report._repr_html_()
     told = json.loads(report.to_json())
     assert told["findings"][0]["kind"] == "loader"
     assert told["first_difference"] == {"step": 5, "parameter": "model.0.weight"}

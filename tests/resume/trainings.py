@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, RandomSampler, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 
 import ipytorchseed as its
@@ -185,28 +185,19 @@ def with_workers(state, steps):
     its.seed(0)
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    shuffle = torch.Generator().manual_seed(4)
-    sampler = RandomSampler(Noisy(), generator=shuffle)
-    loader = DataLoader(Noisy(), BATCH, sampler=sampler, num_workers=1, generator=shuffle)
     state.update(model=model, optimizer=optimizer)
     done = state.get("done", 0)
-    batches = iter(loader)
-    if done:
-        state["random"] = its.RandomState()
-        sampler_order = torch.Generator().manual_seed(4)
-        torch.empty((), dtype=torch.int64).random_(generator=sampler_order)
-        rest = list(RandomSampler(Noisy(), generator=sampler_order))[done * BATCH :]
-        loader = DataLoader(Noisy(), BATCH, sampler=rest, num_workers=1, generator=shuffle)
-        batches = iter(loader)
+    rows = range(done * BATCH, ROWS)
+    batches = iter(DataLoader(Noisy(), BATCH, sampler=rows, num_workers=1))
+    state["random"] = its.RandomState()
     for _ in range(steps):
         x, y = next(batches)
         optimizer.zero_grad()
         (model(x) - y).pow(2).mean().backward()
         optimizer.step()
-    state.update(done=done + steps, random=its.RandomState())
+    state["done"] = done + steps
 
 
-weights = torch.linspace(-1, 1, 3)
 model_outside = nn.Linear(3, 1)
 dice = np.random.default_rng(8)
 

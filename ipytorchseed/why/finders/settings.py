@@ -134,7 +134,7 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     if any(part in name for part in _ON_GPU) and case.run.settings.get("gpu") in (None, "none"):
         return "acts on GPUs only, and there is none"
     if name.startswith("torch._inductor"):
-        return "acts on compiled code only"
+        return "" if _compiles(case) else "acts on compiled code only"
     if name == "torch.grad_enabled" and not case.heeds("grad") and _has_other_numbers(case):
         return "no gradient is used by this cell"
     if _ON_FLOATS.search(name) and _only_integers(case):
@@ -145,6 +145,15 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
 def _same_threads(case: Case) -> bool:
     counts = [run.settings.get("torch.num_threads") for run in (case.against, case.run)]
     return counts[0] is not None and counts[0] == counts[1]
+
+
+def _compiles(case: Case) -> bool:
+    """Tell whether either run compiled something, or called what was, as far as is seen."""
+    runs = (case.run, case.against)
+    read = [value.summary for run in runs for value in run.reads.values()]
+    return any("compile(" in run.source for run in runs) or any(
+        summary.startswith("compiled ") for summary in read
+    )
 
 
 def _has_other_numbers(case: Case) -> bool:

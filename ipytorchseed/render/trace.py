@@ -11,7 +11,7 @@ from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.comparing import Comparison, Operation, Parting, Span
+    from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
     from ipytorchseed.trace.loading import Loaded
 
 _MOST = 6
@@ -81,6 +81,11 @@ class TraceView(View):
         ]
 
     @property
+    def rounding_heading(self) -> str:
+        """What stands above these."""
+        return "Differs in rounding" + (" before that" if self.found.first is not None else "")
+
+    @property
     def stretches(self) -> list[str]:
         """Sentences on what only one run has: what made a difference first."""
         spans = sorted(self.found.spans, key=lambda each: each.accounted)
@@ -113,7 +118,7 @@ class TraceView(View):
             parts.append(visible(f"    {self.code}")[:WIDTH].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         for heading, rows in (
-            ("Before that, results differ in rounding", self.roundings),
+            (self.rounding_heading, self.roundings),
             ("Settings that differ, A → B", self.settings),
         ):
             if rows:

@@ -19,6 +19,7 @@ ALL = [
     "share",
     "streams",
     "trace",
+    "trace_files",
     "checking",
     "check",
     "seeds",

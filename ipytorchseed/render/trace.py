@@ -11,7 +11,7 @@ from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.comparing import Comparison, Operation, Parting, Span
+    from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
     from ipytorchseed.trace.loading import Loaded
 
 _MOST = 6
@@ -73,10 +73,17 @@ class TraceView(View):
     def roundings(self) -> list[tuple[str, str]]:
         """Places at which results differ in rounding before that, and how far."""
         return [
-            (f"{each.operation.name}, {_where(each.operation)}",
-             f"{each.count:,} times, at most {_apart(each.largest)}")
+            (
+                f"{each.operation.name}, {_where(each.operation)}",
+                f"{_times(each.count)}, at most {_apart(each.largest)}",
+            )
             for each in self.found.roundings[:_MOST]
-        ]  # fmt: skip
+        ]
+
+    @property
+    def rounding_heading(self) -> str:
+        """What stands above these."""
+        return "Differs in rounding" + (" before that" if self.found.first is not None else "")
 
     @property
     def stretches(self) -> list[str]:
@@ -111,7 +118,7 @@ class TraceView(View):
             parts.append(visible(f"    {self.code}")[:WIDTH].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         for heading, rows in (
-            ("Before that, results differ in rounding", self.roundings),
+            (self.rounding_heading, self.roundings),
             ("Settings that differ, A → B", self.settings),
         ):
             if rows:
@@ -220,7 +227,8 @@ def _sentence(parting: Parting, rtol: float | None) -> str:
         )
     return (
         f"{where} is the first operation that was given other values. They came from outside"
-        " torch's operations: data, weights, or random numbers of numpy's or Python's."
+        " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
+        " operations in another order."
     )
 
 
@@ -230,9 +238,9 @@ def _stretch(span: Span) -> str:
     other = f"{_many(span.count_b, 'operation')} ({', '.join(span.names_b)})"
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:
-        return f"Only B has {other}, from {_where(span.b)}{accounted}"
+        return f"Only B has {other}, {_where(span.b)}{accounted}"
     if span.b is None and span.a is not None:
-        return f"Only A has {one}, from {_where(span.a)}{accounted}"
+        return f"Only A has {one}, {_where(span.a)}{accounted}"
     where = "" if span.b is None else f", {_where(span.b)}"
     return f"A has {one} where B has {other}{where}{accounted}"
 
@@ -259,7 +267,13 @@ def _many(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
 def _apart(difference: float) -> str:
+    if difference == 0:
+        return "less than summaries tell"
     return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"
 
 

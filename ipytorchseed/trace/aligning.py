@@ -237,7 +237,7 @@ def _resync(
 
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
-    """Add pairs that stand in another order: given the same, or alike between two pairs."""
+    """Add pairs that stand in another order: given the same, or alike close by."""
     import numpy as np
 
     left, right = [pairs[0]], [pairs[1]]
@@ -252,6 +252,10 @@ def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
         (a.anchor, b.anchor),
         (a.anchor_anywhere, b.anchor_anywhere),
         (mix(a.exact + gaps[0]), mix(b.exact + gaps[1])),
+        tuple(
+            mix(each.shaped + gap // np.uint64(_CLOSE // 2))
+            for each, gap in zip((a, b), gaps, strict=True)
+        ),
     ):
         rest = [np.flatnonzero(side) for side in free]
         at_a, at_b = _ranked(one[rest[0]], other[rest[1]])

@@ -115,6 +115,7 @@ class ScriptLines(Lines):
         super().__init__("", names)
         self._known: dict[tuple[str, int], int] = {}
         self._own: dict[str, bool] = {}
+        self._where: dict[int, tuple[str, int, str]] = {}
 
     def find(self, frame: FrameType | None) -> int:
         """Return the number of the line that leads to a frame; 0 where there is none."""
@@ -151,6 +152,12 @@ class ScriptLines(Lines):
 
         A file is named from the working folder, else by its name alone: a trace is for others too.
         """
+        found = self._where.get(line)
+        if found is None:
+            found = self._where[line] = self._look_up(line)
+        return found
+
+    def _look_up(self, line: int) -> tuple[str, int, str]:
         if not line:
             return "", 0, ""
         file, at = [*self._known][line - 1]

@@ -9,6 +9,10 @@ import pytest
 from ipytorchseed.notebook.extension import MAGICS
 from tests.kernel import Kernel
 
+DETERMINISTIC = [
+    f"--{word}" for word in ("check", "isolate", "json", "no-cudnn", "summaries", "trace", "warn")
+]
+
 WORDS = {
     "%seed e": ["each"],
     "%seed n": ["new"],
@@ -23,8 +27,8 @@ WORDS = {
     "%deterministic on --no": ["--no-cudnn"],
     "%deterministic --j": ["--json"],
     "%%deterministic --w": ["--warn"],
-    "%%deterministic 42 --": ["--check", "--isolate", "--json", "--no-cudnn", "--trace", "--warn"],
-    "%%deterministic 42 ": ["--check", "--isolate", "--json", "--no-cudnn", "--trace", "--warn"],
+    "%%deterministic 42 --": DETERMINISTIC,
+    "%%deterministic 42 ": DETERMINISTIC,
     "%%deterministic 42 --warn --i": ["--isolate"],
     "a = 1\n%seed e": ["each"],
     "    %seed e": ["each"],

@@ -94,6 +94,20 @@ def test_rounding_is_told_from_more(tmp_path):
     assert compare(a, a, 0.0).first is None
 
 
+def test_what_is_nothing_but_rounding_is_no_difference(tmp_path):
+    """As the gradient of a bias in front of a norm, and the steps that are made of it."""
+    for name, noise in (("a", 0.0), ("b", 1e-7)):
+        x = torch.linspace(-1, 1, 1000).reshape(20, 50) + noise
+        with its.trace(tmp_path / name, summaries=True):
+            ((x.sum() * 0.5).exp() - 1).sin()
+            (x.double().sum() * 2).tanh()
+    a, b = load(tmp_path / "a"), load(tmp_path / "b")
+    noise = compare(a, b, 1e-3)
+    assert noise.first is None
+    assert noise.differing > 5
+    assert compare(a, b, 1e-9).first.b.name == "aten::sum"
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -1,0 +1,129 @@
+"""What traces as files cost: while they are written, on disk, and where two are compared."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+import ipytorchseed as its
+from benchmarks.table import MILLI, Row, side_by_side
+from benchmarks.trace import STEPS, cnn_step, mlp_step, traced
+from ipytorchseed.trace import file as format_
+from ipytorchseed.trace.places import Lines, Place
+from ipytorchseed.trace.recording import Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MILLION = 1_000_000
+OPERATIONS = 40
+"""Operations of a step of the made up training."""
+
+MEGA = 1e6
+
+
+class _Named:
+    """Stands for what is known of an operation."""
+
+    def __init__(self, number: int) -> None:
+        self.name = f"aten::operation_{number}"
+
+
+def _scrambled(number: int) -> int:
+    """Return what is as hard to compress as a digest."""
+    return number * 0x9E3779B97F4A7C15 % 2**64
+
+
+def to_file(step: Callable[[], None], path: Path, *, summaries: bool) -> Callable[[], None]:
+    """Return what does a step under a trace to a file."""
+
+    def run() -> None:
+        with its.trace(path, summaries=summaries):
+            for _ in range(STEPS):
+                step()
+
+    return run
+
+
+def made_up(path: Path, changed: int | None = None) -> None:
+    """Write a trace of a million operations, as a training of many steps would.
+
+    Args:
+        path: Where to.
+        changed: The step from which on results differ; such a run has more operations now and then.
+    """
+    tables = Tables()
+    tables.operations.all = [_Named(each) for each in range(OPERATIONS)]  # type: ignore[misc]
+    tables.places.all = [Place(each // 4 + 1, f"model.{each}", False) for each in range(OPERATIONS)]  # noqa: FBT003 -- a field
+    file = format_.TraceFile(path, tables, Lines("", {}))
+    track = file.track(0)
+    tensor = torch.zeros(4, 4)
+    track._digest = lambda _: digest  # noqa: SLF001 -- the digests are made up, the rest is real
+    step = 0
+    while file.count + len(track._of) < MILLION:  # noqa: SLF001 -- as above
+        other = 0 if changed is None or step < changed else 1 << 62
+        read = [_scrambled((step << 20) + other + 1)]
+        for number in [
+            *range(OPERATIONS),
+            *([7] if changed is not None and step % 100 == 0 else []),
+        ]:
+            digest = _scrambled((step << 20) + (number << 8) + other + 2)
+            track.digest(tensor)
+            track.add(number, number, number, [0.5, number], read, None, [digest])
+            read = [digest]
+        step += 1
+    file.close([])
+
+
+def rows() -> list[Row]:
+    """Measure."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small operations in one thread: others only add noise
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.trace"
+        small = side_by_side(
+            {
+                "ours": to_file(mlp_step, path, summaries=False),
+                "memory": traced(mlp_step),
+                "summaries": to_file(mlp_step, path, summaries=True),
+            },
+            rounds=15,
+            number=2,
+        )
+        torch.set_num_threads(threads)
+        large = side_by_side(
+            {"ours": to_file(cnn_step, path, summaries=False), "memory": traced(cnn_step)},
+            rounds=5,
+            number=1,
+        )
+        files = [Path(folder) / name for name in ("a.trace", "b.trace")]
+        made_up(files[0])
+        made_up(files[1], changed=12_000)
+        size = files[0].stat().st_size / MEGA
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "ipytorchseed", "trace", "diff", *map(str, files)]
+        done = subprocess.run(command, capture_output=True, check=False)
+        took = time.perf_counter() - began
+        if done.returncode != 1:
+            raise RuntimeError(done.stderr.decode())
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    small, large = ({name: MILLI * each / STEPS for name, each in times.items()}
+                    for times in (small, large))  # fmt: skip
+    return [
+        Row("MLP step, traced to a file", small["ours"], small["memory"], "traced in memory", "ms",
+            "at most 1.5 x", small["ours"] <= 1.5 * small["memory"]),
+        Row("CNN step, traced to a file", large["ours"], large["memory"], "traced in memory", "ms",
+            "at most 1.5 x", large["ours"] <= 1.5 * large["memory"]),
+        Row("MLP step, with summaries", small["summaries"], small["memory"], "traced in memory",
+            "ms", "none", met=True),
+        Row("a million operations on disk", size, None, "", "MB", "under 60", size < 60),
+        Row("two of these compared", took, None, "", "s", "under 60", took < 60),
+        Row("two of these compared, memory", memory, None, "", "MB", "under 1,000", memory < 1000),
+    ]  # fmt: skip

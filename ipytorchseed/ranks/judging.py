@@ -84,7 +84,8 @@ class Judgement:
         expect: What the sources should be, by name: ``same`` or ``distinct``.
 
     Attributes:
-        ranks: Who each is.
+        ranks: Who each is, of those that looked at all.
+        unseen: The others.
         steps: The last step that each was seen at.
         findings: What parted, in the order of steps.
         distinct: Sources that were distinct in all ranks from the start, and may be.
@@ -95,18 +96,20 @@ class Judgement:
     def __init__(
         self, ranks: Mapping[int, tuple[Rank, Iterable[Look]]], expect: Mapping[str, str]
     ) -> None:
-        self._tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
+        tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
+        for track in tracks.values():
+            track.advance()
+        self._tracks = {number: track for number, track in tracks.items() if track.pending}
+        self.ranks = [track.rank for track in self._tracks.values()]
+        self.unseen = [number for number in tracks if number not in self._tracks]
         self._expect = expect
         self._alike: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
-        self.ranks = [rank for rank, _ in ranks.values()]
         self.single = all(rank.every == 0 for rank in self.ranks)
         self.synchronised = any(rank.synchronised for rank in self.ranks)
         self.findings: list[Finding] = []
         self.distinct: list[str] = []
         self.rows: list[Row] = []
-        for track in self._tracks.values():
-            track.advance()
         while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
             self._judge(min(pending))
         self._judge_distinct()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 import weakref
@@ -18,7 +19,6 @@ from ipytorchseed.ranks.looking import Looker, bare, describe, mark
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 if TYPE_CHECKING:
-    import os
     from types import TracebackType
 
 _SECONDS = 1.0
@@ -82,6 +82,7 @@ class Watch:
         who = describe(model, every)
         self.path = folder / f"rank-{who.rank}.jsonl"
         self.step = 0
+        self._pid = os.getpid()
         self._every = every
         self._lines: list[bytes] = []
         self._written = time.monotonic()
@@ -197,5 +198,5 @@ class Watch:
 
     def _write(self) -> None:
         lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
-        if lines:
+        if lines and os.getpid() == self._pid:  # a fork that multiprocessing does not know of
             self._file.write(lines)

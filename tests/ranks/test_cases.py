@@ -88,6 +88,11 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     assert view.findings[0].step == 4
     assert any(note.startswith("Rank 1's file is whole to line ") for note in view.notes)
     assert any(note.startswith("Rank 1 was last seen at step ") for note in view.notes)
+    header = (source / "rank-1.jsonl").read_bytes().partition(b"\n")[0]
+    (tmp_path / "rank-1.jsonl").write_bytes(header)
+    view = its.ranks.read(tmp_path)
+    assert view.ranks == [0, 2, 3]
+    assert "Nothing was seen of rank 1." in view.notes
     (tmp_path / "rank-1.jsonl").write_bytes(b"{")
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]

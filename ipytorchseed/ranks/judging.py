@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ipytorchseed.ranks.records import Look, Rank, Site
+
+_DIGITS = 16
+"""Of a digest; what is shorter is the value itself."""
 
 WISHES = ("same", "distinct")
 
@@ -109,9 +113,10 @@ class Judgement:
         self.synchronised = any(rank.synchronised for rank in self.ranks)
         self.findings: list[Finding] = []
         self.distinct: list[str] = []
-        self.rows: list[Row] = []
+        self._common: dict[int, Track] = {}
         while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
             self._judge(min(pending))
+        self.rows = [*self._rows(self._common)] if self._common else []
         self._judge_distinct()
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
@@ -135,7 +140,7 @@ class Judgement:
                 for kind in _shared([track.values for track in active.values()]):
                     self._judge_values(step, kind, active)
         if len(active) == len(self._tracks):
-            self.rows = [*self._rows(active)]
+            self._common = {number: copy(track) for number, track in active.items()}
 
     def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
         parted: dict[str, dict[int, str]] = {}
@@ -183,9 +188,8 @@ class Judgement:
             self._alike[kind, ""] = step
             return
         name = names[0]
-        groups = grouped(
-            {number: str(track.values[kind].get(name)) for number, track in active.items()}
-        )
+        values = {number: str(track.values[kind].get(name)) for number, track in active.items()}
+        groups = grouped(values)
         apart = [number for group in groups[1:] for number in group]
         clear = len(groups[0]) > len(groups[1])
         who = f"{list_ranks(apart)} apart"
@@ -193,6 +197,8 @@ class Judgement:
             who += f" from {list_ranks(groups[0])}"
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
+        if all(len(value) < _DIGITS for value in values.values()):
+            who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
         plural = kind in {"parameters", "buffers"}
         begun = (kind, "") in self._alike
         verb = ("part" if plural else "parts") if begun else ("differ" if plural else "differs")

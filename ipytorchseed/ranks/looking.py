@@ -165,19 +165,24 @@ class Looker:
     def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:
         yield f"{prefix}class", type(value).__name__
         for name, item in getattr(value, "__dict__", {}).items():
-            if isinstance(item, (bool, int, float, str)) and name not in _RANKED:
-                yield f"{prefix}{name}", repr(item)
+            if _plain(item) and name not in _RANKED:
+                yield f"{prefix}{name}", _plain(item)
 
     def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         for number, group in enumerate(optimizer.param_groups):
             prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
             for name, item in group.items():
                 if name != "params":
-                    yield f"{prefix}{name}", self._digest(item)
+                    yield f"{prefix}{name}", _plain(item) or self._digest(item)
             for place, parameter in enumerate(group["params"]):
                 called = names.get(id(parameter), f"parameter {place}")
                 for name, item in optimizer.state.get(parameter, {}).items():
                     yield f"{prefix}{called} {name}", self._digest(item)
+
+
+def _plain(value: object) -> str:
+    """Write a number, a truth value or a word as it is; nothing for what is none."""
+    return repr(value) if type(value) in {bool, int, float, str} else ""
 
 
 def mark(state: bytes) -> Mark:

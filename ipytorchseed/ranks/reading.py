@@ -86,7 +86,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
                 rank = _rank(next(lines, b""))
             found.append(_File(path, rank, path.stat().st_mtime))
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            notes.append(f"{path.name} cannot be read, and is left out")
+            notes.append(f"the file {path.name} cannot be read, and is left out")
     if not found:
         msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
         raise LookupFailure(msg)

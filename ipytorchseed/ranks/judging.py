@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.causes import explain, list_ranks
+from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.track import Track
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
         if wish not in WISHES:
             msg = f"{name} is expected 'same' or 'distinct', not {wish!r}"
             raise RanksError(msg)
-    return dict(expect or {})
+    return {own_name(name): wish for name, wish in (expect or {}).items()}
 
 
 def grouped(values: Mapping[int, str]) -> list[list[int]]:

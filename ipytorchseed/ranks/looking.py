@@ -102,7 +102,7 @@ class Looker:
 
     def look(self, step: int) -> Look:
         """Look at everything."""
-        self._readers = {source.name: source.read for source in sources()}
+        self._readers = {own_name(each.name): each.read for each in sources() if _is_own(each.name)}
         for found in find_generators(self._named):
             self._readers[found.name] = partial(found.kind.read, found.object)
         states = self.states()
@@ -178,6 +178,20 @@ class Looker:
                 called = names.get(id(parameter), f"parameter {place}")
                 for name, item in optimizer.state.get(parameter, {}).items():
                     yield f"{prefix}{called} {name}", self._digest(item)
+
+
+def own_name(source: str) -> str:
+    """Return what a source is called in all ranks: ``torch.cuda`` for the device of each."""
+    return source.partition(":")[0] if source.startswith("torch.") else source
+
+
+def _is_own(source: str) -> bool:
+    """Tell whether a source is not that of a device which other ranks of this machine use."""
+    kind, _, index = source.partition(":")
+    if not kind.startswith("torch.") or not index:
+        return True
+    devices: Any = getattr(sys.modules["torch"], kind.removeprefix("torch."))
+    return bool(int(index) == devices.current_device())
 
 
 def _plain(value: object) -> str:

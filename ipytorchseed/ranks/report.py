@@ -105,8 +105,12 @@ class RanksView(View):
 
     def breaks(self, row: Row) -> bool:
         """Tell whether a row is what a finding is about."""
-        return any(each.kind == row.kind and (not row.name or each.name == row.name)
-                   for each in self.findings)  # fmt: skip
+        if row.kind == "setting":
+            return True  # others are not shown
+        return any(
+            each.kind == row.kind and (not row.name or each.name == row.name)
+            for each in self.findings
+        )
 
     def title(self, row: Row) -> str:
         """Return what a row is about."""

@@ -122,6 +122,7 @@ def test_files_of_an_earlier_launch_are_left_out(played, tmp_path):
     assert "Rank 3's file is of an earlier launch, and left out." in view.notes
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")
 def test_functions_are_put_back(put_back):
     """Whatever was replaced to count, also what was inherited."""
     import random

@@ -35,6 +35,16 @@ def test_what_parted_first_is_told(played, name):
         assert "; parameters part at step 7, first in 0.weight (rank 0 apart)" in view.headline
 
 
+def test_each_line_that_drew_is_named(played):
+    """Not the first alone, as if it had drawn all."""
+    name = "both in rank 1 at 8"
+    line = CASES[name]["line"]
+    assert its.ranks.read(played / str([*CASES].index(name))).headline == (
+        "Step 8: rank 1 drew 9 numbers more than the others from torch.cpu: torch.rand, training.py"
+        f" line {line} and torch.randn, training.py line {line + 1}."
+    )
+
+
 def test_a_plain_value_is_told_as_it_is(played):
     """What a sampler's epoch is in each rank, rather than a digest of it."""
     number = [*CASES].index("another order of data: an epoch not set")

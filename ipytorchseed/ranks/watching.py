@@ -53,7 +53,7 @@ def watch(
         The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
 
     Raises:
-        RanksError: ``every`` is no positive integer, or the folder cannot be written to.
+        RanksError: ``model`` is no module, ``every`` is no positive integer, or the folder cannot be written to.
 
     Example:
         >>> its.ranks.watch(model, every=100)
@@ -61,6 +61,9 @@ def watch(
     global _current  # noqa: PLW0603 -- one of a process is under way
     if type(every) is not int or every < 1:
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
+        raise RanksError(msg)
+    if not hasattr(bare(model), "parameters"):
+        msg = f"the model to watch is a torch.nn.Module, not {type(model).__name__}"
         raise RanksError(msg)
     if _current is not None:
         _current.stop()

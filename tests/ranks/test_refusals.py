@@ -32,6 +32,8 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     model = torch.nn.Linear(1, 1)
     with pytest.raises(RanksError, match="at least 1, not 0"):
         its.ranks.watch(model, every=0)
+    with pytest.raises(RanksError, match="not list"):
+        its.ranks.watch([model])
     (tmp_path / "file").touch()
     with pytest.raises(RanksError, match="cannot be written to"):
         its.ranks.watch(model, folder=tmp_path / "file")

@@ -53,7 +53,8 @@ def watch(
         The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
 
     Raises:
-        RanksError: ``model`` is no module, ``every`` is no positive integer, or the folder cannot be written to.
+        RanksError: ``model`` is no module, ``every`` no positive integer, or the folder cannot be
+            written to.
 
     Example:
         >>> its.ranks.watch(model, every=100)

@@ -49,11 +49,7 @@ _DEEPEST = 100
 
 
 class Callers:
-    """Counts calls that draw.
-
-    Attributes:
-        calls: How often each line has called what, since they were last taken.
-    """
+    """Counts calls that draw, by the line from which they come."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, CodeType, int], int] = {}

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _BOUND = 20_000_000
 """Draws that are counted at most: a tenth of a second or so."""
 
+_NAMED = 2
+"""Lines that are named; of more, how many."""
+
 _SHOWN = {
     "DataLoader": "a DataLoader's base seed",
     "DataLoader's sampler": "a DataLoader's sampler",
@@ -60,22 +63,23 @@ def explain(
     if len(main) == len(odd) and other is not None and (one is None or one < other):
         main, odd, one, other = odd, main, other, one  # of two, the one that drew more is told of
     drew = one - other if one is not None and other is not None else None
-    site = _site(name, tracks[odd[0]], tracks[main[0]], drew)
+    sites = _sites(name, tracks[odd[0]], tracks[main[0]], drew)
     others = "the others" if sum(map(len, groups)) - len(odd) > 1 else list_ranks(main)
     who = list_ranks(odd)
     if drew:
         message = _more(who, others, name, drew)
-    elif site is not None and seeds(site):
+    elif sites and seeds(sites[0]):
         message = f"{who} put {name} elsewhere than {others}"
     else:
         message = f"{who} left {name} elsewhere than {others}"
-    if site is not None:
-        message += f": {describe(site)}"
+    if sites:
+        message += f": {' and '.join(map(describe, sites[:_NAMED]))}"
+        message += f" and {len(sites) - _NAMED} more" if len(sites) > _NAMED else ""
     seeded = all(
         any(seeds(each) and source_of(each.what, name) for each in track.sites)
         for track in tracks.values()
     )
-    return Told(odd, message, drew, site, seeded)
+    return Told(odd, message, drew, sites[0] if sites else None, seeded)
 
 
 def describe(site: Site) -> str:
@@ -122,16 +126,15 @@ def _draws(name: str, track: Track, step: int) -> int | None:
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 
-def _site(name: str, odd: Track, main: Track, drew: int | None) -> Site | None:
-    """Find the line that one called and the other did not; else the only one that drew."""
+def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
+    """List the lines that one called and the other did not; else the only one that drew."""
     pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
     for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
         found = [*differ(one, other, name)]
-        found = [each for each in found if seeds(each) == (drew is None)] or found
         if found:
-            return found[0]
+            return [each for each in found if seeds(each) == (drew is None)] or found
     drawing = [each for each in odd.sites if source_of(each.what, name)]
-    return drawing[0] if len(drawing) == 1 and drew else None
+    return drawing if len(drawing) == 1 and drew else []
 
 
 def list_ranks(numbers: Sequence[int]) -> str:

@@ -72,7 +72,8 @@ def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to
 
         return gather
     accelerate: Any = sys.modules.get("accelerate")
-    if accelerate is not None and accelerate.PartialState().num_processes > 1:
+    begun = accelerate is not None and accelerate.state.is_initialized()  # asking begins nothing
+    if begun and accelerate.PartialState().num_processes > 1:
         return lambda mine: accelerate.utils.gather_object([mine])  # where torch has no group: TPUs
     msg = (
         "ranks are compared in a process group, and this process has none: call"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.causes import explain, list_ranks
+from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.track import Track
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ipytorchseed.ranks.records import Look, Rank, Site
+
+_DIGITS = 16
+"""Of a digest; what is shorter is the value itself."""
 
 WISHES = ("same", "distinct")
 
@@ -84,7 +89,8 @@ class Judgement:
         expect: What the sources should be, by name: ``same`` or ``distinct``.
 
     Attributes:
-        ranks: Who each is.
+        ranks: Who each is, of those that looked at all.
+        unseen: The others.
         steps: The last step that each was seen at.
         findings: What parted, in the order of steps.
         distinct: Sources that were distinct in all ranks from the start, and may be.
@@ -95,20 +101,23 @@ class Judgement:
     def __init__(
         self, ranks: Mapping[int, tuple[Rank, Iterable[Look]]], expect: Mapping[str, str]
     ) -> None:
-        self._tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
+        tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
+        for track in tracks.values():
+            track.advance()
+        self._tracks = {number: track for number, track in tracks.items() if track.pending}
+        self.ranks = [track.rank for track in self._tracks.values()]
+        self.unseen = [number for number in tracks if number not in self._tracks]
         self._expect = expect
         self._alike: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
-        self.ranks = [rank for rank, _ in ranks.values()]
         self.single = all(rank.every == 0 for rank in self.ranks)
         self.synchronised = any(rank.synchronised for rank in self.ranks)
         self.findings: list[Finding] = []
         self.distinct: list[str] = []
-        self.rows: list[Row] = []
-        for track in self._tracks.values():
-            track.advance()
+        self._common: dict[int, Track] = {}
         while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
             self._judge(min(pending))
+        self.rows = [*self._rows(self._common)] if self._common else []
         self._judge_distinct()
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
@@ -132,7 +141,7 @@ class Judgement:
                 for kind in _shared([track.values for track in active.values()]):
                     self._judge_values(step, kind, active)
         if len(active) == len(self._tracks):
-            self.rows = [*self._rows(active)]
+            self._common = {number: copy(track) for number, track in active.items()}
 
     def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
         parted: dict[str, dict[int, str]] = {}
@@ -180,9 +189,8 @@ class Judgement:
             self._alike[kind, ""] = step
             return
         name = names[0]
-        groups = grouped(
-            {number: str(track.values[kind].get(name)) for number, track in active.items()}
-        )
+        values = {number: str(track.values[kind].get(name)) for number, track in active.items()}
+        groups = grouped(values)
         apart = [number for group in groups[1:] for number in group]
         clear = len(groups[0]) > len(groups[1])
         who = f"{list_ranks(apart)} apart"
@@ -190,6 +198,8 @@ class Judgement:
             who += f" from {list_ranks(groups[0])}"
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
+        if all(len(value) < _DIGITS for value in values.values()):
+            who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
         plural = kind in {"parameters", "buffers"}
         begun = (kind, "") in self._alike
         verb = ("part" if plural else "parts") if begun else ("differ" if plural else "differs")
@@ -262,7 +272,7 @@ def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
         if wish not in WISHES:
             msg = f"{name} is expected 'same' or 'distinct', not {wish!r}"
             raise RanksError(msg)
-    return dict(expect or {})
+    return {own_name(name): wish for name, wish in (expect or {}).items()}
 
 
 def grouped(values: Mapping[int, str]) -> list[list[int]]:

@@ -102,7 +102,7 @@ class Looker:
 
     def look(self, step: int) -> Look:
         """Look at everything."""
-        self._readers = {source.name: source.read for source in sources()}
+        self._readers = {own_name(each.name): each.read for each in sources() if _is_own(each.name)}
         for found in find_generators(self._named):
             self._readers[found.name] = partial(found.kind.read, found.object)
         states = self.states()
@@ -165,19 +165,38 @@ class Looker:
     def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:
         yield f"{prefix}class", type(value).__name__
         for name, item in getattr(value, "__dict__", {}).items():
-            if isinstance(item, (bool, int, float, str)) and name not in _RANKED:
-                yield f"{prefix}{name}", repr(item)
+            if _plain(item) and name not in _RANKED:
+                yield f"{prefix}{name}", _plain(item)
 
     def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         for number, group in enumerate(optimizer.param_groups):
             prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
             for name, item in group.items():
                 if name != "params":
-                    yield f"{prefix}{name}", self._digest(item)
+                    yield f"{prefix}{name}", _plain(item) or self._digest(item)
             for place, parameter in enumerate(group["params"]):
                 called = names.get(id(parameter), f"parameter {place}")
                 for name, item in optimizer.state.get(parameter, {}).items():
                     yield f"{prefix}{called} {name}", self._digest(item)
+
+
+def own_name(source: str) -> str:
+    """Return what a source is called in all ranks: ``torch.cuda`` for the device of each."""
+    return source.partition(":")[0] if source.startswith("torch.") else source
+
+
+def _is_own(source: str) -> bool:
+    """Tell whether a source is not that of a device which other ranks of this machine use."""
+    kind, _, index = source.partition(":")
+    if not kind.startswith("torch.") or not index:
+        return True
+    devices: Any = getattr(sys.modules["torch"], kind.removeprefix("torch."))
+    return bool(int(index) == devices.current_device())
+
+
+def _plain(value: object) -> str:
+    """Write a number, a truth value or a word as it is; nothing for what is none."""
+    return repr(value) if type(value) in {bool, int, float, str} else ""
 
 
 def mark(state: bytes) -> Mark:

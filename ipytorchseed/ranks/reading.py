@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+_SLACK = 1.0
+"""Seconds by which a file's time may lag behind the clock that a rank reads."""
+
 _rank = msgspec.json.Decoder(Rank).decode
 _look = msgspec.json.Decoder(Look).decode
 
@@ -83,7 +86,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
                 rank = _rank(next(lines, b""))
             found.append(_File(path, rank, path.stat().st_mtime))
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            notes.append(f"{path.name} cannot be read, and is left out")
+            notes.append(f"the file {path.name} cannot be read, and is left out")
     if not found:
         msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
         raise LookupFailure(msg)
@@ -97,7 +100,7 @@ def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
     for each in files:
         one, other = each.rank, newest.rank
         together = (one.world, one.launch) == (other.world, other.launch)
-        if together and each.last >= other.started:
+        if together and each.last + _SLACK >= other.started:
             kept.append(each)
         else:
             notes.append(f"rank {one.rank}'s file is of an earlier launch, and left out")

@@ -45,7 +45,9 @@ class RanksView(View):
     @property
     def headline(self) -> str:
         """The answer in a sentence: the first cause, and where parameters parted after it."""
-        if len(self.ranks) == 1:
+        if len(self.ranks) < 2:  # noqa: PLR2004
+            if not self.ranks:
+                return "Nothing was seen of any rank."
             return f"Only rank {self.ranks[0]} is there: nothing to compare."
         if not self.findings:
             steps = min(self._steps.values())
@@ -74,6 +76,8 @@ class RanksView(View):
     def notes(self) -> list[str]:
         """What else is to be said, a sentence each."""
         said = [*self._notes]
+        if self._judged.unseen:
+            said.append(f"nothing was seen of {list_ranks(self._judged.unseen)}")
         if self._judged.distinct:
             names = ", ".join(self._judged.distinct)
             said.append(f"distinct in all ranks, and taken for meant so: {names}")
@@ -101,8 +105,12 @@ class RanksView(View):
 
     def breaks(self, row: Row) -> bool:
         """Tell whether a row is what a finding is about."""
-        return any(each.kind == row.kind and (not row.name or each.name == row.name)
-                   for each in self.findings)  # fmt: skip
+        if row.kind == "setting":
+            return True  # others are not shown
+        return any(
+            each.kind == row.kind and (not row.name or each.name == row.name)
+            for each in self.findings
+        )
 
     def title(self, row: Row) -> str:
         """Return what a row is about."""

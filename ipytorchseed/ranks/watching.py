@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 import weakref
@@ -18,7 +19,6 @@ from ipytorchseed.ranks.looking import Looker, bare, describe, mark
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 if TYPE_CHECKING:
-    import os
     from types import TracebackType
 
 _SECONDS = 1.0
@@ -53,7 +53,8 @@ def watch(
         The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
 
     Raises:
-        RanksError: ``every`` is no positive integer, or the folder cannot be written to.
+        RanksError: ``model`` is no module, ``every`` no positive integer, or the folder cannot be
+            written to.
 
     Example:
         >>> its.ranks.watch(model, every=100)
@@ -61,6 +62,9 @@ def watch(
     global _current  # noqa: PLW0603 -- one of a process is under way
     if type(every) is not int or every < 1:
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
+        raise RanksError(msg)
+    if not hasattr(bare(model), "parameters"):
+        msg = f"the model to watch is a torch.nn.Module, not {type(model).__name__}"
         raise RanksError(msg)
     if _current is not None:
         _current.stop()
@@ -82,6 +86,7 @@ class Watch:
         who = describe(model, every)
         self.path = folder / f"rank-{who.rank}.jsonl"
         self.step = 0
+        self._pid = os.getpid()
         self._every = every
         self._lines: list[bytes] = []
         self._written = time.monotonic()
@@ -197,5 +202,5 @@ class Watch:
 
     def _write(self) -> None:
         lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
-        if lines:
+        if lines and os.getpid() == self._pid:  # a fork that multiprocessing does not know of
             self._file.write(lines)

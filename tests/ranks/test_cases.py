@@ -35,6 +35,24 @@ def test_what_parted_first_is_told(played, name):
         assert "; parameters part at step 7, first in 0.weight (rank 0 apart)" in view.headline
 
 
+def test_each_line_that_drew_is_named(played):
+    """Not the first alone, as if it had drawn all."""
+    name = "both in rank 1 at 8"
+    line = CASES[name]["line"]
+    assert its.ranks.read(played / str([*CASES].index(name))).headline == (
+        "Step 8: rank 1 drew 9 numbers more than the others from torch.cpu: torch.rand, training.py"
+        f" line {line} and torch.randn, training.py line {line + 1}."
+    )
+
+
+def test_a_plain_value_is_told_as_it_is(played):
+    """What a sampler's epoch is in each rank, rather than a digest of it."""
+    number = [*CASES].index("another order of data: an epoch not set")
+    assert its.ranks.read(played / str(number)).headline == (
+        "Step 6: loader parts, first in sampler.epoch (rank 2: 0, ranks 0, 1 and 3: 1)."
+    )
+
+
 def test_the_whole_sentence_is_the_one_that_people_need(played):
     """Who, how much, from what, by what, where, and what came of it."""
     number = [*CASES].index("and where it drops, parameters part")
@@ -81,17 +99,22 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     source = played / str([*CASES].index("rand in rank 2 at 4"))
     for path in source.iterdir():
         content = path.read_bytes()
-        kept = content[: len(content) * 2 // 3] if path.name == "rank-1.jsonl" else content
+        kept = content[:-300] if path.name == "rank-1.jsonl" else content
         (tmp_path / path.name).write_bytes(kept)
     view = its.ranks.read(tmp_path)
     assert view.findings[0].ranks == [2]
     assert view.findings[0].step == 4
     assert any(note.startswith("Rank 1's file is whole to line ") for note in view.notes)
-    assert any(note.startswith("Rank 1 was last seen at step ") for note in view.notes)
+    assert "Rank 1 was last seen at step 8, others at 9." in view.notes
+    header = (source / "rank-1.jsonl").read_bytes().partition(b"\n")[0]
+    (tmp_path / "rank-1.jsonl").write_bytes(header)
+    view = its.ranks.read(tmp_path)
+    assert view.ranks == [0, 2, 3]
+    assert "Nothing was seen of rank 1." in view.notes
     (tmp_path / "rank-1.jsonl").write_bytes(b"{")
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]
-    assert "Rank-1.jsonl cannot be read, and is left out." in view.notes
+    assert "The file rank-1.jsonl cannot be read, and is left out." in view.notes
     assert "Nothing is there of rank 1." in view.notes
 
 
@@ -109,6 +132,7 @@ def test_files_of_an_earlier_launch_are_left_out(played, tmp_path):
     assert "Rank 3's file is of an earlier launch, and left out." in view.notes
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")
 def test_functions_are_put_back(put_back):
     """Whatever was replaced to count, also what was inherited."""
     import random

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +13,10 @@ from click.testing import CliRunner
 import ipytorchseed as its
 from ipytorchseed.cli import main
 from ipytorchseed.errors import LookupFailure, RanksError
+from ipytorchseed.ranks import looking
+from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
+from ipytorchseed.rng.source import Source
 
 
 def test_one_process_has_nothing_to_compare():
@@ -28,6 +32,8 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     model = torch.nn.Linear(1, 1)
     with pytest.raises(RanksError, match="at least 1, not 0"):
         its.ranks.watch(model, every=0)
+    with pytest.raises(RanksError, match="not list"):
+        its.ranks.watch([model])
     (tmp_path / "file").touch()
     with pytest.raises(RanksError, match="cannot be written to"):
         its.ranks.watch(model, folder=tmp_path / "file")
@@ -68,3 +74,20 @@ def test_each_rank_has_a_seed_of_its_own(put_back):
     its.seed(42, rank=True)
     assert torch.initial_seed() == seed_by_rank(42, 0)
     assert len({seed_by_rank(42, rank) for rank in range(1000)}) == 1000
+
+
+def test_each_rank_looks_at_its_own_device(monkeypatch):
+    """Several ranks of a machine list each other's devices: what those draw is no difference."""
+    made = [
+        Source(name, int, partial(bytes, number), bytes)
+        for number, name in enumerate(("python", "torch.cpu", "torch.cuda:0", "torch.cuda:1"))
+    ]
+    monkeypatch.setattr(looking, "sources", lambda: made)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    states = looking.Looker(lambda: None, {}).look(0).states
+    assert {name: len(state) for name, state in states.items()} == {
+        "python": 0,
+        "torch.cpu": 1,
+        "torch.cuda": 3,
+    }
+    assert expectations({"torch.cuda:1": "distinct"}) == {"torch.cuda": "distinct"}

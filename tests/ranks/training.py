@@ -35,6 +35,12 @@ def evaluate():
         pass  # the loader's base seed
 
 
+def both():
+    """Draw on two lines."""
+    torch.rand(1)
+    torch.randn(4)
+
+
 # What rank `k` does before step `s` and the others do not; the second part names it.
 EXTRA = {
     "loader": (evaluate, "torch.cpu", "a DataLoader's base seed"),
@@ -42,6 +48,7 @@ EXTRA = {
     "randn_": (lambda: torch.empty(3).normal_(), "torch.cpu", "torch.Tensor.normal_"),
     "randperm": (lambda: torch.randperm(10), "torch.cpu", "torch.randperm"),
     "init": (lambda: nn.Linear(2, 2), "torch.cpu", "torch.nn.init"),
+    "both": (both, "torch.cpu", "torch.rand"),
     "many": (lambda: torch.rand(100_000), "torch.cpu", "torch.rand"),
     "python": (lambda: [random.random()], "python", "random.random"),
     "choice": (lambda: random.sample(range(50), 3), "python", "random.sample"),
@@ -51,7 +58,8 @@ EXTRA = {
     "its": (lambda: its.seed(7), "python", "ipytorchseed.seed"),
 }
 LINES = {
-    name: what[0].__code__.co_firstlineno + (name == "loader") * 2 for name, what in EXTRA.items()
+    name: what[0].__code__.co_firstlineno + (name in {"loader", "both"}) * 2
+    for name, what in EXTRA.items()
 }
 
 
@@ -145,6 +153,7 @@ CASES = {
             ("randperm", 1, 5),
             ("init", 0, 3),
             ("many", 2, 6),
+            ("both", 1, 8),
             ("python", 1, 2),
             ("choice", 3, 8),
             ("numpy", 0, 4),

@@ -140,8 +140,8 @@ class Versus(View):
         said = [_sentence(number, paired) for number, paired in (differing or pairs).items()]
         told = len(differing)
         if told > 1:
-            chance = f"Of {told} numbers that are compared, one in {round(1 / (1 - LEVEL))} differs"
-            said.append(f"{chance} so much by chance alone.")
+            rate = round(1 / (1 - LEVEL))
+            said.append(f"{told} numbers are compared: one in {rate} stands out by chance alone.")
         return said
 
     def text(self) -> str:

@@ -28,7 +28,9 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.studies.study import Record, Study, Versus
+from ipytorchseed.studies.record import Record
+from ipytorchseed.studies.study import Study
+from ipytorchseed.studies.versus import Versus
 from tests.checking.test_saved_report import STALE
 from tests.checking.verdicts import DIFFERS, DRAW, EACH, HIDDEN, SILENT, STRICT
 from tests.render.checks import CHECKED

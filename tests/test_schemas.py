@@ -29,7 +29,9 @@ from ipytorchseed.render.rng import rng_json
 from ipytorchseed.render.trace import TraceView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.studies.study import Record, Study, Versus
+from ipytorchseed.studies.record import Record
+from ipytorchseed.studies.study import Study
+from ipytorchseed.studies.versus import Versus
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 from tests.checking.test_saved_report import STALE

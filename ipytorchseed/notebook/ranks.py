@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.cluster.clients import find_client
 from ipytorchseed.errors import LookupFailure, RanksError
 from ipytorchseed.ranks.comparing import side_by_side
 from ipytorchseed.ranks.judging import expectations
@@ -38,9 +40,9 @@ def look_at_ranks(
         LookupFailure: There is none of these.
         RanksError: No engine answered, or an expectation is none.
     """
-    client = None if folder else _client(namespace)
-    if client is not None:
-        return _engines(client, expect)
+    if not folder and "ipyparallel" in sys.modules:
+        with suppress(LookupFailure):  # no client is connected
+            return _engines(find_client([*namespace.values()]), expect)
     if not folder and not Path(FOLDER).is_dir():
         msg = (
             "no ranks to look at: no ipyparallel client in this notebook, and no folder"
@@ -48,19 +50,6 @@ def look_at_ranks(
         )
         raise LookupFailure(msg)
     return read(folder or FOLDER, expect=expect)
-
-
-def _client(namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- ipyparallel.Client, or None
-    """Return the client that the notebook holds, alone or in a view of its engines."""
-    parallel: Any = sys.modules.get("ipyparallel")
-    if parallel is None:
-        return None
-    for value in [*namespace.values()]:
-        if isinstance(value, parallel.Client):
-            return value
-        if isinstance(value, parallel.client.view.View):
-            return value.client
-    return None
 
 
 def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN401

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import warnings
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ipytorchseed.errors import SourceError, StateError
 from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
@@ -123,12 +121,7 @@ def _describe(value: object) -> str:
 
 def _rank() -> str:
     """Name the part of a checkpoint that belongs to this process."""
-    distributed: Any = sys.modules.get("torch.distributed")
-    with suppress(Exception):  # half imported, or being torn down
-        if distributed.is_available() and distributed.is_initialized():
-            return f"rank{distributed.get_rank()}"
-    told = os.environ.get("RANK", "")
-    return f"rank{int(told) if told.isdecimal() else 0}"
+    return f"rank{own_rank() or 0}"
 
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:

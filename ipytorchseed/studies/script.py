@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.session.repeating import Shown
 from ipytorchseed.studies.body import Body
+from ipytorchseed.studies.record import Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
-from ipytorchseed.studies.study import Record, Study, choose_seeds
+from ipytorchseed.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.receipts.privacy import cell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ipytorchseed.ledger.records import Run
 
@@ -16,31 +16,45 @@ if TYPE_CHECKING:
 def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
     """Find the receipt's run of each cell, by the cell's name here.
 
-    A cell is known by its id; without that by its text, where one cell alone has it; and one that
-    was edited by its place, right after a cell that was found.
+    A cell is known by its id and its text; else by its text, where one cell alone has it, or by its
+    id, where it was edited; else by its place, right after a cell that was found.
 
     Args:
         here: A run for each cell, in the order in which they happened.
         there: The receipt's runs.
     """
-    left = dict(enumerate(there))
     found: dict[str, int] = {}
-    ids = {run.cell: place for place, run in left.items()}
-    for run in here:
-        place = ids.get(cell_name(run.cell))
-        if place in left:
-            found[run.cell] = place
-            del left[place]
-    rest = [run for run in here if run.cell not in found]
-    counts = Counter(run.code for run in (*rest, *left.values()))
-    for run in rest:
-        alike = [place for place, other in left.items() if other.code == run.code]
-        if len(alike) == 1 and counts[run.code] == 2:  # noqa: PLR2004 -- one here and one there
-            found[run.cell] = alike[0]
-            del left[alike[0]]
+    for key in (_id_and_text, _text, _id):
+        _pair(here, there, found, key)
     before = -1
     for run in here if len(here) > 1 else ():  # one cell alone has no place
-        place = found.get(run.cell, before + 1)
-        if run.cell in found or left.pop(place, None) is not None:
-            found[run.cell] = before = place
+        after = before + 1
+        if run.cell not in found and after < len(there) and after not in found.values():
+            found[run.cell] = after
+        before = found.get(run.cell, before)
     return {cell: there[place] for cell, place in found.items()}
+
+
+def _pair(
+    here: Sequence[Run], there: Sequence[Run], found: dict[str, int], key: Callable[[Run], object]
+) -> None:
+    """Add the pairs of cells that are left and that alone have one key."""
+    mine = [run for run in here if run.cell not in found]
+    left = [place for place in range(len(there)) if place not in {*found.values()}]
+    counts = [Counter(map(key, mine)), Counter(key(there[place]) for place in left)]
+    places = {key(there[place]): place for place in left}
+    for run in mine:
+        if [count[key(run)] for count in counts] == [1, 1]:
+            found[run.cell] = places[key(run)]
+
+
+def _id(run: Run) -> str:
+    return cell_name(run.cell)
+
+
+def _text(run: Run) -> str:
+    return run.code
+
+
+def _id_and_text(run: Run) -> tuple[str, str]:
+    return _id(run), run.code

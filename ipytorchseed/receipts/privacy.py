@@ -62,6 +62,7 @@ def conceal(run: Run, places: Places) -> Run:
         files=tuple(_file(each, places.hide(each.path)) for each in run.files),
         loaded={name: _file(each, places.hide(each.path)) for name, each in run.loaded.items()},
         wrote=tuple(map(places.hide, run.wrote)),
+        nondeterministic_calls=tuple(map(places.scrub, run.nondeterministic_calls)),  # programs
     )
 
 

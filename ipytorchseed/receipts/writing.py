@@ -91,20 +91,19 @@ class _Values:
 
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that all runs have that have them, as the last one has them."""
-    last = {name: value for each in settings for name, value in each.items()}
+    """Return the settings that are the same in all runs."""
+    first = settings[0] if settings else {}
     return {
         name: value
-        for name, value in last.items()
+        for name, value in first.items()
         if all(name in each and each[name] == value for each in settings)
     }
 
 
 def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> dict[str, Stand]:
     """Return where the states stand that runs began and ended in, by their digests."""
-    named = {
-        digest: name for run in runs for name, digest in (*run.begun.items(), *run.ended.items())
-    }
+    moves = [states for run in runs for states in (run.begun, run.ended)]
+    named = {digest: name for states in moves for name, digest in states.items()}
     found: dict[str, Stand] = {}
     for digest, name in named.items():
         with suppress(StateError):  # of another version of a library

@@ -74,13 +74,17 @@ class WhyView(View):
             alike = "" if said.changed else ", with the same results"
             return f"{name} and {other} are two cells{alike}. What they found:"
         if said.verdict == "same":
-            if said.run.kernel != said.against.kernel:
+            if said.against.receipt:
+                other = f"in {other}"
+            elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
             return f"{name}: same result, bit for bit, as {other}"
         if said.verdict != "explained" and said.unknown:
             return f"{name}: {said.message}"
         what = _shorten(said.run.source)
-        times = f"{name} {self._when(said.run)}, {other} {self._when(said.against, 'before')}"
+        was = f"{other} {self._when(said.against, 'before')}"
+        was = f"unlike in {other}" if said.against.receipt else was
+        times = f"{name} {self._when(said.run)}, {was}"
         stop = "." if self._result_again else ""
         if said.verdict == "explained":
             return f"Why `{what}` changed: {times}{stop}"
@@ -221,7 +225,7 @@ class WhyView(View):
         for cause in said.causes:
             parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
-            parts += [wrap(line, first="      mend: ") for line in own_mend(cause).splitlines()]
+            parts += [wrap(line, first="      mend: ") for line in self._mend(cause).splitlines()]
             if self.finding(cause):
                 parts.append(wrap(self.finding(cause), first="      "))
         if self.one_reason:
@@ -246,8 +250,13 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_mend": own_mend, "suspect": suspect, "mark": mark}
+        words = {"name": _name, "own_mend": self._mend, "suspect": suspect, "mark": mark}
         return fill("why", view=self, said=self.explanation, **words)
+
+    def _mend(self, cause: Cause) -> str:
+        """Return what mends a cause; there is no way back to a run elsewhere that does."""
+        against = self.explanation.against
+        return cause.fix if against is not None and against.receipt else own_mend(cause)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from ipytorchseed.checking import report
 from ipytorchseed.receipts.places import Places
 from ipytorchseed.receipts.reading import read
 from tests.checking.books import book, look
@@ -97,3 +98,34 @@ def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, pl
         assert verdict.first.cell.index == min(CELL[each] for each in planted)
         rounding = [cell.cell.index for cell in verdict.cells if cell.rounding]
         assert rounding == [SUM] * ({THREADS, CPU, TORCH} & {*planted} != set())
+
+
+def test_cells_come_and_go(there, tmp_path):
+    """They are told; the others are found by their texts where ids are others, and compared."""
+    write(tmp_path)
+    cells = [text for place, text in enumerate(CELLS) if place != TEXT]
+    path = book(tmp_path / "other", "added = 1", *cells)
+    receipt = read(there / "there.json", Places.here(str(path)))
+    (verdict,) = look(path, against=receipt, seed=42)
+    assert (verdict.exit_code, named(verdict)) == (0, set())
+    assert verdict.note == "not in the receipt: In[1]; 1 of 5 cells of the receipt are not here"
+    assert "not in the receipt: In[1]" in report.text([verdict])
+    (verdict,) = look(book(tmp_path / "another", *["#md Words."] * 6, "added = 1"), against=receipt)
+    assert verdict.fault == "the receipt is of train.ipynb, and has none of the cells of this one"
+    assert verdict.exit_code == 2
+
+
+def test_what_is_told_of_the_first_cell(there, tmp_path):
+    """What it gave, how far that is from elsewhere, why, and what mends it."""
+    verdict = hold(there, tmp_path, (TORCH, SEED))
+    said = report.text([verdict])
+    assert "In[2] is the first to differ\n" in said
+    assert "torch.cpu began elsewhere (seed 43, not seed 42)" in " ".join(said.split())
+    assert "torch version was 2.9.1 there, here it is 2." in said
+    assert "try: %seed 42" in said
+    assert "differ too: In[4] (torch)" not in said
+    told = json.loads(report.as_json([verdict]))["notebooks"][0]
+    assert [each["outputs"] for each in told["cells"]] == [
+        "same", "different", "same", "rounding", "same",
+    ]  # fmt: skip
+    assert "rounding: at most" in verdict.cells[SUM].changes[0].detail

@@ -206,3 +206,39 @@ def test_a_notebook_that_is_not_there(tmp_path):
     done = run(tmp_path / "none.ipynb")
     assert done.exit_code == 2
     assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout
+
+
+def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
+    """One run for each; what it prints is valid JSON, and says nothing of whether it repeats."""
+    monkeypatch.chdir(tmp_path)
+    path = book(tmp_path / "draws", "import random\nrandom.seed(1)", "random.random()")
+    done = run(path, "--receipt", "r.json", "--json")
+    (told,) = json.loads(done.stdout)["notebooks"]
+    assert (done.exit_code, told["reproducible"], told["cells"]) == (0, None, [])
+    path.write_text(path.read_text().replace("seed(1)", "seed(2)"))
+    done = run(path, "--against", "r.json", "--receipt", "second.json")
+    assert done.exit_code == 1
+    assert "its text is not that of r.json" in " ".join(done.stdout.split())
+    done = run(path, "--against", "second.json")
+    assert (done.exit_code, "repeats" in done.stdout) == (0, True)
+
+
+def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path):
+    """In one line, which says what to do; so are options that ask for something else."""
+    book(tmp_path / "one", "1 / 0")
+    (tmp_path / "r.json").write_text('{"schema": 1, "kind": "ipytorchseed receipt", "cells"')
+    refusals = {
+        ("one.ipynb", "--against", "r.json"): "r.json: not all of a receipt: its JSON breaks off",
+        ("one.ipynb", "--against", "no.json"): "no.json: there is no such file",
+        ("one.ipynb", "--against", "."): "it is a folder, not a file",
+        ("one.ipynb", "--receipt", "r.json/x"): "--receipt: ",
+        ("one.ipynb", "one.ipynb", folder, "--receipt", "x"): "a receipt is of one notebook",
+        ("one.ipynb", "--receipt", "x", "--runs", 3): "--receipt and --runs do not go together",
+        ("one.ipynb", "--against", "x", "--rerun"): "--against and --rerun do not go together",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        for words, reason in refusals.items():
+            done = run(*words)
+            assert (done.exit_code, done.stdout) == (2, ""), words
+            assert reason in done.stderr, words

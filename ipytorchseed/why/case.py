@@ -95,10 +95,10 @@ class Case(Struct, frozen=True):
 def run_name(run: Run, kernel: str) -> str:
     """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise.
 
-    One of a receipt is called by the receipt's file.
+    One of a receipt is called by the receipt's file, if that has a name that can be shown.
     """
     if run.receipt:
-        return run.receipt
+        return run.receipt if run.receipt.isprintable() else "the receipt"
     word = run_word(run, kernel)
     return word if word.startswith("#") else f"In[{word}]"
 

@@ -68,7 +68,7 @@ def _inductor(name: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
 
     def get() -> object:
         module = sys.modules.get(_INDUCTOR)
-        return False if module is None else getattr(module, name)
+        return getattr(module, name, False)  # so where it is None, or of a torch without it
 
     def set_(value: Any) -> None:  # noqa: ANN401
         module = sys.modules.get(_INDUCTOR)
@@ -214,7 +214,7 @@ NUMBERS: tuple[Flag, ...] = (
     _reduction("bf16"),
     _attribute_flag(
         "backends.cuda.matmul.allow_fp16_accumulation",
-        applies=_has_cuda,
+        applies=lambda machine: machine.torch >= (2, 7) and machine.cuda,
         why="Matrix products of fp16 may be accumulated in fp16.",
         source=_NUMERICS,
     ),

@@ -10,6 +10,7 @@ import click
 from ipytorchseed import __version__
 from ipytorchseed.cli.check import check
 from ipytorchseed.cli.commands import Commands
+from ipytorchseed.cli.doctor import doctor
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.report import report
@@ -17,7 +18,7 @@ from ipytorchseed.cli.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMANDS = (check, kernel, ledger, report)
+COMMANDS = (check, doctor, kernel, ledger, report)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
         extension.choices.explain_on_change = _SWITCH[what]
         return
     session = extension.tracking.session
-    run = last_repeated(session) if what is None else _run_of(session, what)
+    run = last_repeated(session) if what is None else run_of(session, what)
     other = None if against is None else find_run(session, against)
     said = why(session, run, other)
     if prove:
@@ -114,7 +114,7 @@ def explain_change(session: Session, run: Run) -> None:
         click.echo(line)
 
 
-def _run_of(session: Session, word: str) -> Run:
+def run_of(session: Session, word: str) -> Run:
     """Return the run that a number names, the last one of a cell, or that last set a variable.
 
     Raises:

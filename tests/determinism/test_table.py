@@ -142,8 +142,10 @@ def test_a_flag_reads_as_torch_tells_it(changes):
         change(*changes)
         for name in READINGS:
             value, answer = BY_NAME[name].read(), told(name)
-            if answer in {AttributeError, RuntimeError}:
+            if answer is RuntimeError:
                 assert isinstance(value, Unreadable)
+            elif answer is AttributeError:  # it came with a later torch
+                assert isinstance(value, Unreadable) or value is False
             else:
                 assert value == answer, name
 

@@ -28,6 +28,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     monkeypatch.setenv("PYTHONHASHSEED", "0")
+    monkeypatch.setenv("PYDEVD_USE_FRAME_EVAL", "NO")  # as ipykernel does when it is imported
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     for name in ("work", "data", "ipython/profile_default/startup", "jupyter/kernels/old"):
         (tmp_path / name).mkdir(parents=True)

@@ -10,6 +10,7 @@ import click
 from ipytorchseed import __version__
 from ipytorchseed.cli.check import check
 from ipytorchseed.cli.commands import Commands
+from ipytorchseed.cli.doctor import doctor
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
@@ -20,7 +21,7 @@ from ipytorchseed.render.links import DOCS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMMANDS = (check, kernel, ledger, ranks, report, trace)
+COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
 
 @contextmanager

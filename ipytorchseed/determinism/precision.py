@@ -62,7 +62,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
         name=name,
         get=lambda: _read(key),
         set=lambda value: _write(key, value),
-        applies=(lambda machine: machine.cuda) if backend == "cuda" else (lambda _: True),
+        applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
         why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
         source=_SOURCE,
     )

@@ -293,7 +293,7 @@ NUMBERS: tuple[Flag, ...] = (
     _reduction("bf16"),
     _attribute_flag(
         "backends.cuda.matmul.allow_fp16_accumulation",
-        applies=_has_cuda,
+        applies=lambda machine: machine.torch >= (2, 7) and machine.cuda,
         why="Matrix products of fp16 may be accumulated in fp16.",
         source=_NUMERICS,
     ),

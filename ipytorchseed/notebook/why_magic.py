@@ -103,9 +103,9 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
             message = "--prove puts back what this ledger has: give --against a run of it"
             raise click.UsageError(message)
         receipt = read(against, Places.here(session.notebook))
-        said = why_elsewhere(session, receipt, None if what is None else _run_of(session, what))
+        said = why_elsewhere(session, receipt, None if what is None else run_of(session, what))
     else:
-        run = last_repeated(session) if what is None else _run_of(session, what)
+        run = last_repeated(session) if what is None else run_of(session, what)
         said = why(session, run, None if against is None else find_run(session, against))
         extension.replays.asked = said.against
     if prove:
@@ -131,7 +131,7 @@ def explain_change(session: Session, run: Run) -> None:
         click.echo(line)
 
 
-def _run_of(session: Session, word: str) -> Run:
+def run_of(session: Session, word: str) -> Run:
     """Return the run that a number names, the last one of a cell, or that last set a variable.
 
     Raises:

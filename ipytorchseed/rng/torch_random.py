@@ -150,8 +150,8 @@ def seeder() -> Callable[[int], object]:
     """
     import torch
 
-    accelerator = getattr(torch, "accelerator", None)
-    if accelerator is not None and accelerator.current_accelerator() is None:
+    # torch 2.6 would ask the driver, and raise where there is none.
+    if torch.__version__ >= "2.7" and torch.accelerator.current_accelerator() is None:
         return torch.default_generator.manual_seed
     return torch.manual_seed
 

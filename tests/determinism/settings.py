@@ -83,7 +83,25 @@ def _fill(form: str, value: object) -> str:
     return form.format(*value) if several else form.format(value)
 
 
-CHANGES = tuple(_fill(form, value) for form, values in _FORMS.items() for value in values)
+_SINCE = {
+    "allow_fp16_accumulation": (2, 7),
+    "fp32_precision": (2, 9),
+    "config.deterministic": (2, 10),
+    "reduction = (": (2, 10),
+}
+"""The torch with which a setting came, where that is newer than the oldest that we promise."""
+
+
+def _known(line: str) -> bool:
+    return all(torch.__version__ >= since for word, since in _SINCE.items() if word in line)
+
+
+CHANGES = tuple(
+    line
+    for form, values in _FORMS.items()
+    for line in (_fill(form, value) for value in values)
+    if _known(line)
+)
 """Lines that change one setting each."""
 
 PRECISION_CHANGES = tuple(
@@ -179,7 +197,7 @@ def told(name: str) -> object:
     """Return what torch tells a user of a flag, or the type of the error it answers with."""
     try:
         return eval(READINGS[name], {"torch": torch, "os": os})  # noqa: S307 -- likewise
-    except RuntimeError as error:
+    except (AttributeError, RuntimeError) as error:
         return type(error)
 
 
@@ -231,6 +249,6 @@ def scratch() -> Iterator[None]:
     try:
         yield
     finally:
-        change(*_AS_TORCH_BEGINS)
+        change(*filter(_known, _AS_TORCH_BEGINS))
         os.environ.clear()
         os.environ.update(environment)

@@ -7,12 +7,15 @@ import subprocess
 import sys
 
 import pytest
+import torch
 from hypothesis import given, settings
 
 import ipytorchseed as its
 from ipytorchseed.determinism import precision
 from ipytorchseed.determinism.flag import Unreadable
 from tests.determinism.settings import PRECISION_CHANGES, all_told, change, lines, scratch
+
+new_names = pytest.mark.skipif(torch.__version__ < "2.9", reason="fp32_precision came with 2.9")
 
 
 def _family():
@@ -45,6 +48,7 @@ def test_any_one_change_is_undone_after_any_other(before):
             assert all_told() == told, inside
 
 
+@new_names
 def test_a_state_that_torch_refuses_to_tell_is_put_back_as_such():
     """The family is torn before, mended inside, and torn again after."""
     with scratch():
@@ -111,12 +115,14 @@ def afterwards():
     return dict(zip(pairs, said, strict=True))
 
 
+@new_names
 @pytest.mark.parametrize(("before", "inside"), CASES)
 def test_what_a_block_did_not_touch_keeps_inheriting(afterwards, before, inside):
     """After the block, a level above still reaches the levels that it reached before."""
     assert afterwards[before, inside] == afterwards[before, ""]
 
 
+@new_names
 def test_what_torch_begins_with_inherits(afterwards):
     """Convolutions on GPU begin with tf32 and follow the level above: the test above can fail."""
     untouched = afterwards["", "torch.backends.fp32_precision = 'bf16'"]

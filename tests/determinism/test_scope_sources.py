@@ -169,6 +169,7 @@ def test_a_registered_source_is_isolated_too():
     assert dice == [3]
 
 
+@pytest.mark.skipif(np.__version__ < "2", reason="numpy 1 loads its generators with itself")
 def test_isolation_covers_a_library_that_the_block_imports():
     """Numpy's generator, not loaded before, does not stay seeded: it would have begun anywhere."""
     program = """

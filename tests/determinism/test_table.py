@@ -137,6 +137,10 @@ def test_every_row_but_two_is_read_as_a_user_reads_it():
     assert BY_NAME.keys() - READINGS.keys() == own
 
 
+LATER = {name for name in READINGS if told(name) is AttributeError}
+"""Flags that the installed torch does not have yet."""
+
+
 @given(changes=lines())
 def test_a_flag_reads_as_torch_tells_it(changes):
     """Whatever was set, in any order: the table says what torch says, or that torch won't say."""
@@ -146,6 +150,8 @@ def test_a_flag_reads_as_torch_tells_it(changes):
             value, answer = BY_NAME[name].read(), told(name)
             if answer is RuntimeError:
                 assert isinstance(value, Unreadable)
+            elif answer is AttributeError:  # it came with a later torch
+                assert isinstance(value, Unreadable) or value is False
             else:
                 assert value == answer, name
 
@@ -159,9 +165,11 @@ def test_reading_never_raises_and_moves_nothing(changes):
         first = read_flags()
         assert read_flags() == first
         assert all_told() == before
-        assert {name for name, value in first.items() if isinstance(value, Unreadable)} <= TORN
+        unread = {name for name, value in first.items() if isinstance(value, Unreadable)}
+        assert unread <= TORN | LATER
 
 
+@pytest.mark.skipif(torch.__version__ < "2.9", reason="fp32_precision came with 2.9")
 def test_what_torch_refuses_to_tell_carries_its_words():
     """An unreadable flag is shown with torch's reason, on one line."""
     with scratch():
@@ -193,6 +201,7 @@ def test_unreadable_values_are_equal():
     [(True, (True, True)), (False, (False, True)), ((False, False), (False, False))],
 )
 @pytest.mark.parametrize("kind", ["fp16", "bf16"])
+@pytest.mark.skipif(torch.__version__ < "2.10", reason="the second half came with 2.10")
 def test_reduced_precision_reduction_is_a_pair(kind, set_to, expected):
     """The flag has a second half, split-k, and both are read."""
     name = f"torch.backends.cuda.matmul.allow_{kind}_reduced_precision_reduction"

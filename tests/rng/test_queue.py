@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.torch_version import TorchVersion
 
 import ipytorchseed as its
 from ipytorchseed.rng import torch_random
@@ -67,6 +68,7 @@ def test_looking_starts_no_device(gpu_build, kind):
 
 def test_a_torch_built_for_the_cpu_queues_nothing(monkeypatch):
     """There is no device that the seed could wait for."""
+    monkeypatch.setattr(torch, "__version__", TorchVersion("2.10.0"))
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: None)
     before = [_waiting(kind) for kind in KINDS]
     its.seed(42)
@@ -74,9 +76,10 @@ def test_a_torch_built_for_the_cpu_queues_nothing(monkeypatch):
     assert torch.initial_seed() == 42
 
 
-def test_a_torch_that_cannot_tell_its_accelerator_seeds_all(monkeypatch):
-    """``torch.accelerator`` came with torch 2.6; before it, seeds are always queued."""
-    monkeypatch.delattr(torch, "accelerator")
+def test_a_torch_that_asks_the_driver_for_its_accelerator_seeds_all(monkeypatch):
+    """As torch 2.6 does, which raises where there is none: there, seeds are always queued."""
+    monkeypatch.setattr(torch, "__version__", TorchVersion("2.6.0+cu124"))
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: 1 / 0)
     assert torch_random.seeder() is torch.manual_seed
 
 

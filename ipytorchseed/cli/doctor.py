@@ -1,0 +1,348 @@
+"""``ipytorchseed doctor``: what is installed, what is in the way, where the ledger lies."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import re
+import sys
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+from msgspec import Struct
+from msgspec.json import encode
+from packaging.requirements import Requirement
+
+from ipytorchseed import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
+"""What is not needed, and matters where it is there."""
+
+_OPTIONAL = {"papermill": "check -p", "ipyparallel": "check --engines"}
+"""What an option of ours needs."""
+
+_REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
+"""Extensions that take over how cells run."""
+
+_LAST_WITH_WORKSPACE = (2, 9)
+"""The last torch that needs cuBLAS's variable."""
+
+_PATH = re.compile(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
+"""An absolute path of two steps or more."""
+
+_MEGABYTE = 1e6
+
+
+class Finding(Struct, frozen=True):
+    """A thing that is in the way, or good to know.
+
+    Attributes:
+        level: ``problem`` where something does not work; else ``note``.
+        which: The thing.
+        what: What is the matter with it.
+        fix: What to do, or nothing.
+    """
+
+    level: Literal["problem", "note"]
+    which: str
+    what: str
+    fix: str = ""
+
+    @property
+    def line(self) -> str:
+        """All of it as one line."""
+        return f"{self.which}: {self.what}{f' – {self.fix}' if self.fix else ''}"
+
+
+class Health(Struct, frozen=True):
+    """The ledger, from outside.
+
+    Attributes:
+        path: Where it lies, or will.
+        state: Whether it can be used.
+        runs: How many it holds.
+        bytes: What they take.
+    """
+
+    path: str
+    state: Literal["sound", "none yet", "unusable", "damaged"]
+    runs: int = 0
+    bytes: int = 0
+
+
+class Diagnosis(Struct, frozen=True):
+    """All that was found.
+
+    Attributes:
+        schema: The version of this form.
+        versions: Of what matters; None for what is not installed.
+        system: The kind of machine.
+        ledger: The ledger.
+        findings: Problems first.
+        block: The same for others to read: without user names and paths of the user's.
+    """
+
+    versions: dict[str, str | None]
+    system: str
+    ledger: Health
+    findings: list[Finding]
+    block: str
+    schema: int = 1
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@click.pass_context
+def doctor(ctx: click.Context, *, as_json: bool) -> None:
+    """Say what is installed and what is in the way, with a block to copy into an issue.
+
+    Run it in the folder of the notebook, by the Python of its kernel: in a cell,
+    `!ipytorchseed doctor`. Exits 1 where something does not work.
+    """
+    found = diagnose()
+    click.echo(encode(found).decode() if as_json else _text(found))
+    ctx.exit(any(each.level == "problem" for each in found.findings))
+
+
+def diagnose() -> Diagnosis:
+    """Look at everything. Torch is imported if it can be; no device is started."""
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    health, wrong = _ledger()
+    looks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        _missing,
+        _shadows,
+        _environment,
+        _other_extensions,
+        _other_pythons,
+        _widgets,
+    )
+    findings = sorted([*wrong, *(each for look in looks for each in look())], key=_rank)
+    block = _block(versions, system, health, findings)
+    return Diagnosis(versions, system, health, findings, block)
+
+
+def _rank(finding: Finding) -> bool:
+    return finding.level == "note"
+
+
+# --------------------------------------------------------------------------------------------------
+# Installed
+
+
+def _needed() -> dict[str, Requirement]:
+    """Return what we need, by name, as the installed package says."""
+    with suppress(PackageNotFoundError):
+        needed = map(Requirement, requires("ipytorchseed") or ())
+        return {each.name: each for each in needed if each.marker is None}
+    return {}  # run from its folder, never installed
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return __version__ if name == "ipytorchseed" else None
+
+
+def _missing() -> Iterator[Finding]:
+    for name, needed in _needed().items():
+        has = _version(name)
+        if has is None or not needed.specifier.contains(has, prereleases=True):
+            what = "is not installed" if has is None else f"{has} is too old"
+            yield Finding("problem", name, what, f'pip install "{name}{needed.specifier}"')
+    for name, option in _OPTIONAL.items():
+        if _version(name) is None:
+            what = f"is not installed; {option} needs it"
+            yield Finding("note", name, what, f"pip install {name}")
+
+
+def _widgets() -> Iterator[Finding]:
+    lab, widgets = _version("jupyterlab") or "", _version("ipywidgets") or ""
+    if re.match(r"[4-9]|\d\d", lab) and widgets.startswith("7."):
+        what = f"{widgets} draws no widgets in JupyterLab {lab}; %rng shows its table alone"
+        yield Finding("note", "ipywidgets", what, 'pip install "ipywidgets>=8"')
+
+
+# --------------------------------------------------------------------------------------------------
+# In the way
+
+
+def _shadows() -> Iterator[Finding]:
+    """Files of the working folder that a kernel imports instead of a library."""
+    ours = {name.lower().replace("-", "_") for name in _needed()} | {"IPython", "ipytorchseed"}
+    own = Path(__file__).parents[1]
+    try:
+        here = sorted(Path.cwd().iterdir())
+    except OSError as error:
+        return (yield Finding("problem", "the working folder", f"cannot be read: {error.strerror}"))
+    for path in here:
+        is_module = path.suffix == ".py" or (path / "__init__.py").is_file()
+        known = path.stem in sys.stdlib_module_names or path.stem in ours
+        if is_module and known and path != own:
+            what = f"is imported instead of the library {path.stem}, in kernels that start here"
+            yield Finding("problem", path.name, what, "rename it")
+
+
+def _environment() -> Iterator[Finding]:
+    """What torch and this process were started with."""
+    if find_spec("torch") is None:
+        return  # told as missing
+    from ipytorchseed.determinism.assessment import Standing, assess
+
+    try:
+        assessment = assess()
+    except Exception as error:  # noqa: BLE001 -- a torch that does not load raises anything
+        first = str(error).partition("\n")[0] or type(error).__name__
+        yield Finding("problem", "torch", f"does not load: {first}", "install torch anew")
+        return
+    for each in assessment.problems:
+        if each.standing is Standing.LATE:
+            fix = "ipytorchseed kernel install makes a kernel that has it"
+            yield Finding("note", each.flag.name, f"{each.value}: {each.flag.risk}", fix)
+    set_to = os.environ.get("CUBLAS_WORKSPACE_CONFIG")
+    torch = tuple(int(each) for each in re.findall(r"\d+", _version("torch") or "0")[:2])
+    if set_to and torch <= _LAST_WITH_WORKSPACE and set_to not in {":4096:8", ":16:8"}:
+        what = f"torch refuses {set_to!r} under deterministic algorithms"
+        yield Finding("note", "CUBLAS_WORKSPACE_CONFIG", what, "set it to :4096:8")
+
+
+def _other_extensions() -> Iterator[Finding]:
+    """What IPython loads and runs before the first cell, by the user's default profile."""
+    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+    ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython", "profile_default")
+    loaded: list[str] = []
+    for name in ("ipython_config.py", "ipython_kernel_config.py"):
+        try:
+            config = PyFileConfigLoader(name, str(ipython)).load_config()
+        except ConfigFileNotFound:
+            continue
+        except Exception as error:  # noqa: BLE001 -- the user's code
+            yield Finding("problem", name, f"raises {type(error).__name__}: {error}", "mend it")
+            continue
+        for app in ("InteractiveShellApp", "IPKernelApp", "TerminalIPythonApp"):
+            found = config[app].get("extensions") if app in config else None
+            loaded += found if isinstance(found, list) else []
+    for name in dict.fromkeys(loaded):
+        if name in _REPLACING:
+            yield Finding("note", name, _REPLACING[name], "leave it out while you look for a cause")
+        elif name != "ipytorchseed" and find_spec(name.partition(".")[0]) is None:
+            what = "is to be loaded by the profile, and is not installed"
+            yield Finding("note", name, what, f"take it out of {ipython}")
+    scripts = [each.name for each in sorted((ipython / "startup").glob("*.*py"))]
+    if scripts:
+        what = f"{', '.join(scripts)} run before the first cell, and are not on record"
+        yield Finding("note", "startup files", what, "look for seeds and patches in them")
+
+
+def _other_pythons() -> Iterator[Finding]:
+    """Kernels of Jupyter's that are another Python's: the extension may not be there."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    specs: dict[str, dict[str, dict[str, object]]] = {}
+    with suppress(Exception):  # one broken kernelspec is no matter of ours
+        specs = KernelSpecManager().get_all_specs()
+    for name, each in specs.items():
+        spec = each.get("spec", {})
+        argv = spec.get("argv")
+        python = str(argv[0]) if isinstance(argv, list) and argv else ""
+        if spec.get("language") != "python" or not os.path.isabs(python):  # noqa: PTH117 -- a word
+            continue
+        if not Path(python).exists():
+            yield Finding("note", f"kernel {name}", f"{python} is gone", "remove the kernel")
+        elif os.path.abspath(python) != os.path.abspath(sys.executable):  # noqa: PTH100 -- no links
+            what = f"runs {python}, not the Python that answers here"
+            yield Finding("note", f"kernel {name}", what, f"{python} -m ipytorchseed doctor")
+
+
+def _ledger() -> tuple[Health, list[Finding]]:
+    """Open the ledger as a notebook would, without changing it."""
+    from ipytorchseed.errors import LedgerError
+    from ipytorchseed.ledger.permissions import refuse_unsafe
+    from ipytorchseed.ledger.place import ENVIRONMENT, ledger_path
+    from ipytorchseed.ledger.store import Ledger
+
+    path = ledger_path()
+    folder = next(each for each in (path, *path.parents) if each.exists())
+    unusable = Health(str(path), "unusable")
+    try:
+        refuse_unsafe(path)
+        if not os.access(folder, os.W_OK):
+            fix = f"make it writable, or name another folder in {ENVIRONMENT}"
+            return unusable, [Finding("problem", "ledger", f"{folder} cannot be written", fix)]
+        if folder != path:
+            return Health(str(path), "none yet"), []
+        with Ledger.open(path, read_only=True) as ledger:
+            held, wrong = ledger.counts(), ledger.verify()
+    except (LedgerError, OSError) as error:
+        what, _, fix = str(error).partition(": ")
+        return unusable, [Finding("problem", "ledger", what, fix)]
+    state: Literal["sound", "damaged"] = "damaged" if wrong else "sound"
+    fix = "move it away: a new one is begun"
+    damaged = [Finding("problem", "ledger", f"is damaged: {each}", fix) for each in wrong[:1]]
+    return Health(str(path), state, held.runs, held.bytes), damaged
+
+
+# --------------------------------------------------------------------------------------------------
+# Told
+
+
+def _text(found: Diagnosis) -> str:
+    from ipytorchseed.render.text import visible, wrap
+
+    problems = [each for each in found.findings if each.level == "problem"]
+    notes = [each for each in found.findings if each.level == "note"]
+    count = len(problems)
+    lines = [f"{count} thing{'s are' if count > 1 else ' is'} in the way:"] if problems else []
+    lines += [wrap(each.line, "  ✗ ") for each in problems] or ["Nothing is in the way."]
+    lines += ["", "Good to know:"] if notes else []
+    lines += [wrap(each.line, "  · ") for each in notes]
+    lines += ["", f"Ledger: {visible(found.ledger.path)}, {_told(found.ledger)}"]
+    return "\n".join([*lines, "", "To copy into an issue:", "", found.block])
+
+
+def _told(health: Health) -> str:
+    held = f", {health.runs:,} runs, {health.bytes / _MEGABYTE:.1f} MB" if health.runs else ""
+    return f"{health.state}{held}"
+
+
+def _block(
+    versions: dict[str, str | None], system: str, health: Health, findings: list[Finding]
+) -> str:
+    """Write what others need to know, without a user's name or the path of anything of theirs."""
+    from ipytorchseed.ledger.place import ENVIRONMENT
+    from ipytorchseed.render.text import wrap
+
+    has = [f"{name} {number}" for name, number in versions.items() if number]
+    place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
+    said = [wrap(", ".join(has), ""), system, f"ledger {place}: {_told(health)}"]
+    said += [wrap(_anonymous(each.line, health), f"{each.level}: ") for each in findings]
+    return "\n".join(["```text", *said, "```"])
+
+
+def _anonymous(text: str, health: Health) -> str:
+    """Name the user's folders by what they are for, and the user not at all."""
+    places = {
+        str(Path(health.path).parent): "<ledger>",
+        sys.prefix: "<python>",
+        os.path.abspath(os.curdir): "<here>",  # noqa: PTH100 -- as others wrote it, links and all
+        str(Path.home()): "~",
+    }
+    for place, name in sorted(places.items(), key=lambda each: -len(each[0])):
+        text = text.replace(place, name) if len(place) > 1 else text
+    text = re.sub(
+        r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}", lambda found: "…/" + Path(found[0]).name, text
+    )
+    with suppress(Exception):  # a user without a name
+        text = re.sub(rf"\b{re.escape(getpass.getuser())}\b", "<user>", text)
+    return text

@@ -1,0 +1,68 @@
+"""Where people work: autoload, and the tools that run notebooks, as ``docs/where.md`` tells it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from ipytorchseed.ledger.place import NAME
+from ipytorchseed.ledger.store import Ledger
+from tests.kernel import ROOT, Kernel
+
+PAGE = (ROOT / "docs/where.md").read_text("utf-8")
+CELLS = ["%load_ext ipytorchseed", "%seed 42 -q", "import random\nprint(random.random())"]
+DRAWN = "0.6394267984578837"
+"""What `random` draws first after the seed 42."""
+
+TOOLS = {
+    "papermill": "-m papermill in.ipynb out.ipynb",
+    "jupytext": "-m jupytext --to ipynb --set-kernel python3 --execute book.py --output out.ipynb",
+    "nbconvert": "-m nbconvert --to notebook --execute in.ipynb --output out.ipynb",
+    "nbmake": "-m pytest -p no:cacheprovider --nbmake --overwrite in.ipynb",
+}
+
+
+def test_a_profile_loads_it_at_each_start(tmp_path):
+    """By the line that the page gives."""
+    line = re.search(r"^get_config\(\).*$", PAGE, re.MULTILINE)[0]
+    profile = tmp_path / ".ipython/profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_config.py").write_text(line)
+    with Kernel(tmp_path) as kernel:
+        _, (run,) = kernel.record("import random\nrandom.random()", "first")
+        assert run.cell == "first"
+        assert "42" in kernel.run("%seed 42").stdout
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_that_run_notebooks_load_it(tool, tmp_path):
+    """The magic works there, and the runs are on record, each cell known by its text."""
+    assert tool in PAGE
+    book = nbformat.v4.new_notebook(
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+    )
+    book.cells = [nbformat.v4.new_code_cell(cell) for cell in CELLS]
+    nbformat.write(book, tmp_path / "in.ipynb")
+    script = "\n\n".join(f"# +\n{re.sub('^%', '# %', cell)}" for cell in CELLS)
+    (tmp_path / "book.py").write_text(f"{script}\n")
+    homes = {name: str(tmp_path / name) for name in ("IPYTHONDIR", "IPYTORCHSEED_DATA_DIR")}
+    env = {**os.environ, **homes, "PYTHONPATH": str(ROOT)}
+    env.pop("PYTEST_XDIST_WORKER", None)
+    done = subprocess.run(
+        [sys.executable, *TOOLS[tool].split()],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    out = tmp_path / ("in.ipynb" if tool == "nbmake" else "out.ipynb")
+    assert DRAWN in str(nbformat.read(out, as_version=4).cells[-1].outputs)
+    with Ledger.open(tmp_path / "IPYTORCHSEED_DATA_DIR" / NAME, read_only=True) as ledger:
+        assert CELLS[-1] in [run.cell for run in ledger.runs()]

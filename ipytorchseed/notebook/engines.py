@@ -22,7 +22,7 @@ from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.notebook.cell_body import make_body
 from ipytorchseed.notebook.progress import bar
-from ipytorchseed.session.world import working_folder
+from ipytorchseed.session.sandbox import working_folder
 from ipytorchseed.studies.body import Outcome
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.ends import Difference
+    from ipytorchseed.session.outcome import Difference
     from ipytorchseed.session.verdict import Checked, Culprit
 
 _MOST = 6

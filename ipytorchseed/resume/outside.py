@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.resume.checkpoint import is_stateful
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.session.world import Process
+from ipytorchseed.session.sandbox import Process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

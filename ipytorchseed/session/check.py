@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.session.ends import Difference, Ends, find_differences
+from ipytorchseed.session.outcome import Difference, Outcome, find_differences
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
@@ -35,14 +35,14 @@ class Check:
         self._begun = time.perf_counter()
         self._modules = len(sys.modules)
         self._seconds = 0.0
-        self._first = Ends()
+        self._first = Outcome()
         self._imported = False
 
     def first(self, shown: Shown) -> None:
         """Note what the cell's own run made; to be called when it has ended."""
         self._seconds = time.perf_counter() - self._begun
         self._imported = len(sys.modules) > self._modules
-        self._cell.world.leave()
+        self._cell.sandbox.leave()
         self._first = self._cell.look(shown)
 
     def finish(self, run: Runner) -> Checked:
@@ -61,22 +61,22 @@ class Check:
         notes = self._notes()
         try:
             differences: tuple[Difference, ...] = ()
-            ends = self._first
-            if self._cell.world.brought:
+            outcome = self._first
+            if self._cell.sandbox.brought:
                 notes += self._begin_anew(run)
             for number in range(2, self._runs + 1):
                 self._cell.progress(f"run {number} of {self._runs}")
-                ends = self._cell.again(run)
-                differences = find_differences(self._first, ends)
+                outcome = self._cell.again(run)
+                differences = find_differences(self._first, outcome)
                 if differences:
                     break
             if not differences:
-                unseen = not_compared(self._first, ends)
+                unseen = not_compared(self._first, outcome)
                 notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
                 return Checked(
                     self._runs, compared=compared, seconds=self._seconds, notes=tuple(notes)
                 )
-            found = Tracing(self._cell, run).trace(ends)
+            found = Tracing(self._cell, run).trace(outcome)
             notes += found.notes
             if found.first_only:
                 notes.append(self._why_only_first())
@@ -98,26 +98,26 @@ class Check:
             )
         finally:
             with held_interrupts():
-                self._cell.world.put_back()
+                self._cell.sandbox.put_back()
 
     def _begin_anew(self, run: Runner) -> list[str]:
         """Compare with a second run, where the first one brought the sources that it drew from."""
         self._cell.progress("the first run once more")
-        ends = self._cell.again(run)
-        if not find_differences(self._first, ends):
+        outcome = self._cell.again(run)
+        if not find_differences(self._first, outcome):
             return []
-        self._first = ends
-        names = ", ".join(self._cell.world.brought)
+        self._first = outcome
+        names = ", ".join(self._cell.sandbox.brought)
         return [f"{names}: imported by the first run, so it is left out of what is compared"]
 
     def _notes(self) -> list[str]:
         notes = [
             f"{path} could not be copied ({why}): what the runs change in it stays, and what they"
             " make of it may differ for that alone"
-            for path, why in [*self._cell.world.shared.items()][:3]
+            for path, why in [*self._cell.sandbox.shared.items()][:3]
         ]
-        if self._cell.world.cut:
-            names = ", ".join(self._cell.world.cut[:3])
+        if self._cell.sandbox.cut:
+            names = ", ".join(self._cell.sandbox.cut[:3])
             notes.append(
                 f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
                 " runs that are compared, no gradient flows back into it"
@@ -130,7 +130,7 @@ class Check:
     def _why_only_first(self) -> str:
         if self._imported:
             return "only the first run differs: it imported modules, which the others found loaded"
-        if self._cell.world.shared or self._cell.world.cut:
+        if self._cell.sandbox.shared or self._cell.sandbox.cut:
             return "only the first run differs: the others ran on copies, which are not complete"
         return (
             "only the first run differs: the others ran on copies, and agree. Something that it"
@@ -141,10 +141,10 @@ class Check:
         """Run the cell twice under deterministic flags; say what comes of it."""
         if "torch" not in sys.modules:
             return DIFFERS, ""
-        ends = []
+        outcomes = []
         for number in (1, 2):
             self._cell.progress(f"with deterministic algorithms, run {number} of 2")
-            ends.append(self._cell.again(run, deterministic()))
-            if ends[-1].error is not None:
-                return ERROR, ends[-1].error
-        return (DIFFERS, "") if find_differences(*ends) else (REPEATS, "")
+            outcomes.append(self._cell.again(run, deterministic()))
+            if outcomes[-1].error is not None:
+                return ERROR, outcomes[-1].error
+        return (DIFFERS, "") if find_differences(*outcomes) else (REPEATS, "")

@@ -18,9 +18,9 @@ from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.session.copies import Copier
+from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.session.watch import shell_name
-from ipytorchseed.session.world import Holdings, World, named
 from ipytorchseed.why.case import run_name
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
@@ -87,8 +87,8 @@ class Experiments:
         self._later = self._plan(run)
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self.blocked = self._find_obstacle()
-        self._found_earlier = Holdings()
-        self._world: World | None = None
+        self._found_earlier = CapturedState()
+        self._sandbox: Sandbox | None = None
 
     @property
     def plan(self) -> Plan:
@@ -154,16 +154,16 @@ class Experiments:
             ReplayError: A value cannot be copied.
         """
         names, places = self._reachable()
-        self._world = world = World(self._scene.namespace, names, places)
-        world.leave()
+        self._sandbox = sandbox = Sandbox(self._scene.namespace, names, places)
+        sandbox.leave()
         self._refuse_shared()
         if self._earlier.steps:
             self._make(self._earlier, play)
-            self._found_earlier = replace(world.found(), names=named(self._scene.namespace))
+            self._found_earlier = replace(sandbox.found(), names=named(self._scene.namespace))
         self._make(self._later, play)
-        world.begin_with(world.found())
+        sandbox.begin_with(sandbox.found())
         if self._earlier.steps:
-            self._join(world)
+            self._join(sandbox)
         for trial in [each for each in self.trials if not self._is_set(each)]:
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "a running kernel cannot change it any more")
@@ -197,17 +197,19 @@ class Experiments:
     @property
     def lost(self) -> str:
         """Why the cell may give something else in copies; empty where nothing is known."""
-        cut = [] if self._world is None else [n for n in self._world.cut if n in self._run.reads]
+        cut = (
+            [] if self._sandbox is None else [n for n in self._sandbox.cut if n in self._run.reads]
+        )
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def leave(self) -> None:
         """Put everything back as it was before ``build``."""
-        if self._world is not None:
-            self._world.put_back()
+        if self._sandbox is not None:
+            self._sandbox.put_back()
 
     def _enter(self) -> None:
-        assert self._world is not None  # noqa: S101 -- `build` made it
-        self._world.enter()
+        assert self._sandbox is not None  # noqa: S101 -- `build` made it
+        self._sandbox.enter()
         self._refuse_shared()
 
     def _begin(self, step: Step) -> None:
@@ -248,28 +250,28 @@ class Experiments:
         return own, places
 
     def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
-        assert self._world is not None  # noqa: S101 -- as above
-        for path in {**self._world.shared, **(shared or {})}:
+        assert self._sandbox is not None  # noqa: S101 -- as above
+        for path in {**self._sandbox.shared, **(shared or {})}:
             msg = f"{path} cannot be copied, and an experiment would change it"
             raise ReplayError(msg)
 
-    def _part_of_earlier(self, trial: Trial) -> Holdings:
+    def _part_of_earlier(self, trial: Trial) -> CapturedState:
         """Return what the earlier run found of the variables of a trial."""
         found = self._found_earlier
         names = {name: found.names[name] for name in trial.values if name in found.names}
-        return Holdings(
+        return CapturedState(
             names,
             {place: v for place, v in found.modules.items() if ".".join(place) in trial.values},
             [each for each in found.classes if any(each[0] is value for value in names.values())],
         )
 
-    def _join(self, world: World) -> None:
+    def _join(self, sandbox: Sandbox) -> None:
         """Have variables go back together that hold parts of one another, and their causes."""
         links: dict[int, set[str]] = {}
-        for held in (world.found().names, self._found_earlier.names):
+        for held in (sandbox.found().names, self._found_earlier.names):
             copier = _Linking(links)
             for name, value in held.items():
-                if value is not world.original.get(name, links):
+                if value is not sandbox.original.get(name, links):
                     copier.named(name, value)
         groups = [names for names in links.values() if len(names) > 1]
         differ = {

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.session.ends import Ends
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
+from ipytorchseed.session.outcome import Outcome
+from ipytorchseed.session.sandbox import Sandbox, named
 from ipytorchseed.session.sources import StateWatch
-from ipytorchseed.session.world import World, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -59,7 +59,7 @@ class RepeatedCell:
         progress: Told what is done now.
 
     Attributes:
-        world: What the cell found, to be put back before each further run.
+        sandbox: What the cell found, to be put back before each further run.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -78,14 +78,14 @@ class RepeatedCell:
         self.source = source
         self.progress = progress
         self._hidden = hidden
-        self.world = world_of(namespace, reached, hidden)
+        self.sandbox = sandbox_of(namespace, reached, hidden)
 
-    def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Ends:
+    def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Outcome:
         """Run the cell once more from the same state, and return what it made."""
-        self.world.enter()
+        self.sandbox.enter()
         return self.look(run(around or nothing()))
 
-    def look(self, shown: Shown) -> Ends:
+    def look(self, shown: Shown) -> Outcome:
         """Name all that a run made, as it stands now."""
         names = named(self.namespace)
         chosen = [name for name in names if self._is_compared(name)]
@@ -93,7 +93,7 @@ class RepeatedCell:
         visible = {name: names[name] for name in names if name not in self._hidden}
         states |= {found.name: found.digest for found in find_generators(visible)}
         memo = Memo()
-        return Ends(
+        return Outcome(
             variables={name: _value(names[name], memo) for name in sorted(chosen)},
             result=None if shown.result is None else _value(shown.result, memo),
             stdout=shown.stdout,
@@ -112,7 +112,7 @@ class RepeatedCell:
             return False
         if type(self.namespace[name]) is ModuleType:
             return False
-        return self.world.is_new(name)
+        return self.sandbox.is_new(name)
 
 
 def reachable(
@@ -130,12 +130,12 @@ def is_users(name: str, hidden: frozenset[str]) -> bool:
     return not name.startswith("_") and name not in hidden and name not in ("In", "Out")
 
 
-def world_of(
+def sandbox_of(
     namespace: MutableMapping[str, Any], reached: Dependencies, hidden: frozenset[str]
-) -> World:
+) -> Sandbox:
     """Keep what a cell finds when it begins, as far as it may reach it."""
     places = [place for place in reached.names.values() if place[0]]
-    return World(namespace, reachable(namespace, reached, hidden), places)
+    return Sandbox(namespace, reachable(namespace, reached, hidden), places)
 
 
 def _value(content: object, memo: Memo) -> Fingerprint:

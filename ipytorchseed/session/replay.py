@@ -15,7 +15,7 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.session.imports import import_sources
 from ipytorchseed.session.rewind import put_back, rewind
-from ipytorchseed.session.world import Holdings, Process, aliases, named
+from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
@@ -119,7 +119,7 @@ class Before:
             if name in run.writes or value.opaque
         }
         places = [name.rpartition(".") for run in runs for name in {*touched, *run.writes}]
-        self._held = Holdings.find(
+        self._held = CapturedState.find(
             scene.namespace,
             touched,
             [(module, name) for module, _, name in places if module in sys.modules],

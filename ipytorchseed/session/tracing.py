@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
-from ipytorchseed.session.ends import find_differences
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.outcome import find_differences
 from ipytorchseed.session.verdict import Culprit, Entry, Suspect
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.session.ends import Ends
+    from ipytorchseed.session.outcome import Outcome
     from ipytorchseed.session.repeating import RepeatedCell, Runner
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
@@ -46,7 +46,7 @@ class Traced(Struct):
 class _Run(Struct):
     """One traced run: what it made, its operations, the files that it read."""
 
-    ends: Ends
+    outcome: Outcome
     recording: Recording | None
     files: dict[str, FileRead]
 
@@ -66,7 +66,7 @@ class Tracing:
         self._fill = 0
         self._differ = False
 
-    def trace(self, second: Ends) -> Traced:
+    def trace(self, second: Outcome) -> Traced:
         """Find the origin of the difference.
 
         Args:
@@ -83,10 +83,10 @@ class Tracing:
             runs.append(last)
             if first.recording is not None and last.recording is not None:
                 divergence = compare(first.recording, last.recording)
-            self._differ = bool(find_differences(first.ends, last.ends))
+            self._differ = bool(find_differences(first.outcome, last.outcome))
             if divergence.found or self._differ:
                 break
-        found.first_only = not any(find_differences(second, each.ends) for each in runs)
+        found.first_only = not any(find_differences(second, each.outcome) for each in runs)
         if last.recording is not None:
             found.operations = last.recording.count
             found.notes += last.recording.notes
@@ -103,8 +103,8 @@ class Tracing:
         cell.progress(what)
         torch: Any = sys.modules.get("torch")
         if not hasattr(torch, "nn"):
-            ends, files = self._watched(None)
-            return _Run(ends, None, files)
+            outcome, files = self._watched(None)
+            return _Run(outcome, None, files)
         from ipytorchseed.trace.draws import Draws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
@@ -119,18 +119,18 @@ class Tracing:
             fill=self._next_fill(),
             progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
         )
-        ends, files = self._watched(recorder)
-        return _Run(ends, recorder.recording, files)
+        outcome, files = self._watched(recorder)
+        return _Run(outcome, recorder.recording, files)
 
-    def _watched(self, recorder: Recorder | None) -> tuple[Ends, dict[str, FileRead]]:
+    def _watched(self, recorder: Recorder | None) -> tuple[Outcome, dict[str, FileRead]]:
         """Run the cell; return also the files that it read."""
         watch = FileWatch()
         watch.start()
         try:
-            ends = self._cell.again(self._run, recorder)
+            outcome = self._cell.again(self._run, recorder)
         finally:
             watch.stop()
-        return ends, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
+        return outcome, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
 
     def _next_fill(self) -> int:
         """Return another byte for each run: memory read unwritten is never equal by chance."""
@@ -254,7 +254,7 @@ class Tracing:
         if reached.hashes:
             message = "the order of a set may be asked for; of objects it hangs on their addresses"
             suspects.append(Suspect("hash", "set", message))
-        for each in find_differences(first.ends, last.ends):
+        for each in find_differences(first.outcome, last.outcome):
             if each.what == "source" and not suspects:
                 message = (
                     f"{each.name} was left in another state: the runs drew differently from it"
@@ -280,7 +280,7 @@ class Tracing:
     def _reached(self) -> list[tuple[str, Any]]:
         """List the variables that the cell may reach, as they are now."""
         names = self._cell.namespace
-        return [(name, names[name]) for name in self._cell.world.names if name in names]
+        return [(name, names[name]) for name in self._cell.sandbox.names if name in names]
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.ends import Difference
+    from ipytorchseed.session.outcome import Difference
 
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""

@@ -16,8 +16,8 @@ from ipytorchseed.rng.seeds import derive_seed
 from ipytorchseed.rng.table import hints_kept
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
-from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, world_of
-from ipytorchseed.session.world import named
+from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, sandbox_of
+from ipytorchseed.session.sandbox import named
 from ipytorchseed.studies.readings import RESULT, read_numbers
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.rng.generators import Found
     from ipytorchseed.session.repeating import Runner
-    from ipytorchseed.session.world import World
+    from ipytorchseed.session.sandbox import Sandbox
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the code reads."""
@@ -95,13 +95,13 @@ class Body:
             ReplayError: A value that it reads cannot be copied; nothing was run.
             KeyboardInterrupt: The user interrupts it; everything is put back.
         """
-        world = world_of(self._namespace, self._reached, self._hidden)
-        self._refuse_shared(world)
-        world.leave()
+        sandbox = sandbox_of(self._namespace, self._reached, self._hidden)
+        self._refuse_shared(sandbox)
+        sandbox.leave()
         try:
-            world.enter()
+            sandbox.enter()
             self._prepare()
-            alone = self._seed(seed, world)
+            alone = self._seed(seed, sandbox)
             before = read_numbers(self._users())
             shown = self._run(nothing())
             if shown.error is not None:
@@ -112,34 +112,34 @@ class Body:
             if not any(self._namespace.get(path) is shown.result for path in made):
                 values |= {path: result[path] for path in result.keys() - made}
                 made |= result.keys()
-            return Outcome(seed, values, frozenset(made), alone=alone, cut=(*world.cut,))
+            return Outcome(seed, values, frozenset(made), alone=alone, cut=(*sandbox.cut,))
         finally:
             with held_interrupts():
-                world.put_back()
+                sandbox.put_back()
 
-    def _refuse_shared(self, world: World) -> None:
+    def _refuse_shared(self, sandbox: Sandbox) -> None:
         """Refuse what the runs would change for good.
 
         Raises:
             ReplayError: The code reads it by name. What it may only reach does not count.
         """
-        for path, why in world.shared.items():
+        for path, why in sandbox.shared.items():
             if re.split(r"[.\[]", path)[0] in self._reached.names:
                 msg = f"{path} cannot be copied, and each run would change it ({why}): make it in"
                 raise ReplayError(f"{msg} the code that is run")
 
-    def _seed(self, seed: int, world: World) -> tuple[str, ...]:
+    def _seed(self, seed: int, sandbox: Sandbox) -> tuple[str, ...]:
         """Seed what the run finds; return the generators that were left alone."""
         with hints_kept():
             seed_all(seed)
-        found = self._found(world)
+        found = self._found(sandbox)
         for each in found if self._generators else ():
             each.kind.seed(each.object, derive_seed(seed, each.name))
         return () if self._generators else tuple(each.name for each in found)
 
-    def _found(self, world: World) -> list[Found]:
+    def _found(self, sandbox: Sandbox) -> list[Found]:
         names = self._users()
-        return find_generators({name: names[name] for name in names if name in world.names})
+        return find_generators({name: names[name] for name in names if name in sandbox.names})
 
     def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
         if path.partition("[")[0] in self._reached.writes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.who import WhoView
-from ipytorchseed.session.ends import Difference
+from ipytorchseed.session.outcome import Difference
 from ipytorchseed.session.verdict import Checked, Culprit, Entry, Suspect
 
 CHANGED = (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
 
 
-class Ends(Struct, frozen=True):
+class Outcome(Struct, frozen=True):
     """What a run made and where it left the sources.
 
     Attributes:
@@ -53,7 +53,7 @@ class Difference(Struct, frozen=True):
     detail: str = ""
 
 
-def find_differences(before: Ends, after: Ends) -> tuple[Difference, ...]:
+def find_differences(before: Outcome, after: Outcome) -> tuple[Difference, ...]:
     """Compare what two runs made.
 
     Args:

@@ -1,4 +1,4 @@
-"""The process as a cell finds it: to be put back before each further run, and after the last."""
+"""The sandbox in which a cell runs again: what it found, put back before each run and at the end."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Process(Struct):
             os.environ.update(self.variables)
 
 
-class Holdings(Struct):
+class CapturedState(Struct):
     """Values by where they are held.
 
     Attributes:
@@ -110,7 +110,7 @@ class Holdings(Struct):
         namespace: Mapping[str, Any],
         names: Iterable[str],
         places: Iterable[tuple[str, str]] = (),
-    ) -> Holdings:
+    ) -> CapturedState:
         """Find values by name, by module and name, and those that the user's classes hold."""
         held = cls({name: namespace[name] for name in names if name in namespace})
         for module, name in places:
@@ -131,7 +131,7 @@ class Holdings(Struct):
         for holder, name, value in self.classes:
             type.__setattr__(holder, name, value)
 
-    def copy(self) -> tuple[Holdings, Copier]:
+    def copy(self) -> tuple[CapturedState, Copier]:
         """Copy all of it, each object once."""
         copier = Copier()
         names = copier.copy_all(self.names)
@@ -142,11 +142,11 @@ class Holdings(Struct):
             (holder, name, copier.named(f"{_class_name(holder)}.{name}", value))
             for holder, name, value in self.classes
         ]
-        return Holdings(names, modules, classes), copier
+        return CapturedState(names, modules, classes), copier
 
 
-class World:
-    """What a cell finds when it begins.
+class Sandbox:
+    """What a cell finds when it begins, in copies.
 
     Args:
         namespace: The user's.
@@ -169,12 +169,12 @@ class World:
         self._namespace = namespace
         self.original = named(namespace)
         self._process = Process.now()
-        self._held, copier = Holdings.find(namespace, names, places).copy()
+        self._held, copier = CapturedState.find(namespace, names, places).copy()
         self._held.names |= aliases(namespace, self._held.names, copier)
         self.names = {*self._held.names}
         self.shared = copier.shared
         self.cut = copier.cut
-        self._after: tuple[dict[str, Any], Holdings, Process] | None = None
+        self._after: tuple[dict[str, Any], CapturedState, Process] | None = None
         self.brought: tuple[str, ...] = ()
 
     def is_new(self, name: str) -> bool:
@@ -187,7 +187,7 @@ class World:
 
         Sources that it brought begin the further runs where it left them.
         """
-        held = Holdings(
+        held = CapturedState(
             modules={place: _value_at(place) for place in self._held.modules},
             classes=[
                 (holder, name, own(holder).get(name)) for holder, name, _ in self._held.classes
@@ -199,13 +199,13 @@ class World:
         self.brought = tuple(name for name in left.states if name not in found.states)
         self._process.sources = replace(found, states={**left.states, **found.states})
 
-    def found(self) -> Holdings:
+    def found(self) -> CapturedState:
         """Return what stands now in the place of the originals, and what was made since."""
         names = named(self._namespace).items()
         ours = [name for name, value in names if value is not self.original.get(name, self)]
-        return Holdings.find(self._namespace, ours, self._held.modules)
+        return CapturedState.find(self._namespace, ours, self._held.modules)
 
-    def begin_with(self, held: Holdings) -> None:
+    def begin_with(self, held: CapturedState) -> None:
         """Have further runs find copies of what ``found`` returned."""
         self._held = held
 

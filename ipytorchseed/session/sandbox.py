@@ -1,4 +1,4 @@
-"""The sandbox in which a cell runs again: what it found, put back before each run and at the end."""
+"""The sandbox in which a cell runs again: what it found, put back before each run and after all."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
             "%why 9": "why In[9] did",
             "%why acc": "why the run that last set acc did",
             "%why 9 --against 5": "what In[9] and In[5] began with",
-            "%why --against there.json": "why it is not what it was elsewhere, by a receipt",
+            "%why --against a.json": "what is not as in that receipt",
             "%why 9 --prove": "which causes bring the earlier result back",
             "%why on": "a line under each cell whose result changed",
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -20,6 +21,9 @@ def kernel(tmp_path_factory):
         for _ in range(7):
             kernel.run("import torch; acc = torch.rand(1); acc", "draw")
         kernel.run("%%deterministic --trace\ntorch.rand(1)")
+        name = kernel.runs()[-1].notebook
+        words = [sys.executable, "-m", "ipytorchseed", "ledger", "export", name, "-o", "a.json"]
+        kernel.run(f"import subprocess\nsubprocess.run({words!r}, check=True)", "export")
         yield kernel
 
 

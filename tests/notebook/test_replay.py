@@ -366,11 +366,11 @@ def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
 def test_an_interrupt_leaves_all_as_it_was(new_kernel):
     """What the cells did so far is undone, and that is said."""
     new_kernel.run("import random, sys, time")
-    new_kernel.run("sys.wait = 0", silent=True)  # nobody knows of it
-    use = "x.append(random.random())\nprint('begun')\ntime.sleep(sys.wait)"
+    new_kernel.run("sys.wait = [0]", silent=True)  # nobody knows of it
+    use = "x.append(random.random())\nprint('begun')\ntime.sleep(sys.wait[0])"
     for cell in ("x = [random.random()]", use, "x.append(3)"):
         new_kernel.run(cell, cell)
-    new_kernel.run("sys.wait = 60", silent=True)
+    new_kernel.run("sys.wait[0] = 60", silent=True)
     look = "(x, random.getstate()[1][-1])"
     before = new_kernel.value(look)
     reply = new_kernel.run("%replay 4", interrupt_at="begun")

@@ -90,7 +90,8 @@ def _inductor(
         module = sys.modules.get(_INDUCTOR)
         if module is not None and get() != value:  # so that nothing is set that is implied
             holder, _, last = path.rpartition(".")
-            setattr(attrgetter(holder)(module) if holder else module, last, value)
+            with suppress(AttributeError):  # a torch without it
+                setattr(attrgetter(holder)(module) if holder else module, last, value)
 
     return get, set_
 

@@ -35,9 +35,9 @@ def engine(generator: Any) -> BitGenerator:  # noqa: ANN401 -- RandomState or Ge
 
     As in all of this module, what a subclass overrides is not called.
     """
-    numpy: Any = sys.modules["numpy.random"]
-    isnew = issubclass(type(generator), numpy.Generator)
-    owner = numpy.Generator if isnew else numpy.RandomState
+    from numpy.random import Generator, RandomState
+
+    owner: Any = Generator if issubclass(type(generator), Generator) else RandomState
     return owner._bit_generator.__get__(generator)  # type: ignore[no-any-return]  # noqa: SLF001
 
 

@@ -6,6 +6,7 @@ A change is a line that a user would type, so that a failing example can be past
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from itertools import product
 from typing import TYPE_CHECKING
@@ -34,11 +35,7 @@ _FORMS: dict[str, Iterable[object]] = {
     "torch._inductor.config.eager_numerics.disable_ftz = {}": _BOTH,
     "torch._inductor.config.eager_numerics.use_pytorch_libdevice = {}": _BOTH,
     "torch._inductor.config.batch_invariant = {}": _BOTH,
-    **(
-        {"torch._inductor.config.numerics = {}": ("'default'", "'strict'")}
-        if hasattr(torch._inductor.config, "numerics")  # since torch 2.14
-        else {}
-    ),
+    "torch._inductor.config.numerics = {}": ("'default'", "'strict'"),
     "torch.backends.cudnn.enabled = {}": _BOTH,
     "torch.backends.cudnn.benchmark = {}": _BOTH,
     "torch.backends.cudnn.deterministic = {}": _BOTH,
@@ -86,14 +83,19 @@ def _fill(form: str, value: object) -> str:
 _SINCE = {
     "allow_fp16_accumulation": (2, 7),
     "fp32_precision": (2, 9),
-    "config.deterministic": (2, 10),
     "reduction = (": (2, 10),
 }
 """The torch with which a setting came, where that is newer than the oldest that we promise."""
 
 
+_COMPILED = re.compile(r"_inductor\.config\.(\w+)")
+"""A setting of inductor's, which has ever more: whether this torch has it, it tells."""
+
+
 def _known(line: str) -> bool:
-    return all(torch.__version__ >= since for word, since in _SINCE.items() if word in line)
+    compiled = all(hasattr(torch._inductor.config, name) for name in _COMPILED.findall(line))
+    new = [since for word, since in _SINCE.items() if word in line]
+    return compiled and all(torch.__version__ >= since for since in new)
 
 
 CHANGES = tuple(

@@ -185,9 +185,9 @@ def test_states_of_another_rank_are_left_where_they_are(monkeypatch):
 def test_distributed_checkpoint_of_one_process(tmp_path):
     """It is Stateful: dcp saves it and loads it into a new object, generators and all."""
     g, rng = generators()
-    dcp.save({"random": its.RandomState(g=g, rng=rng)}, checkpoint_id=tmp_path, no_dist=True)
+    dcp.save({"random": its.RandomState(g=g, rng=rng)}, checkpoint_id=tmp_path)
     expected = draw(g, rng)
-    dcp.load({"random": its.RandomState(g=g, rng=rng)}, checkpoint_id=tmp_path, no_dist=True)
+    dcp.load({"random": its.RandomState(g=g, rng=rng)}, checkpoint_id=tmp_path)
     assert draw(g, rng) == expected
 
 

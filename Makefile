@@ -46,7 +46,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet $(ARGS) docs docs/_build
+	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet $(ARGS) docs docs/_build
 
 picture: $(VENV)/.installed-test
 	$(BIN)/python -m docs.picture

@@ -88,8 +88,10 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
     if not isinstance(value, ast.Call):
         return None
     method = _method(value, name)
-    if method is None:  # `reset_weights(model)`
-        alone = len(value.args) == 1 and isinstance(value.args[0], ast.Name)
+    if method is None:  # `reset_weights(model)`, of which nothing is kept
+        alone = isinstance(node, ast.Expr) and [getattr(each, "id", "") for each in value.args] == [
+            name
+        ]
         return "layers" if alone and _initialises(value.func) else None
     given = [*value.args, *(each.value for each in value.keywords)]
     if any(_names(each, name) for each in given) or any(

@@ -125,8 +125,9 @@ class FileWatch:
             seconds: Time to spend; files are sampled after it.
             ours: The ledger, which is not the user's; so are files whose names begin so.
         """
+        made = {*self._made, *self._written}
         for path, mark in self._named.items():
-            if path not in {*self._made, *self._written} and mark == mark_of(path):
+            if path not in made and mark == mark_of(path):
                 self.paths.setdefault(path, None)
         if not self.paths:
             return ()

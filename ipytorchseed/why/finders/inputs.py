@@ -36,6 +36,9 @@ _FILLED = "filled in by the cell's own earlier run"
 
 _OVERWRITTEN = "set anew by the cell before it reads it"
 
+_EMPTIED = frozenset({"dict", "list", "optimizer", "scheduler", "set"})
+"""Kinds of which nothing is left by ``clear()`` or ``load_state_dict()``."""
+
 _INITIALISED = "initialised anew by the cell before it reads it"
 
 _REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
@@ -173,8 +176,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _COUNTED
     if moved and moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name):
-        return _set_anew(case, name)
+    if moved and moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+        return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
@@ -192,23 +195,28 @@ def _borrowed(case: Case, value: Fingerprint) -> str:
     return ""
 
 
-def _set_anew(case: Case, name: str) -> str:
+def _set_anew(case: Case, name: str, value: Fingerprint) -> str:
     """Say that both runs set anew what a name held; nothing where they do not."""
     runs = (case.run, case.against)
     if all(name in run.overwritten for run in runs):
         return _OVERWRITTEN
     anew = all(name in (*run.overwritten, *run.initialised) for run in runs)
-    return _INITIALISED if anew else ""
+    return _INITIALISED if anew and value.kind == "module" else ""
 
 
 def _replaced(value: Fingerprint) -> set[str]:
-    """Name the aspects of a value of which nothing is left once its content is set anew."""
+    """Name the aspects of a value of which nothing is left once its content is set anew.
+
+    A class of the user's may have a method of that name which leaves something.
+    """
     if value.kind == "module":
         return {part for part in value.parts if part[:2] in ("p:", "b:")} | {
             "parameters",
             "buffers",
         }
-    return {"content"} if value.kind in ("tensor", "array") else {*value.parts}
+    if value.kind in ("tensor", "array"):
+        return {"content"}
+    return {*value.parts} if value.kind in _EMPTIED else set()
 
 
 def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:

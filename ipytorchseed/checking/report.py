@@ -16,6 +16,7 @@ from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.why import cause_json, mark
+from ipytorchseed.why.experiments import CLEARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +107,8 @@ def summary(verdict: Verdict) -> str:
         who = "the cell" if origin is first else origin.cell.name
         why = f"{who} {say_programs(origin.programs)}" if origin.programs else _NO_REASON
     else:
-        why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
+        acting = [cause for cause in origin.causes if cause.finding.level != CLEARED]
+        why = ", ".join(f"{cause.kind} {cause.name}" for cause in acting or origin.causes)
         why += "" if origin is first else f" in {origin.cell.name}"
     return visible(f"{first.cell.name} {headline(verdict)}: {why}")
 

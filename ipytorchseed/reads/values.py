@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import types
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ class _Kind(Struct, frozen=True):
     leaf: bool
 
 
-class Values:
+class Values(ABC):
     """Follows values, nearest first; objects of packages after all that is the user's.
 
     Args:
@@ -93,14 +94,15 @@ class Values:
             raise OutOfTimeError
         self._ticks += 1
 
+    @abstractmethod
     def run(self, code: types.CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         """Follow code whose global names are in ``names``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
         """Note a class of the user's that was met; ``whole`` as the base of another."""
-        raise NotImplementedError
 
+    @abstractmethod
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that was met, of whatever class."""
 

@@ -61,6 +61,8 @@ def test_layers_are_initialised(source):
         "def reset():\n    m.load_state_dict(start)\ntrain(m)",
         "for p in m.parameters():\n    print(p)",
         "m.apply(double)",
+        "x = init_model(m)",
+        "reset(m, x)",
         "m.zero_().add_(m)",
         "x = m\nx.clear()",
         "print(m.parameters())\nm(x)\nm.load_state_dict(start)",

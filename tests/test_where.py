@@ -34,8 +34,8 @@ def test_a_profile_loads_it_at_each_start(tmp_path):
     profile.mkdir(parents=True)
     (profile / "ipython_config.py").write_text(line)
     with Kernel(tmp_path) as kernel:
-        _, (run,) = kernel.record("import random\nrandom.random()", "first")
-        assert run.cell == "first"
+        kernel.run("import random\nrandom.random()", "first")
+        assert [run.cell for run in kernel.runs()] == ["first"]
         assert "42" in kernel.run("%seed 42").stdout
 
 

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     Mark = tuple[int, ...]
 
-_FILE = re.compile(r"[^\n\0]{0,240}\w\.\w{1,10}")
-_FOLDER = re.compile(r"[^\n\0]{1,240}")
-"""Texts that may name a file, by its suffix, and a folder."""
+_SUFFIX = re.compile(r"(?<=\w)\.\w{1,10}\Z")
+"""What the name of a file ends with."""
+
+_LONGEST = 240
+"""Characters of a path: longer texts name no file."""
 
 _MOST = 64
 """Texts of a value that are looked at, names of files, and folders in which they are looked for."""
@@ -53,8 +55,8 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
     Returns:
         What tells by the absolute path of each whether it was written to since.
     """
-    words = sorted({*texts})
-    names = [word for word in words if _FILE.fullmatch(word)][:_MOST]
+    words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
+    names = [word for word in words if _SUFFIX.search(word)][:_MOST]
     if not names:
         return {}
     found: dict[str, Mark] = {}
@@ -66,8 +68,7 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
             found[path] = mark
         else:
             missing.append(name.lstrip("/"))
-    rest = [word for word in words if _FOLDER.fullmatch(word)][:_MOST] if missing else ()
-    for folder in filter(os.path.isdir, rest):
+    for folder in filter(os.path.isdir, words[:_MOST] if missing else ()):
         for name in missing:
             path = os.path.abspath(os.path.join(os.path.expanduser(folder), name))  # noqa: PTH100, PTH111, PTH118
             mark = mark_of(path)

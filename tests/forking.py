@@ -72,7 +72,7 @@ class ForkProvisioner(LocalProvisioner):
         self.cwd = folder
         return self.connection_info
 
-    async def kill(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 -- as is overridden
+    async def kill(self, restart: bool = False) -> None:
         """End the kernel, and wait for it: else the manager looks again after a tenth of a second."""
         await super().kill(restart)
         if isinstance(self.process, Forked):

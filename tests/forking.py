@@ -1,9 +1,10 @@
 """Kernels forked from a process that has done the slow imports: the same kernels, sooner.
 
-A kernel started from nothing spends a second or two on importing IPython, numpy and torch. A fork
-server imports them once, and each kernel is a fork of it. What users import is then put out of
-sight: a forked kernel has neither numpy nor torch in ``sys.modules`` before a cell imports it, and
-at once all the modules that the import brings.
+A kernel started from nothing spends a second or two on importing IPython, numpy, torch and the
+extension. A fork server imports them once, and each kernel is a fork of it. What users import is
+then put out of sight: a forked kernel has neither numpy nor torch in ``sys.modules`` before a cell
+imports it, and at once all the modules that the import brings. So is the extension, module by
+module.
 
 A fork differs where it cannot be otherwise: all forks of a server share its seed of string hashes
 and its addresses, and libraries read the environment as they were loaded, so each environment has
@@ -13,7 +14,7 @@ a server of its own.
 from __future__ import annotations
 
 import contextlib
-import copy
+import importlib
 import importlib.util
 import json
 import os
@@ -24,7 +25,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from importlib.abc import Loader, MetaPathFinder
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,6 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from importlib.machinery import ModuleSpec
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
@@ -54,12 +53,6 @@ LATE = (
 EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
 """What a kernel imports as it starts."""
 
-USERS = ("numpy", "torch", "torch._dynamo")
-"""What users import, the last by the first step of an optimizer; the later bring the earlier."""
-
-HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
-"""The packages that are put out of sight."""
-
 
 # --------------------------------------------------------------------------------------------------
 # In the process of the tests
@@ -78,6 +71,12 @@ class ForkProvisioner(LocalProvisioner):
         self.pid = self.pgid = self.process.pid
         self.cwd = folder
         return self.connection_info
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the kernel, and wait for it: else the manager looks again after a tenth of a second."""
+        await super().kill(restart)
+        if isinstance(self.process, Forked):
+            self.process.wait()
 
 
 @contextlib.contextmanager
@@ -196,98 +195,6 @@ class Forked:
 # In the fork server, and in the kernels
 
 
-class Brought:
-    """All that an import brings.
-
-    Attributes:
-        modules: The modules of packages that are put out of sight, by name.
-        inside: Those of them that lie in a package which was there before.
-        filters: Filters of warnings.
-        variables: Environment variables.
-    """
-
-    def __init__(self, name: str) -> None:
-        names, filters, variables = {*sys.modules}, [*warnings.filters], {**os.environ}
-        importlib.import_module(name)
-        self.modules = {
-            each: module
-            for each, module in sys.modules.items()
-            if each.partition(".")[0] in HIDDEN and each not in names
-        }
-        self.inside = [each for each in self.modules if each.rpartition(".")[0] in names]
-        self.filters = [each for each in warnings.filters if each not in filters]
-        self.variables = {name: os.environ[name] for name in {*os.environ} - {*variables}}
-
-    def hide(self) -> None:
-        """Put it out of sight."""
-        for name in self.inside:
-            package, _, own = name.rpartition(".")
-            vars(sys.modules[package]).pop(own, None)
-        for name in self.modules:
-            del sys.modules[name]
-        warnings.filters[:] = [each for each in warnings.filters if each not in self.filters]
-        _forget_warnings()
-        for name in self.variables:
-            del os.environ[name]
-
-    def show(self) -> None:
-        """Bring it back."""
-        for name, module in self.modules.items():
-            sys.modules.setdefault(name, module)
-        for name in self.inside:
-            package, _, own = name.rpartition(".")
-            setattr(sys.modules[package], own, self.modules[name])
-        warnings.filters[:0] = self.filters
-        _forget_warnings()
-        for name, value in self.variables.items():
-            os.environ.setdefault(name, value)
-
-
-def _forget_warnings() -> None:
-    """Have warnings forget what they remember of filters that were others."""
-    with warnings.catch_warnings():
-        pass
-
-
-class Shelf(MetaPathFinder, Loader):
-    """Imported modules that are out of sight until somebody imports them."""
-
-    def __init__(self) -> None:
-        self._kept = [Brought(name) for name in USERS]
-        for brought in reversed(self._kept):
-            brought.hide()
-
-    def renew(self) -> None:
-        """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
-        kept = {name: module for each in self._kept for name, module in each.modules.items()}
-        if random := kept.get("numpy.random"):  # some versions import it on first use
-            random.get_bit_generator().state = random.MT19937().state
-        kept["torch"].default_generator.seed()
-
-    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
-        """Find what is out of sight; leave all else to others."""
-        for brought in self._kept:
-            if fullname in brought.modules:
-                spec = copy.copy(brought.modules[fullname].__spec__)
-                spec.loader = self
-                return spec
-        return None
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        """Bring a module back, and with it all that its import brought."""
-        while True:
-            brought = self._kept.pop(0)
-            brought.show()
-            if spec.name in brought.modules:
-                found = brought.modules[spec.name]
-                self._spec = found.__spec__
-                return found
-
-    def exec_module(self, module: Any) -> None:
-        """Leave it as it was, but for the mark that an import has left on it."""
-        module.__spec__ = self._spec
-
-
 def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
     """Fork for each request, and tell the exit code of each fork.
 
@@ -339,12 +246,17 @@ def _let_go(waiting: selectors.BaseSelector, outputs: list[int]) -> None:
 
 def main() -> None:
     """Import what kernels import, and become each of the kernels that are requested."""
-    del sys.path[0]  # this file's folder
+    from hidden_modules import HiddenExtension, HiddenLibraries
+
+    del (
+        sys.path[0],
+        sys.modules["hidden_modules"],
+    )  # this file's folder, and what it is known by there
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
     for name in EVERY_KERNEL:
         importlib.import_module(name)
-    shelf = Shelf()
+    extension, libraries = HiddenExtension(), HiddenLibraries()
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork
         warnings.simplefilter("ignore", DeprecationWarning)
         words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
@@ -353,8 +265,8 @@ def main() -> None:
     parent = os.environ["JPY_PARENT_PID"]
     os.environ.clear()
     os.environ.update(env, JPY_PARENT_PID=parent)
-    shelf.renew()
-    sys.meta_path.insert(0, shelf)
+    libraries.renew()
+    sys.meta_path[:0] = [libraries, extension]
     importlib.import_module("ipykernel.kernelapp").launch_new_instance()
 
 

@@ -10,9 +10,15 @@ from tests.kernel import Kernel
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="kernels are not forked on this system")
 
-MODULES = (
-    "' '.join(sorted(name for name in __import__('sys').modules"
-    " if name.split('.')[0] in {'numpy', 'torch', 'torchgen', 'functorch', 'sympy', 'mpmath'}))"
+LIBRARIES = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
+
+EXTENSION = {"ipytorchseed", "IPython", "click", "jinja2", "msgspec", "rich", "xxhash"}
+
+MODULES = "' '.join(sorted(name for name in __import__('sys').modules if name.split('.')[0] in {}))"
+
+NAMES = (
+    "' '.join(f'{name}.{each}' for name, module in sorted(__import__('sys').modules.items())"
+    " if name.split('.')[0] in {'ipytorchseed', 'msgspec', 'xxhash'} for each in sorted(vars(module)))"
 )
 
 EFFECTS = "[*map(str, __import__('warnings').filters), *map(str, __import__('os').environ.items())]"
@@ -45,7 +51,7 @@ def test_what_a_cell_imports_is_imported_by_that_cell(pair):
     for cell in ("1", "import numpy", "import torch", "import torch._inductor.config"):
         for kernel in pair:
             assert kernel.run(cell).status == "ok"
-        cold, forked = (kernel.value(MODULES).split() for kernel in pair)
+        cold, forked = (kernel.value(MODULES.format(LIBRARIES)).split() for kernel in pair)
         assert forked == cold
         counts.append(len(forked))
     cold, forked = ({*k.value(EFFECTS)} - before for k, before in zip(pair, effects, strict=True))
@@ -54,6 +60,27 @@ def test_what_a_cell_imports_is_imported_by_that_cell(pair):
     assert counts[0] == 0 < counts[1] < counts[2] < counts[3]
     cold, forked = (kernel.value(LOADERS) for kernel in pair)
     assert forked == cold
+
+
+def test_the_extension_is_imported_module_by_module(tmp_path):
+    """Each by what imports it in a kernel started from nothing, with the same names in it."""
+    counts = []
+    with Kernel(tmp_path, cold=True) as cold, Kernel(tmp_path) as forked:
+        for cell in (
+            "import ipytorchseed",
+            "%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = False",
+            "%seed 1",
+            "%config IPyTorchSeed.tracking = True",
+            "%rng",
+        ):
+            for kernel in (cold, forked):
+                for text in (cell, "y = 2"):  # by which all is done that is done between cells
+                    reply = kernel.run(text)
+                    assert reply.status == "ok", reply.error
+            for told in (modules := MODULES.format(EXTENSION), NAMES):
+                assert forked.value(told).split() == cold.value(told).split()
+            counts.append(forked.value(modules).count("ipytorchseed."))
+    assert counts == sorted({*counts})  # each brings more
 
 
 def test_it_has_the_command_line_the_path_and_the_folder(pair):

@@ -1,0 +1,191 @@
+"""Modules that have been executed, and that are out of sight until somebody imports them."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import copy
+import importlib
+import os
+import pkgutil
+import sys
+import warnings
+from importlib.abc import Loader, MetaPathFinder
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.machinery import ModuleSpec
+
+USERS = ("numpy", "torch", "torch._dynamo")
+"""What users import, the last by the first step of an optimizer; the later bring the earlier."""
+
+HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
+"""The packages that are put out of sight."""
+
+EXTENSION = (
+    "determinism",
+    "fingerprint",
+    "ledger",
+    "notebook",
+    "reads",
+    "receipts",
+    "render",
+    "rng",
+    "session",
+    "trace",
+    "why",
+)
+"""Folders of the extension that a kernel's cells and magics use."""
+
+
+class HiddenExtension(MetaPathFinder, Loader):
+    """Modules of the extension, and what they import: each comes into sight by itself.
+
+    With it come the modules that it imports as it is executed, so that those which are imported on
+    first use stay out of sight until then. Needs packages that import nothing of ``HIDDEN``.
+    """
+
+    def __init__(self) -> None:
+        before = {*sys.modules}
+        with self._noting():
+            for folder in EXTENSION:
+                package = importlib.import_module(f"ipytorchseed.{folder}")
+                for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                    importlib.import_module(each.name)
+        self._kept = {name: each for name, each in sys.modules.items() if name not in before}
+        for name, module in self._kept.items():
+            package, _, own = name.rpartition(".")
+            if package and vars(sys.modules[package]).get(own) is module:
+                delattr(sys.modules[package], own)
+        for name in self._kept:
+            del sys.modules[name]
+        self._names = {name: {**vars(module)} for name, module in self._kept.items()}
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Note what each module imports as it is executed."""
+        self._imports: dict[str, list[tuple[str, Iterable[str], int]]] = {}
+        usual = builtins.__import__
+
+        def note(name, names=None, local=None, wanted=(), level=0):
+            if getattr((names or {}).get("__spec__"), "_initializing", False):
+                self._imports.setdefault(names["__name__"], []).append((name, wanted, level))
+            return usual(name, names, local, wanted, level)
+
+        builtins.__import__ = note
+        try:
+            yield
+        finally:
+            builtins.__import__ = usual
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        """Find what is out of sight; leave all else to others."""
+        if fullname not in self._kept:
+            return None
+        spec = copy.copy(self._kept[fullname].__spec__)
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Bring a module back."""
+        return self._kept.pop(spec.name)
+
+    def exec_module(self, module: Any) -> None:
+        """Import what it imports, and leave it as it was."""
+        names = self._names[module.__spec__.name]
+        for name, wanted, level in self._imports.get(module.__spec__.name, ()):
+            __import__(name, vars(module), None, wanted, level)
+        vars(module).update(names)
+
+
+class Brought:
+    """All that an import brings.
+
+    Attributes:
+        modules: The modules of packages that are put out of sight, by name.
+        inside: Those of them that lie in a package which was there before.
+        filters: Filters of warnings.
+        variables: Environment variables.
+    """
+
+    def __init__(self, name: str) -> None:
+        names, filters, variables = {*sys.modules}, [*warnings.filters], {**os.environ}
+        importlib.import_module(name)
+        self.modules = {
+            each: module
+            for each, module in sys.modules.items()
+            if each.partition(".")[0] in HIDDEN and each not in names
+        }
+        self.inside = [each for each in self.modules if each.rpartition(".")[0] in names]
+        self.filters = [each for each in warnings.filters if each not in filters]
+        self.variables = {name: os.environ[name] for name in {*os.environ} - {*variables}}
+
+    def hide(self) -> None:
+        """Put it out of sight."""
+        for name in self.inside:
+            package, _, own = name.rpartition(".")
+            vars(sys.modules[package]).pop(own, None)
+        for name in self.modules:
+            del sys.modules[name]
+        warnings.filters[:] = [each for each in warnings.filters if each not in self.filters]
+        _forget_warnings()
+        for name in self.variables:
+            del os.environ[name]
+
+    def show(self) -> None:
+        """Bring it back."""
+        for name, module in self.modules.items():
+            sys.modules.setdefault(name, module)
+        for name in self.inside:
+            package, _, own = name.rpartition(".")
+            setattr(sys.modules[package], own, self.modules[name])
+        warnings.filters[:0] = self.filters
+        _forget_warnings()
+        for name, value in self.variables.items():
+            os.environ.setdefault(name, value)
+
+
+def _forget_warnings() -> None:
+    """Have warnings forget what they remember of filters that were others."""
+    with warnings.catch_warnings():
+        pass
+
+
+class HiddenLibraries(MetaPathFinder, Loader):
+    """Imported modules that are out of sight until somebody imports them."""
+
+    def __init__(self) -> None:
+        self._kept = [Brought(name) for name in USERS]
+        for brought in reversed(self._kept):
+            brought.hide()
+
+    def renew(self) -> None:
+        """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
+        kept = {name: module for each in self._kept for name, module in each.modules.items()}
+        if random := kept.get("numpy.random"):  # some versions import it on first use
+            random.get_bit_generator().state = random.MT19937().state
+        kept["torch"].default_generator.seed()
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        """Find what is out of sight; leave all else to others."""
+        for brought in self._kept:
+            if fullname in brought.modules:
+                spec = copy.copy(brought.modules[fullname].__spec__)
+                spec.loader = self
+                return spec
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Bring a module back, and with it all that its import brought."""
+        while True:
+            brought = self._kept.pop(0)
+            brought.show()
+            if spec.name in brought.modules:
+                found = brought.modules[spec.name]
+                self._spec = found.__spec__
+                return found
+
+    def exec_module(self, module: Any) -> None:
+        """Leave it as it was, but for the mark that an import has left on it."""
+        module.__spec__ = self._spec

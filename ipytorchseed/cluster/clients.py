@@ -10,6 +10,9 @@ from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 _START = "ipyparallel.Cluster(n=2).start_and_connect_sync()"
 
@@ -85,20 +88,21 @@ def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparal
     return client
 
 
-def ask(view: Any, function: Callable[..., object], *given: object) -> None:  # noqa: ANN401
-    """Call a function on every engine of a view, and wait.
+def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # noqa: ANN401
+    """Call a function on every engine of a view; return what each returned.
 
     Raises:
         LookupFailure: It failed on one of them; the message says why, and what to do.
     """
     error = import_ipyparallel().error
     try:
-        view.apply_sync(function, *given)
+        found: list[T] = view.apply_sync(function, *given)
     except error.CompositeError as raised:
         name, said, _, where = raised.elist[0][:4]
         raise LookupFailure(explain(name, str(said), where)) from None
     except error.RemoteError as raised:
         raise LookupFailure(explain(raised.ename, str(raised.evalue), raised.engine_info)) from None
+    return found
 
 
 def explain(name: str, said: str, where: object) -> str:

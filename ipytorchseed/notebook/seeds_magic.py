@@ -91,11 +91,6 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     is_flag=True,
     help="Spread the runs over the engines of the connected ipyparallel cluster.",
 )
-@click.option(
-    "--generators",
-    is_flag=True,
-    help="Also seed the generators that the cell reads, each from the seed and its name.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the study as one line of JSON.")
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
@@ -106,7 +101,6 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     keep: str | None,
     versus: str | None,
     engines: bool,
-    generators: bool,
     as_json: bool,
 ) -> Study | None:
     """Run the cell under N seeds, each time on copies of what it reads.
@@ -128,7 +122,7 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     scipy_stats()
     with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
         runner = _on_engines if engines else _here
-        outcomes, notes = runner(extension, body, seeds, progress, generators=generators)
+        outcomes, notes = runner(extension, body, seeds, progress)
         progress.clear()
     record, compared = Record.of(outcomes, notes), None
     try:
@@ -148,14 +142,14 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
 
 
 def _here(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
+    extension: State, body: str, seeds: Sequence[int], progress: Progress
 ) -> tuple[list[Outcome], list[str]]:
     """Run the cell in this process, under one seed after the other.
 
     Raises:
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    made, outcomes = make_body(extension.shell, body, generators=generators), list[Outcome]()
+    made, outcomes = make_body(extension.shell, body), list[Outcome]()
     checks = extension.checks
     busy, seeding = checks.rerunning, dict(vars(extension.seeding))
     checks.rerunning = True

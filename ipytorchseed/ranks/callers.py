@@ -7,7 +7,6 @@ followed: a training pays a microsecond or so for each call that draws, and noth
 from __future__ import annotations
 
 import functools
-import random
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -92,7 +91,8 @@ class Callers:
         note = self._note
         shown = f"torch.{name.strip('_')}" if place == "torch._VF" else f"{place}.{name}"
         drops = place == "torch._VF"
-        is_compiling = _is_compiling() if place.startswith("torch") else bool
+        torch: Any = sys.modules.get("torch")
+        is_compiling = torch.compiler.is_compiling if place.startswith("torch") else bool
 
         @functools.wraps(original, assigned=("__name__", "__doc__"))
         def function(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -144,18 +144,9 @@ def _about(code: CodeType) -> tuple[bool, bool, str]:
 
 def _find(place: str) -> Any:  # noqa: ANN401
     """Return a module, or torch's class of tensors, where it has been imported."""
-    if place == "random":
-        return random
     if place == "torch.Tensor":
         return getattr(sys.modules.get("torch"), "Tensor", None)
     return sys.modules.get(place)
-
-
-def _is_compiling() -> Callable[[], bool]:
-    import torch
-
-    compiling: Callable[[], bool] = torch.compiler.is_compiling
-    return compiling
 
 
 def _let_scripts_know(original: object, counted: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,29 @@ class Course(Struct):
     looks: list[Look] = []
     after: list[dict[str, Leaf]] = []
     drawn: frozenset[str] = frozenset()
+
+
+class _Iterator(Struct):
+    """An iterator of a data loader.
+
+    Attributes:
+        loader: The loader.
+        epoch: How many were begun before.
+        given: Batches that it gave.
+        asked: The items that it asked for, as text, of batches to come.
+    """
+
+    loader: Any
+    epoch: int
+    given: int = 0
+    asked: list[str] = []
+
+    def give(self, data: object) -> Batch:
+        """Tell of the next batch."""
+        self.given += 1
+        indices = self.asked.pop(0) if self.asked else ""
+        workers, said = self.loader.num_workers, _said(self.loader)
+        return Batch(self.epoch, self.given - 1, indices, workers, _digest(data), said)
 
 
 _SEEDS = "torch.cpu"
@@ -209,16 +232,12 @@ class _Watch:
         originals = {
             name: vars(base)[name] for name in ("__init__", "_next_index", "__next__", "_reset")
         }
-        asked: dict[int, deque[str]] = {}
-        places: dict[int, tuple[int, int]] = {}
-        epochs: dict[int, int] = {}
-        loaders: dict[int, Any] = {}
+        begun: dict[int, _Iterator] = {}
+        epochs = Counter[int]()
 
         def begin(iterator: Any, loader: Any) -> None:  # noqa: ANN401
-            loaders[id(iterator)] = loader
-            epochs[id(loader)] = epochs.get(id(loader), -1) + 1
-            places[id(iterator)] = (epochs[id(loader)], 0)
-            asked[id(iterator)] = deque()
+            begun[id(iterator)] = _Iterator(loader, epochs[id(loader)])
+            epochs[id(loader)] += 1
 
         def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
             begin(iterator, loader)
@@ -234,7 +253,7 @@ class _Watch:
 
         def next_index(iterator: Any) -> object:  # noqa: ANN401
             index = originals["_next_index"](iterator)
-            asked[id(iterator)].append(str(index))
+            begun[id(iterator)].asked.append(str(index))
             return index
 
         def next_(iterator: Any) -> object:  # noqa: ANN401
@@ -242,19 +261,7 @@ class _Watch:
                 name: id(value) for each in self._namespaces() for name, value in each.items()
             }
             data = originals["__next__"](iterator)
-            epoch, number = places[id(iterator)]
-            places[id(iterator)] = epoch, number + 1
-            queue, loader = asked[id(iterator)], loaders[id(iterator)]
-            self._batches.append(
-                Batch(
-                    epoch,
-                    number,
-                    queue.popleft() if queue else "",
-                    loader.num_workers,
-                    _digest(data),
-                    _said(loader),
-                )
-            )
+            self._batches.append(begun[id(iterator)].give(data))
             return data
 
         for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):

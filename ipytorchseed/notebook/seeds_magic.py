@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,7 @@ from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.studies.body import Outcome
-from ipytorchseed.studies.record import MOST, Record, choose_seeds
+from ipytorchseed.studies.record import Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study
 from ipytorchseed.studies.versus import Versus, refuse_strangers
@@ -26,33 +25,8 @@ if TYPE_CHECKING:
 
     from ipytorchseed.notebook.state import State
 
-_DIGITS = 20
-
-
-class _Count(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """How many seeds, as typed."""
-
-    name = "N"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Check what was typed."""
-        text = str(value)
-        if re.fullmatch(rf"[+-]?\d{{1,{_DIGITS}}}", text) and 2 <= int(text) <= MOST:  # noqa: PLR2004 -- one has no spread
-            return int(text)
-        said = text if len(text) <= _DIGITS else f"{text[:_DIGITS]}..."
-        return self.fail(f"a study takes 2 to {MOST} seeds, not {said!r}", param, ctx)
-
-
-class _SeedsCommand(click.Command):
-    """Takes a negative number for the bad number that it is, not for an option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        for before, word in zip(["", *args], args, strict=False):
-            if re.match(r"-\d", word):
-                (SeedValue() if before == "--from" else _Count()).convert(word, None, ctx)
-        return super().parse_args(ctx, args)
+_DIGITS = 10
+"""Of a number of seeds, beyond which it is not read."""
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %seeds
@@ -66,7 +40,6 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 
 
 @click.command(
-    cls=_SeedsCommand,
     add_help_option=False,  # as of %%deterministic: the body would not run
     epilog=examples(
         {
@@ -77,7 +50,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
         }
     ),
 )
-@click.argument("count", metavar="N", type=_Count())
+@click.argument("count", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
 @click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
 @click.option(
@@ -95,7 +68,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],
-    count: int,
+    count: str,
     *,
     start: int,
     keep: str | None,
@@ -113,7 +86,8 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    seeds, shelf = choose_seeds(count, start), _Shelf(extension)
+    plain = count.isdecimal() and len(count) < _DIGITS
+    seeds, shelf = choose_seeds(int(count) if plain else count, start), _Shelf(extension)
     if keep is not None:
         as_word(keep)  # which refuses what cannot be typed
     against = None if versus is None else shelf.get(versus)
@@ -121,8 +95,12 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
     with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
-        runner = _on_engines if engines else _here
-        outcomes, notes = runner(extension, body, seeds, progress)
+        if engines:
+            from ipytorchseed.notebook.engines import run_on_engines
+
+            outcomes, notes = run_on_engines(extension, body, seeds, progress)
+        else:
+            outcomes, notes = _run_here(extension, body, seeds, progress), []
         progress.clear()
     record, compared = Record.of(outcomes, notes), None
     try:
@@ -141,9 +119,9 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     return None
 
 
-def _here(
+def _run_here(
     extension: State, body: str, seeds: Sequence[int], progress: Progress
-) -> tuple[list[Outcome], list[str]]:
+) -> list[Outcome]:
     """Run the cell in this process, under one seed after the other.
 
     Raises:
@@ -163,13 +141,7 @@ def _here(
     finally:
         checks.rerunning = busy
         vars(extension.seeding).update(seeding)
-    return outcomes, []
-
-
-def _on_engines(*given: Any, **options: Any) -> tuple[list[Outcome], list[str]]:
-    from ipytorchseed.notebook.engines import run_on_engines
-
-    return run_on_engines(*given, **options)
+    return outcomes
 
 
 class _Shelf:

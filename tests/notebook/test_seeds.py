@@ -158,9 +158,9 @@ def test_generators_of_the_notebook(ready, kernel):
 
 
 WRONG = {
-    "0": "a study takes 2 to 10000 seeds, not '0'",
-    "1": "a study takes 2 to 10000 seeds, not '1'",
-    "-1": "a study takes 2 to 10000 seeds, not '-1'",
+    "0": "a study takes 2 to 10000 seeds, not 0: ",
+    "1": "a study takes 2 to 10000 seeds, not 1: ",
+    "-1": "No such option '-1'",
     "eight": "a study takes 2 to 10000 seeds, not 'eight'",
     "1e9": "a study takes 2 to 10000 seeds, not '1e9'",
     "1000000000": "a study takes 2 to 10000 seeds, not '1000000000'",

@@ -145,21 +145,18 @@ class Judgement:
             self._common = {number: copy(track) for number, track in active.items()}
 
     def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
-        parted: dict[str, dict[int, str]] = {}
+        shown: dict[str, dict[int, str]] = {}
+        parted: dict[str, list[str]] = {}
         for name in _shared([track.settings for track in active.values()]):
             key = "setting", name
-            values = {number: _shown(track.settings[name]) for number, track in active.items()}
-            if key not in self._settled and self._parts(key, step, values):
-                parted[name] = values
-        for name, values in parted.items():
-            if ("setting", name) in self._settled:  # by one before it
-                continue
-            groups = grouped(values)
-            others = [each for each in parted if each != name and grouped(parted[each]) == groups]
-            said = [f"{list_ranks(each)} {values[each[0]]}" for each in reversed(groups)]
-            message = f"{name} is not the same: {', '.join(said)}"
-            if others:
-                message += f" (and so {', '.join(others)})"
+            shown[name] = {number: _shown(each.settings[name]) for number, each in active.items()}
+            if key not in self._settled and self._parts(key, step, shown[name]):
+                parted.setdefault(repr(grouped(shown[name])), []).append(name)
+        for name, *others in parted.values():
+            groups = grouped(shown[name])
+            said = [f"{list_ranks(each)} {shown[name][each[0]]}" for each in reversed(groups)]
+            more = f" (and so {', '.join(others)})" if others else ""
+            message = f"{name} is not the same: {', '.join(said)}{more}"
             self._add("setting", name, step, [*chain(*groups[1:])], message)
             self._settled.update(("setting", other) for other in others)
 
@@ -194,17 +191,14 @@ class Judgement:
         groups = grouped(values)
         apart = [*chain(*groups[1:])]
         clear = len(groups[0]) > len(groups[1])
-        who = f"{list_ranks(apart)} apart"
-        if not clear:
-            who += f" from {list_ranks(groups[0])}"
+        who = f"{list_ranks(apart)} apart{'' if clear else f' from {list_ranks(groups[0])}'}"
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
-        plural = kind in {"parameters", "buffers"}
-        begun = (kind, "") in self._alike
-        verb = ("part" if plural else "parts") if begun else ("differ" if plural else "differs")
-        message = f"{kind} {verb}, first in {name} ({who})"
+        verb = "part" if (kind, "") in self._alike else "differ"
+        one = "" if kind in {"parameters", "buffers"} else "s"
+        message = f"{kind} {verb}{one}, first in {name} ({who})"
         self._add(kind, name, step, apart if clear else [*active], message)
 
     def _judge_distinct(self) -> None:

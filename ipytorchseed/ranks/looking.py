@@ -13,7 +13,7 @@ from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.ranks.records import Look, Mark, Rank
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.ranks import own_rank, process_group
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
@@ -45,12 +45,10 @@ def describe(model: object = None, every: int = 0) -> Rank:
         every: Steps between two looks at it.
     """
     world = os.environ.get("WORLD_SIZE", "")
-    distributed: Any = sys.modules.get("torch.distributed")
-    begun = distributed is not None and distributed.is_available() and distributed.is_initialized()
-    size = distributed.get_world_size() if begun else int(world) if world.isdecimal() else None
+    group = process_group()
     return Rank(
         rank=own_rank() or 0,
-        world=size,
+        world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
         launch=" ".join(os.environ.get(name, "") for name in _LAUNCH).strip(),
         host=socket.gethostname(),
         pid=os.getpid(),

@@ -138,16 +138,11 @@ class RanksView(View):
 
     def _wide(self) -> str:
         """Draw a column for each rank."""
-        columns = {
-            "": {"overflow": "fold"},
-            **{f"rank {rank}": {"overflow": "fold"} for rank in self.ranks},
-            " ": {"overflow": "fold"},
-        }
         rows = [
             (row.name, *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
             for row in self.rows
         ]
-        return draw_table("", columns, rows)
+        return _table(["", *(f"rank {rank}" for rank in self.ranks), " "], rows)
 
     def _long(self) -> str:
         """Draw a line for ranks that are alike."""
@@ -156,8 +151,7 @@ class RanksView(View):
             for row in self.rows
             for place, group in enumerate(row.groups)
         ]
-        columns = {title: {"overflow": "fold"} for title in ("", "State", "Ranks")}
-        return draw_table("", columns, rows)
+        return _table(["", "State", "Ranks"], rows)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
@@ -187,6 +181,10 @@ class RanksView(View):
             "notes": self.notes,
         }
         return msgspec.json.encode(told).decode()
+
+
+def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
+    return draw_table("", {title: {"overflow": "fold"} for title in titles}, rows)
 
 
 def _as_json(finding: Finding) -> dict[str, object]:

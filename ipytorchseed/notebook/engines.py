@@ -20,18 +20,15 @@ from ipytorchseed.cluster.clients import ask, find_client
 from ipytorchseed.cluster.packing import import_there, pack
 from ipytorchseed.cluster.spreading import spread
 from ipytorchseed.determinism.table import read_flags, restore_flags
-from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cell_body import make_body
-from ipytorchseed.notebook.progress import bar
 from ipytorchseed.session.sandbox import working_folder
 from ipytorchseed.studies.body import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ipytorchseed.cluster.packing import Packed
-    from ipytorchseed.notebook.progress import Progress
-    from ipytorchseed.notebook.state import State
     from ipytorchseed.studies.body import Body
 
     Cores = tuple[str, tuple[int, ...]]
@@ -45,33 +42,43 @@ _CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 
 
 def run_on_engines(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress
-) -> tuple[list[Outcome], list[str]]:
+    shell: Any,  # noqa: ANN401 -- an InteractiveShell
+    body: str,
+    seeds: Sequence[int],
+    outcomes: dict[int, Outcome],
+    tell: Callable[[str], object],
+) -> list[str]:
     """Run a cell under seeds on the engines of the connected cluster.
 
+    Args:
+        shell: Of the cell.
+        body: Its text.
+        seeds: The seeds.
+        outcomes: Is given what each seed gave.
+        tell: Called with where it runs, several times a second.
+
     Returns:
-        What each seed gave, in the order of ``seeds``; and what is to be told of engines.
+        What is to be told of the engines.
 
     Raises:
         LookupFailure: No cluster is connected, or the engines lack what the cell needs.
-        ReplayError: The user interrupted it.
+        KeyboardInterrupt: The user interrupts it.
     """
-    shell: Any = extension.shell
     names, parallel = shell.user_ns, shell.magics_manager.registry.get("ParallelMagics")
     client = find_client([getattr(parallel, "view", None), *names.values()])
     packed = pack(names, {*make_body(shell, body).reads} & names.keys())
     flags = read_flags()
     own = flags.pop("torch.num_threads")  # which the engines have of their own
     del flags["torch.num_interop_threads"]
-    key, outcomes, notes = uuid.uuid4().hex, dict[str, Outcome](), list[str]()
+    key, notes = uuid.uuid4().hex, list[str]()
 
     def done(name: str, came: Outcome | LookupFailure) -> None:
         if isinstance(came, LookupFailure):
             came = Outcome(int(name), error=str(came))
-        outcomes[name] = came
+        outcomes[came.seed] = came
 
     def turn() -> None:
-        progress.tell(bar(len(outcomes), len(seeds), f"{len(client.ids)} engines"))
+        tell(f"{len(client.ids)} engines")
 
     try:
         engines, cores, threads = _send(client, key, packed, body, flags)
@@ -79,13 +86,10 @@ def run_on_engines(
             notes.append(_say_threads(cores, threads, own))
         tasks = {str(seed): (key, seed) for seed in seeds}
         spread(client, run_there, tasks, done=done, told=notes.append, turn=turn, engines=engines)
-    except KeyboardInterrupt:
-        msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
-        raise ReplayError(msg) from None
     finally:
         if client.ids:
             client[:].apply_async(forget, key)
-    return [outcomes[str(seed)] for seed in seeds], notes
+    return notes
 
 
 def _send(

@@ -50,7 +50,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
         }
     ),
 )
-@click.argument("count", metavar="N")
+@click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
 @click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
 @click.option(
@@ -68,7 +68,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],
-    count: str,
+    number: str,
     *,
     start: int,
     keep: str | None,
@@ -86,22 +86,15 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    plain = count.isdecimal() and len(count) < _DIGITS
-    seeds, shelf = choose_seeds(int(count) if plain else count, start), _Shelf(extension)
+    plain = number.isdecimal() and len(number) < _DIGITS
+    seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(extension)
     if keep is not None:
         as_word(keep)  # which refuses what cannot be typed
     against = None if versus is None else shelf.get(versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
-    with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
-        if engines:
-            from ipytorchseed.notebook.engines import run_on_engines
-
-            outcomes, notes = run_on_engines(extension, body, seeds, progress)
-        else:
-            outcomes, notes = _run_here(extension, body, seeds, progress), []
-        progress.clear()
+    outcomes, notes = _run(extension, body, seeds, engines=engines, silent=as_json)
     record, compared = Record.of(outcomes, notes), None
     try:
         if keep is not None:
@@ -119,29 +112,41 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     return None
 
 
-def _run_here(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress
-) -> list[Outcome]:
-    """Run the cell in this process, under one seed after the other.
+def _run(
+    extension: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
+) -> tuple[list[Outcome], list[str]]:
+    """Run the cell under each seed; return what each gave, and what is to be told of engines.
 
     Raises:
+        LookupFailure: No cluster is connected, or its engines lack what the cell needs.
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    made, outcomes = make_body(extension.shell, body), list[Outcome]()
+    outcomes, notes = dict[int, Outcome](), list[str]()
     checks = extension.checks
     busy, seeding = checks.rerunning, dict(vars(extension.seeding))
-    checks.rerunning = True
-    try:
-        for seed in seeds:
-            progress.tell(bar(len(outcomes), len(seeds), f"seed {seed}"))
-            outcomes.append(made.run(seed))
-    except KeyboardInterrupt:
-        msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
-        raise ReplayError(msg) from None
-    finally:
-        checks.rerunning = busy
-        vars(extension.seeding).update(seeding)
-    return outcomes
+    with Progress(extension.shell, silent=silent, what="Seeds") as progress:
+
+        def tell(where: str) -> None:
+            progress.tell(bar(len(outcomes), len(seeds), where))
+
+        try:
+            if engines:
+                from ipytorchseed.notebook.engines import run_on_engines
+
+                notes = run_on_engines(extension.shell, body, seeds, outcomes, tell)
+            else:
+                made, checks.rerunning = make_body(extension.shell, body), True
+                for seed in seeds:
+                    tell(f"seed {seed}")
+                    outcomes[seed] = made.run(seed)
+        except KeyboardInterrupt:
+            msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds"
+            raise ReplayError(f"{msg}; everything is as before") from None
+        finally:
+            checks.rerunning = busy
+            vars(extension.seeding).update(seeding)
+        progress.clear()
+    return [outcomes[seed] for seed in seeds], notes
 
 
 class _Shelf:

@@ -53,7 +53,7 @@ class Callers:
     def __init__(self) -> None:
         self._calls: dict[tuple[str, CodeType, int], int] = {}
         self._count = 0
-        self._codes: dict[CodeType, tuple[bool, bool, str]] = {}
+        self._about = functools.cache(_about)
         self._replaced: list[tuple[Any, str, Any, Any]] = []
 
     def start(self) -> None:
@@ -113,21 +113,17 @@ class Callers:
             generator is not None and generator is not sys.modules["torch"].default_generator
         ):
             return
-        known, first, by = self._codes, None, ""
+        first, by = None, ""
         for _ in range(_DEEPEST):
             if frame is None:
                 break
             code = frame.f_code
-            about = known.get(code)
-            if about is None:
-                about = known[code] = _about(code)
-            users, of_torch, asks = about
+            users, of_torch, asks = self._about(code)
             by = by or asks
+            if users or (first is None and not of_torch):
+                first = code, frame.f_lineno
             if users:
-                first = code, frame.f_lineno
                 break
-            if first is None and not of_torch:
-                first = code, frame.f_lineno
             frame = frame.f_back
         if first is not None:
             key = by or what, *first

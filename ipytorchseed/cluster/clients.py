@@ -10,6 +10,9 @@ from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 _START = "ipyparallel.Cluster(n=2).start_and_connect_sync()"
 
@@ -85,32 +88,27 @@ def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparal
     return client
 
 
-def ask(view: Any, function: Callable[..., object], *given: object) -> None:  # noqa: ANN401
-    """Call a function on every engine of a view, and wait.
+def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # noqa: ANN401
+    """Call a function on every engine of a view; return what each returned.
 
     Raises:
         LookupFailure: It failed on one of them; the message says why, and what to do.
     """
-    error = import_ipyparallel().error
     try:
-        view.apply_sync(function, *given)
-    except error.CompositeError as raised:
-        name, said, _, where = raised.elist[0][:4]
-        raise LookupFailure(explain(name, str(said), where)) from None
-    except error.RemoteError as raised:
-        raise LookupFailure(explain(raised.ename, str(raised.evalue), raised.engine_info)) from None
+        found: list[T] = view.apply_sync(function, *given)
+    except import_ipyparallel().error.RemoteError as raised:
+        raise LookupFailure(explain(raised)) from None
+    return found
 
 
-def explain(name: str, said: str, where: object) -> str:
-    """Say why an engine could not do something, and what to do.
-
-    Args:
-        name: The error's class.
-        said: Its message.
-        where: What ipyparallel tells of the engine.
-    """
+def explain(raised: Any) -> str:  # noqa: ANN401 -- an ipyparallel.error.RemoteError
+    """Say why an engine could not do something, or the first of several, and what to do."""
+    several = getattr(raised, "elist", None) or [
+        (raised.ename, raised.evalue, "", raised.engine_info)
+    ]
+    name, said, _, where = several[0][:4]
     if name == LookupFailure.__name__:
-        return said
+        return str(said)
     if name == "ModuleNotFoundError" and "'ipytorchseed" in said:
         return "ipytorchseed is not installed where the engines run: install it there, too"
     unknown = re.match(r"Can't get attribute '(\w+)' on <module '__main__'", said)

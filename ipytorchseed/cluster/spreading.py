@@ -94,4 +94,4 @@ def _take(result: Any) -> Any:  # noqa: ANN401 -- an AsyncResult; what came of i
     except import_ipyparallel().error.RemoteError as raised:
         if raised.ename in _DIED:
             return Lost(f"{_TRIES} engines died with it, one after the other")
-        return LookupFailure(explain(raised.ename, str(raised.evalue), raised.engine_info))
+        return LookupFailure(explain(raised))

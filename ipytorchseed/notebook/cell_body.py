@@ -8,13 +8,12 @@ from ipytorchseed.notebook.rerun import Rerunner
 from ipytorchseed.studies.body import Body
 
 
-def make_body(running: Any, source: str, **settings: Any) -> Body:  # noqa: ANN401
+def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
     """Return the code of a cell, to be run in a shell.
 
     Args:
         running: The shell.
         source: The cell's text.
-        settings: What else there is to say to ``Body``.
     """
     text = str(running.transform_cell(source))
     return Body(
@@ -22,5 +21,4 @@ def make_body(running: Any, source: str, **settings: Any) -> Body:  # noqa: ANN4
         namespace=running.user_ns,
         run=Rerunner(running, text, running.compile.cache(text), timed=False),
         hidden=frozenset(running.user_ns_hidden),
-        **settings,
     )

@@ -7,9 +7,10 @@ the study; those that are not here are found there, as ``%%px`` made them.
 from __future__ import annotations
 
 import os
-import sys
+import socket
 import uuid
-from contextlib import suppress
+from collections import Counter
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +20,21 @@ from ipytorchseed.cluster.clients import ask, find_client
 from ipytorchseed.cluster.packing import import_there, pack
 from ipytorchseed.cluster.spreading import spread
 from ipytorchseed.determinism.table import read_flags, restore_flags
-from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cell_body import make_body
-from ipytorchseed.notebook.progress import bar
 from ipytorchseed.session.sandbox import working_folder
 from ipytorchseed.studies.body import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ipytorchseed.cluster.packing import Packed
-    from ipytorchseed.notebook.progress import Progress
-    from ipytorchseed.notebook.state import State
     from ipytorchseed.studies.body import Body
 
-_THREADS = ("torch.num_threads", "torch.num_interop_threads")
-"""Flags that are left to the engines, several of which may share the cores of a machine."""
+    Cores = tuple[str, tuple[int, ...]]
+
+_CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
+"""Variables by which the user has chosen how many threads an engine has."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -42,73 +42,95 @@ _THREADS = ("torch.num_threads", "torch.num_interop_threads")
 
 
 def run_on_engines(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
-) -> tuple[list[Outcome], list[str]]:
+    shell: Any,  # noqa: ANN401 -- an InteractiveShell
+    body: str,
+    seeds: Sequence[int],
+    outcomes: dict[int, Outcome],
+    tell: Callable[[str], object],
+) -> list[str]:
     """Run a cell under seeds on the engines of the connected cluster.
 
+    Args:
+        shell: Of the cell.
+        body: Its text.
+        seeds: The seeds.
+        outcomes: Is given what each seed gave.
+        tell: Called with where it runs, several times a second.
+
     Returns:
-        What each seed gave, in the order of ``seeds``; and what is to be told of engines.
+        What is to be told of the engines.
 
     Raises:
         LookupFailure: No cluster is connected, or the engines lack what the cell needs.
-        ReplayError: The user interrupted it.
+        KeyboardInterrupt: The user interrupts it.
     """
-    shell: Any = extension.shell
     names, parallel = shell.user_ns, shell.magics_manager.registry.get("ParallelMagics")
     client = find_client([getattr(parallel, "view", None), *names.values()])
     packed = pack(names, {*make_body(shell, body).reads} & names.keys())
-    key, outcomes, notes = uuid.uuid4().hex, dict[str, Outcome](), list[str]()
+    flags = read_flags()
+    own = flags.pop("torch.num_threads")  # which the engines have of their own
+    del flags["torch.num_interop_threads"]
+    key, notes = uuid.uuid4().hex, list[str]()
 
     def done(name: str, came: Outcome | LookupFailure) -> None:
         if isinstance(came, LookupFailure):
             came = Outcome(int(name), error=str(came))
-        outcomes[name] = came
+        outcomes[came.seed] = came
 
     def turn() -> None:
-        progress.tell(bar(len(outcomes), len(seeds), f"{len(client.ids)} engines"))
+        tell(f"{len(client.ids)} engines")
 
     try:
-        engines = _send(client, key, body, packed, generators=generators)
+        engines, cores, threads = _send(client, key, packed, body, flags)
+        if {*threads} != {own}:
+            notes.append(_say_threads(cores, threads, own))
         tasks = {str(seed): (key, seed) for seed in seeds}
         spread(client, run_there, tasks, done=done, told=notes.append, turn=turn, engines=engines)
-    except KeyboardInterrupt:
-        msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
-        raise ReplayError(msg) from None
     finally:
         if client.ids:
             client[:].apply_async(forget, key)
-    return [outcomes[str(seed)] for seed in seeds], notes
+    return notes
 
 
 def _send(
     client: Any,  # noqa: ANN401 -- an ipyparallel.Client
     key: str,
-    body: str,
     packed: Packed,
-    *,
-    generators: bool,
-) -> list[int]:
+    *cell: object,
+) -> tuple[list[int], list[Cores], list[int]]:
     """Send a cell and what it reads: first code, by which values are understood.
 
     Returns:
-        The engines that have it.
+        The engines that have it, and of each the cores and the threads.
 
     Raises:
         LookupFailure: Something cannot be sent, and is not there either.
     """
-    flags = read_flags() if "torch" in sys.modules else {}
-    kept = {name: value for name, value in flags.items() if name not in _THREADS}
     where = working_folder()
     while True:
         engines: list[int] = client.ids
         try:
-            ask(client[engines], take_code, key, packed.imports, packed.code, packed.left, where)
-            ask(client[engines], take_values, key, [packed.values], body, kept, where, generators)
+            view = client[engines]
+            cores = ask(view, take_code, key, packed.imports, packed.code, packed.left, where)
+            sharing = Counter(cores)
+            threads = ask(view, take_values, key, [packed.values], *cell, where, sharing)
         except LookupFailure:
             if client.ids and not {*engines} <= {*client.ids}:  # one died at it
                 continue
             raise
-        return engines
+        return engines, cores, threads
+
+
+def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) -> str:
+    """Say how many threads torch has on the engines; more or fewer than here."""
+    machines = len({name for name, _ in cores})
+    where = "one machine" if machines == 1 else f"{machines} machines"
+    many = f"{len(threads)} engine{'s' * (len(threads) > 1)}"
+    each = " to ".join(map(str, sorted({min(threads), max(threads)})))
+    return (
+        f"{many} on {where}: {each} thread{'s' * (each != '1')} each, and {own} in this kernel: the"
+        " last digits may differ from a study here."
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -117,31 +139,20 @@ def _send(
 _GONE = object()
 
 
-class _Guest:
-    """A cell of another kernel, and the names that it was sent with.
+class _Guest(ExitStack):
+    """A cell of another kernel; closed, the engine's namespace and threads are as they were.
 
     Attributes:
-        body: The cell; None until all is there.
+        body: The cell, from when all is there that it reads.
     """
 
-    def __init__(self) -> None:
-        self.body: Body | None = None
-        self._before: dict[str, object] = {}
+    body: Body
 
     def bind(self, values: Mapping[str, object]) -> None:
-        """Bind names in the engine's namespace, until ``leave``."""
-        names = _shell().user_ns
-        self._before = {name: names.get(name, _GONE) for name in values} | self._before
-        names.update(values)
-
-    def leave(self) -> None:
-        """Bind the names as they were."""
-        names = _shell().user_ns
-        for name, value in self._before.items():
-            if value is _GONE:
-                names.pop(name, None)
-            else:
-                names[name] = value
+        """Bind names in the engine's namespace, until it is closed."""
+        for name, value in values.items():
+            self.callback(_bind, name, _shell().user_ns.get(name, _GONE))
+            _bind(name, value)
 
 
 _guests: dict[str, _Guest] = {}
@@ -151,13 +162,20 @@ def _shell() -> Any:  # noqa: ANN401 -- IPython types it as possibly None, which
     return get_ipython()
 
 
+def _bind(name: str, value: object) -> None:
+    if value is _GONE:
+        _shell().user_ns.pop(name, None)
+    else:
+        _shell().user_ns[name] = value
+
+
 def take_code(
     key: str,
     imports: Mapping[str, str],
     code: Mapping[str, object],
     left: Mapping[str, str],
     folder: str,
-) -> None:
+) -> Cores:
     """Take the modules, functions and classes that a cell reads.
 
     Args:
@@ -167,21 +185,25 @@ def take_code(
         left: What could not be sent, and why: it has to be here.
         folder: From which to import, where that is here as well.
 
+    Returns:
+        The machine, and the cores of it on which this engine may run.
+
     Raises:
-        LookupFailure: Some of that is not.
+        LookupFailure: Some of ``left`` is not here.
     """
     forget(key)  # where it is sent again, as another engine died
     _guests[key] = guest = _Guest()
-    lacking = {name: why for name, why in left.items() if name not in _shell().user_ns}
-    for name, why in lacking.items():
-        msg = f"{name} cannot be sent to the engines ({why}), and is not there: put %%px --local"
-        raise LookupFailure(f"{msg} on top of the cell that makes it")
+    for name, why in left.items():
+        if name not in _shell().user_ns:
+            msg = f"{name} cannot be sent to the engines ({why}), and is not there"
+            raise LookupFailure(f"{msg}: put %%px --local on top of the cell that makes it")
     here = working_folder()
     with suppress(OSError):
         os.chdir(folder)
     guest.bind({**import_there(imports), **code})
     with suppress(OSError):
         os.chdir(here)
+    return _cores()
 
 
 def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
@@ -190,8 +212,8 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     body: str,
     flags: Mapping[str, object],
     folder: str,
-    generators: bool,  # noqa: FBT001 -- sent by position
-) -> None:
+    sharing: Mapping[Cores, int],
+) -> int:
     """Take what else a cell reads, and the cell.
 
     Args:
@@ -200,29 +222,43 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
         body: The cell's text.
         flags: Under which it runs.
         folder: In which it runs, where that is here as well.
-        generators: Also seed the generators that it reads.
+        sharing: How many engines share the same cores.
+
+    Returns:
+        The threads that torch has in each run, unless the cell says otherwise: those of the engine,
+        but no more than its share of the cores, if the user has not chosen.
     """
-    _guests[key].bind(values[0])
-    prepare = partial(_prepare, flags, folder)
-    _guests[key].body = make_body(_shell(), body, generators=generators, prepare=prepare)
+    import torch
+
+    guest = _guests[key]
+    guest.bind(values[0])
+    guest.body = make_body(_shell(), body)
+    threads: int = torch.get_num_threads()
+    cores = _cores()
+    if not _CHOSEN & os.environ.keys():
+        threads = max(1, min(threads, len(cores[1]) // sharing[cores]))
+    guest.body.prepare = partial(_prepare, {**flags, "torch.num_threads": threads}, folder)
+    return threads
+
+
+def _cores() -> Cores:
+    """Return the machine's name, and its cores on which this process may run."""
+    if hasattr(os, "sched_getaffinity"):
+        return socket.gethostname(), (*sorted(os.sched_getaffinity(0)),)
+    return socket.gethostname(), (*range(os.cpu_count() or 1),)
 
 
 def _prepare(flags: Mapping[str, object], folder: str) -> None:
     with suppress(OSError):
         os.chdir(folder)
-    if flags:
-        restore_flags({**read_flags(), **flags})
+    restore_flags({**read_flags(), **flags})
 
 
 def run_there(key: str, seed: int) -> Outcome:
     """Run the cell under a seed, on the engine that is asked."""
-    body = _guests[key].body
-    assert body is not None  # noqa: S101 -- nobody asks before `take_values`
-    return body.run(seed)
+    return _guests[key].body.run(seed)
 
 
 def forget(key: str) -> None:
     """Forget a study, and bind the names that it was sent with as they were."""
-    guest = _guests.pop(key, None)
-    if guest is not None:
-        guest.leave()
+    _guests.pop(key, _Guest()).close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,7 @@ from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.studies.body import Outcome
-from ipytorchseed.studies.record import MOST, Record, choose_seeds
+from ipytorchseed.studies.record import Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study
 from ipytorchseed.studies.versus import Versus, refuse_strangers
@@ -26,33 +25,8 @@ if TYPE_CHECKING:
 
     from ipytorchseed.notebook.state import State
 
-_DIGITS = 20
-
-
-class _Count(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """How many seeds, as typed."""
-
-    name = "N"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Check what was typed."""
-        text = str(value)
-        if re.fullmatch(rf"[+-]?\d{{1,{_DIGITS}}}", text) and 2 <= int(text) <= MOST:  # noqa: PLR2004 -- one has no spread
-            return int(text)
-        said = text if len(text) <= _DIGITS else f"{text[:_DIGITS]}..."
-        return self.fail(f"a study takes 2 to {MOST} seeds, not {said!r}", param, ctx)
-
-
-class _SeedsCommand(click.Command):
-    """Takes a negative number for the bad number that it is, not for an option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        for before, word in zip(["", *args], args, strict=False):
-            if re.match(r"-\d", word):
-                (SeedValue() if before == "--from" else _Count()).convert(word, None, ctx)
-        return super().parse_args(ctx, args)
+_DIGITS = 10
+"""Of a number of seeds, beyond which it is not read."""
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %seeds
@@ -66,7 +40,6 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 
 
 @click.command(
-    cls=_SeedsCommand,
     add_help_option=False,  # as of %%deterministic: the body would not run
     epilog=examples(
         {
@@ -77,7 +50,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
         }
     ),
 )
-@click.argument("count", metavar="N", type=_Count())
+@click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
 @click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
 @click.option(
@@ -91,22 +64,16 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     is_flag=True,
     help="Spread the runs over the engines of the connected ipyparallel cluster.",
 )
-@click.option(
-    "--generators",
-    is_flag=True,
-    help="Also seed the generators that the cell reads, each from the seed and its name.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the study as one line of JSON.")
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],
-    count: int,
+    number: str,
     *,
     start: int,
     keep: str | None,
     versus: str | None,
     engines: bool,
-    generators: bool,
     as_json: bool,
 ) -> Study | None:
     """Run the cell under N seeds, each time on copies of what it reads.
@@ -119,17 +86,15 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    seeds, shelf = choose_seeds(count, start), _Shelf(extension)
+    plain = number.isdecimal() and len(number) < _DIGITS
+    seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(extension)
     if keep is not None:
         as_word(keep)  # which refuses what cannot be typed
     against = None if versus is None else shelf.get(versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
-    with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
-        runner = _on_engines if engines else _here
-        outcomes, notes = runner(extension, body, seeds, progress, generators=generators)
-        progress.clear()
+    outcomes, notes = _run(extension, body, seeds, engines=engines, silent=as_json)
     record, compared = Record.of(outcomes, notes), None
     try:
         if keep is not None:
@@ -147,35 +112,41 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     return None
 
 
-def _here(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
+def _run(
+    extension: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
 ) -> tuple[list[Outcome], list[str]]:
-    """Run the cell in this process, under one seed after the other.
+    """Run the cell under each seed; return what each gave, and what is to be told of engines.
 
     Raises:
+        LookupFailure: No cluster is connected, or its engines lack what the cell needs.
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    made, outcomes = make_body(extension.shell, body, generators=generators), list[Outcome]()
+    outcomes, notes = dict[int, Outcome](), list[str]()
     checks = extension.checks
     busy, seeding = checks.rerunning, dict(vars(extension.seeding))
-    checks.rerunning = True
-    try:
-        for seed in seeds:
-            progress.tell(bar(len(outcomes), len(seeds), f"seed {seed}"))
-            outcomes.append(made.run(seed))
-    except KeyboardInterrupt:
-        msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds; everything is as before"
-        raise ReplayError(msg) from None
-    finally:
-        checks.rerunning = busy
-        vars(extension.seeding).update(seeding)
-    return outcomes, []
+    with Progress(extension.shell, silent=silent, what="Seeds") as progress:
 
+        def tell(where: str) -> None:
+            progress.tell(bar(len(outcomes), len(seeds), where))
 
-def _on_engines(*given: Any, **options: Any) -> tuple[list[Outcome], list[str]]:
-    from ipytorchseed.notebook.engines import run_on_engines
+        try:
+            if engines:
+                from ipytorchseed.notebook.engines import run_on_engines
 
-    return run_on_engines(*given, **options)
+                notes = run_on_engines(extension.shell, body, seeds, outcomes, tell)
+            else:
+                made, checks.rerunning = make_body(extension.shell, body), True
+                for seed in seeds:
+                    tell(f"seed {seed}")
+                    outcomes[seed] = made.run(seed)
+        except KeyboardInterrupt:
+            msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds"
+            raise ReplayError(f"{msg}; everything is as before") from None
+        finally:
+            checks.rerunning = busy
+            vars(extension.seeding).update(seeding)
+        progress.clear()
+    return [outcomes[seed] for seed in seeds], notes
 
 
 class _Shelf:

@@ -7,7 +7,6 @@ followed: a training pays a microsecond or so for each call that draws, and noth
 from __future__ import annotations
 
 import functools
-import random
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -54,7 +53,7 @@ class Callers:
     def __init__(self) -> None:
         self._calls: dict[tuple[str, CodeType, int], int] = {}
         self._count = 0
-        self._codes: dict[CodeType, tuple[bool, bool, str]] = {}
+        self._about = functools.cache(_about)
         self._replaced: list[tuple[Any, str, Any, Any]] = []
 
     def start(self) -> None:
@@ -92,7 +91,8 @@ class Callers:
         note = self._note
         shown = f"torch.{name.strip('_')}" if place == "torch._VF" else f"{place}.{name}"
         drops = place == "torch._VF"
-        is_compiling = _is_compiling() if place.startswith("torch") else bool
+        torch: Any = sys.modules.get("torch")
+        is_compiling = torch.compiler.is_compiling if place.startswith("torch") else bool
 
         @functools.wraps(original, assigned=("__name__", "__doc__"))
         def function(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -113,21 +113,17 @@ class Callers:
             generator is not None and generator is not sys.modules["torch"].default_generator
         ):
             return
-        known, first, by = self._codes, None, ""
+        first, by = None, ""
         for _ in range(_DEEPEST):
             if frame is None:
                 break
             code = frame.f_code
-            about = known.get(code)
-            if about is None:
-                about = known[code] = _about(code)
-            users, of_torch, asks = about
+            users, of_torch, asks = self._about(code)
             by = by or asks
+            if users or (first is None and not of_torch):
+                first = code, frame.f_lineno
             if users:
-                first = code, frame.f_lineno
                 break
-            if first is None and not of_torch:
-                first = code, frame.f_lineno
             frame = frame.f_back
         if first is not None:
             key = by or what, *first
@@ -144,18 +140,9 @@ def _about(code: CodeType) -> tuple[bool, bool, str]:
 
 def _find(place: str) -> Any:  # noqa: ANN401
     """Return a module, or torch's class of tensors, where it has been imported."""
-    if place == "random":
-        return random
     if place == "torch.Tensor":
         return getattr(sys.modules.get("torch"), "Tensor", None)
     return sys.modules.get(place)
-
-
-def _is_compiling() -> Callable[[], bool]:
-    import torch
-
-    compiling: Callable[[], bool] = torch.compiler.is_compiling
-    return compiling
 
 
 def _let_scripts_know(original: object, counted: object) -> None:

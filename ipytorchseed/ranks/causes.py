@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from ipytorchseed.ranks.callers import differ, seeds, source_of
-from ipytorchseed.ranks.records import Site  # noqa: TC001 -- msgspec reads the fields' types
 from ipytorchseed.rng.distance import draws_to, locate_state
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ipytorchseed.ranks.records import Site
     from ipytorchseed.ranks.track import Track
+
+    Told = tuple[list[int], str, int | None, Site | None]
 
 _BOUND = 20_000_000
 """Draws that are counted at most: a tenth of a second or so."""
@@ -29,20 +29,6 @@ _SHOWN = {
 """What of torch's asks for draws, in words."""
 
 
-class Told(Struct, frozen=True):
-    """A source that parted; the fields are those of ``Finding``.
-
-    Attributes:
-        seeded: Whether every rank put the source elsewhere in this step.
-    """
-
-    ranks: list[int]
-    message: str
-    drew: int | None = None
-    site: Site | None = None
-    seeded: bool = False
-
-
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Told:
@@ -54,6 +40,10 @@ def explain(
         tracks: The ranks, at the step at which they parted.
         groups: Those that are alike, the largest first.
         begun: Whether they were alike before.
+
+    Returns:
+        Those ranks, a sentence, and where they are known how many numbers more they drew, and the
+        line that drew.
     """
     if not begun:
         return _from_start(name, tracks, groups)
@@ -75,11 +65,15 @@ def explain(
     if sites:
         message += f": {' and '.join(map(describe, sites[:_NAMED]))}"
         message += f" and {len(sites) - _NAMED} more" if len(sites) > _NAMED else ""
-    seeded = all(
+    return odd, message, drew, sites[0] if sites else None
+
+
+def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
+    """Tell whether every rank put a source elsewhere in this step."""
+    return all(
         any(seeds(each) and source_of(each.what, name) for each in track.sites)
         for track in tracks.values()
     )
-    return Told(odd, message, drew, sites[0] if sites else None, seeded)
 
 
 def describe(site: Site) -> str:
@@ -90,18 +84,18 @@ def describe(site: Site) -> str:
 
 def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Told:
     """Say where ranks stand that were never alike."""
-    odd = [number for group in groups[1:] for number in group]
-    if len(groups[0]) == len(groups[1]):
-        odd = [number for group in groups for number in group]
+    clear = len(groups[0]) > len(groups[1])
+    odd = [number for group in groups[clear:] for number in group]
     if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
-        return Told(odd, f"{name} is another in each rank")
+        return odd, f"{name} is another in each rank", None, None
     (main, *_), (one, *_) = groups[0], groups[1]
     first, other = _place(name, tracks[one]), _place(name, tracks[main])
     if first.seed == other.seed is not None and None not in {first.draws, other.draws}:
         drew = (first.draws or 0) - (other.draws or 0)
-        return Told(odd, _more(list_ranks(groups[1]), list_ranks(groups[0]), name, drew), drew)
+        who, others = list_ranks(groups[1]), list_ranks(groups[0])
+        return odd, _more(who, others, name, drew), drew, None
     stands = [f"{list_ranks(each)} at {_where(name, tracks[each[0]])}" for each in groups[::-1]]
-    return Told(odd, f"{name} is not the same: {', '.join(stands)}")
+    return odd, f"{name} is not the same: {', '.join(stands)}", None, None
 
 
 def _more(who: str, others: str, name: str, drew: int) -> str:

@@ -9,6 +9,7 @@ from ipytorchseed.errors import RanksDiffer, RanksError
 from ipytorchseed.ranks.judging import Judgement, expectations
 from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.report import RanksView
+from ipytorchseed.rng.ranks import process_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,12 +63,12 @@ def side_by_side(
 
 def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to the list of all
     """Return what gathers an object of each rank."""
-    distributed: Any = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+    group = process_group()
+    if group is not None:
 
         def gather(mine: object) -> list[Any]:
-            found: list[Any] = [None] * distributed.get_world_size()
-            distributed.all_gather_object(found, mine)
+            found: list[Any] = [None] * group.get_world_size()
+            group.all_gather_object(found, mine)
             return found
 
         return gather

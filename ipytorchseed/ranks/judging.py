@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError
-from ipytorchseed.ranks.causes import explain, list_ranks
+from ipytorchseed.ranks.causes import explain, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.track import Track
 
@@ -65,7 +66,7 @@ class Row(Struct, frozen=True):
 
     Attributes:
         kind: As in ``Finding``.
-        name: As in ``Finding``; empty for a group of values.
+        name: The source or setting; of a group of values, the kind.
         values: By rank: a digest, or a setting's value in words.
         expected: What it should be, or None.
     """
@@ -144,23 +145,19 @@ class Judgement:
             self._common = {number: copy(track) for number, track in active.items()}
 
     def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
-        parted: dict[str, dict[int, str]] = {}
+        shown: dict[str, dict[int, str]] = {}
+        parted: dict[str, list[str]] = {}
         for name in _shared([track.settings for track in active.values()]):
             key = "setting", name
-            values = {number: _shown(track.settings[name]) for number, track in active.items()}
-            if key not in self._settled and self._parts(key, step, values):
-                parted[name] = values
-        for name, values in parted.items():
-            if ("setting", name) in self._settled:  # by one before it
-                continue
-            groups = grouped(values)
-            others = [each for each in parted if each != name and grouped(parted[each]) == groups]
-            said = [f"{list_ranks(each)} {values[each[0]]}" for each in reversed(groups)]
-            message = f"{name} is not the same: {', '.join(said)}"
-            if others:
-                message += f" (and so {', '.join(others)})"
-            odd = [number for group in groups[1:] for number in group]
-            self._add("setting", name, step, odd, message)
+            shown[name] = {number: _shown(each.settings[name]) for number, each in active.items()}
+            if key not in self._settled and self._parts(key, step, shown[name]):
+                parted.setdefault(repr(grouped(shown[name])), []).append(name)
+        for name, *others in parted.values():
+            groups = grouped(shown[name])
+            said = [f"{list_ranks(each)} {shown[name][each[0]]}" for each in reversed(groups)]
+            more = f" (and so {', '.join(others)})" if others else ""
+            message = f"{name} is not the same: {', '.join(said)}{more}"
+            self._add("setting", name, step, [*chain(*groups[1:])], message)
             self._settled.update(("setting", other) for other in others)
 
     def _judge_source(self, step: int, name: str, active: dict[int, Track]) -> None:
@@ -169,41 +166,39 @@ class Judgement:
         wish = self._expect.get(name)
         if key in self._settled or wish == "distinct" or not self._parts(key, step, marks):
             return
-        told = explain(name, step, active, grouped(marks), begun=key in self._alike)
-        if (
-            wish is None
-            and len({*marks.values()}) == len(marks)
-            and (key not in self._alike or told.seeded)
-        ):
+        begun = key in self._alike
+        all_apart = len({*marks.values()}) == len(marks)
+        if wish is None and all_apart and not (begun and not seeded(name, active)):
             self._settled.add(key)
             self.distinct.append(name)
             return
-        self._add("source", name, step, told.ranks, told.message, told.drew, told.site)
+        self._add("source", name, step, *explain(name, step, active, grouped(marks), begun=begun))
 
     def _judge_values(self, step: int, kind: str, active: dict[int, Track]) -> None:
         if (kind, "") in self._settled or (kind == "buffers" and self.synchronised):
             return
         parts = [track.values[kind] for track in active.values()]
-        names = [name for name in _union(parts) if len({part.get(name) for part in parts}) > 1]
+        names = [
+            name
+            for name in dict.fromkeys(chain(*parts))
+            if len({part.get(name) for part in parts}) > 1
+        ]
         if not names:
             self._alike[kind, ""] = step
             return
         name = names[0]
         values = {number: str(track.values[kind].get(name)) for number, track in active.items()}
         groups = grouped(values)
-        apart = [number for group in groups[1:] for number in group]
+        apart = [*chain(*groups[1:])]
         clear = len(groups[0]) > len(groups[1])
-        who = f"{list_ranks(apart)} apart"
-        if not clear:
-            who += f" from {list_ranks(groups[0])}"
+        who = f"{list_ranks(apart)} apart{'' if clear else f' from {list_ranks(groups[0])}'}"
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
-        plural = kind in {"parameters", "buffers"}
-        begun = (kind, "") in self._alike
-        verb = ("part" if plural else "parts") if begun else ("differ" if plural else "differs")
-        message = f"{kind} {verb}, first in {name} ({who})"
+        verb = "part" if (kind, "") in self._alike else "differ"
+        one = "" if kind in {"parameters", "buffers"} else "s"
+        message = f"{kind} {verb}{one}, first in {name} ({who})"
         self._add(kind, name, step, apart if clear else [*active], message)
 
     def _judge_distinct(self) -> None:
@@ -256,7 +251,7 @@ class Judgement:
             yield row("source", name, [track.marks[name].digest for track in tracks])
         for kind in _shared([track.values for track in tracks]):
             if any(track.values[kind] for track in tracks):
-                yield row(kind, "", [_digest(track.values[kind]) for track in tracks])
+                yield row(kind, kind, [_digest(track.values[kind]) for track in tracks])
         for name in _shared([track.settings for track in tracks]):
             if ("setting", name) in self._settled:
                 yield row("setting", name, [_shown(track.settings[name]) for track in tracks])
@@ -286,10 +281,6 @@ def grouped(values: Mapping[int, str]) -> list[list[int]]:
 def _shared(mappings: list[dict[str, Any]]) -> list[str]:
     """List the names that all have, in the order of the first."""
     return [name for name in mappings[0] if all(name in each for each in mappings)]
-
-
-def _union(mappings: list[dict[str, str]]) -> list[str]:
-    return [*dict.fromkeys(name for each in mappings for name in each)]
 
 
 def _shown(value: object) -> str:

@@ -13,13 +13,15 @@ from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.ranks.records import Look, Mark, Rank
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.ranks import own_rank, process_group
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from ipytorchseed.fingerprint.value import Fingerprint
 
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 """Variables that a launcher gives the same value in all its processes."""
@@ -45,12 +47,10 @@ def describe(model: object = None, every: int = 0) -> Rank:
         every: Steps between two looks at it.
     """
     world = os.environ.get("WORLD_SIZE", "")
-    distributed: Any = sys.modules.get("torch.distributed")
-    begun = distributed is not None and distributed.is_available() and distributed.is_initialized()
-    size = distributed.get_world_size() if begun else int(world) if world.isdecimal() else None
+    group = process_group()
     return Rank(
         rank=own_rank() or 0,
-        world=size,
+        world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
         launch=" ".join(os.environ.get(name, "") for name in _LAUNCH).strip(),
         host=socket.gethostname(),
         pid=os.getpid(),
@@ -137,10 +137,7 @@ class Looker:
     def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         for name, tensor in items:
             if type(tensor).__name__ not in _SHARDED:
-                yield name, self._digest(tensor.detach())  # without its gradient
-
-    def _digest(self, value: object) -> str:
-        return fingerprint(value, budget=_unbounded()).digest
+                yield name, _whole(tensor.detach()).digest  # without its gradient
 
     def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         """Digest an object by the parts in which ranks may differ, and may not."""
@@ -158,9 +155,9 @@ class Looker:
         elif hasattr(value, "set_epoch"):
             yield from self._scalars(value, "")
         elif not find_generators({"it": value}) or hasattr(value, "__dict__"):
-            whole = fingerprint(value, budget=_unbounded())
-            yield from whole.parts.items()
-            yield "content", whole.digest
+            found = _whole(value)
+            yield from found.parts.items()
+            yield "content", found.digest
 
     def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:
         yield f"{prefix}class", type(value).__name__
@@ -173,11 +170,11 @@ class Looker:
             prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
             for name, item in group.items():
                 if name != "params":
-                    yield f"{prefix}{name}", _plain(item) or self._digest(item)
+                    yield f"{prefix}{name}", _plain(item) or _whole(item).digest
             for place, parameter in enumerate(group["params"]):
                 called = names.get(id(parameter), f"parameter {place}")
                 for name, item in optimizer.state.get(parameter, {}).items():
-                    yield f"{prefix}{called} {name}", self._digest(item)
+                    yield f"{prefix}{called} {name}", _whole(item).digest
 
 
 def own_name(source: str) -> str:
@@ -204,9 +201,9 @@ def mark(state: bytes) -> Mark:
     return Mark(digest(state), mark_of(state))
 
 
-def _unbounded() -> Budget:
-    """Return a budget in which every value is read whole."""
-    return Budget(seconds=float("inf"))
+def _whole(value: object) -> Fingerprint:
+    """Read a value, however large it is."""
+    return fingerprint(value, budget=Budget(seconds=float("inf")))
 
 
 def take(model: object = None, named: Mapping[str, Any] | None = None) -> tuple[Rank, Look]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ipytorchseed.ranks.causes import describe, list_ranks
 from ipytorchseed.render.html import fill
@@ -107,14 +108,8 @@ class RanksView(View):
         """Tell whether a row is what a finding is about."""
         if row.kind == "setting":
             return True  # others are not shown
-        return any(
-            each.kind == row.kind and (not row.name or each.name == row.name)
-            for each in self.findings
-        )
-
-    def title(self, row: Row) -> str:
-        """Return what a row is about."""
-        return row.name or row.kind
+        told = [each for each in self.findings if each.kind == row.kind]
+        return any(row.name in {each.kind, each.name} for each in told)
 
     @staticmethod
     def shown(row: Row, rank: int) -> str:
@@ -143,26 +138,20 @@ class RanksView(View):
 
     def _wide(self) -> str:
         """Draw a column for each rank."""
-        columns = {
-            "": {"overflow": "fold"},
-            **{f"rank {rank}": {"overflow": "fold"} for rank in self.ranks},
-            " ": {"overflow": "fold"},
-        }
         rows = [
-            (self.title(row), *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
+            (row.name, *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
             for row in self.rows
         ]
-        return draw_table("", columns, rows)
+        return _table(["", *(f"rank {rank}" for rank in self.ranks), " "], rows)
 
     def _long(self) -> str:
         """Draw a line for ranks that are alike."""
         rows = [
-            (self.title(row) if not place else "", self.shown(row, group[0]), list_ranks(group))
+            (row.name if not place else "", self.shown(row, group[0]), list_ranks(group))
             for row in self.rows
             for place, group in enumerate(row.groups)
         ]
-        columns = {title: {"overflow": "fold"} for title in ("", "State", "Ranks")}
-        return draw_table("", columns, rows)
+        return _table(["", "State", "Ranks"], rows)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
@@ -170,7 +159,8 @@ class RanksView(View):
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
-        return json.dumps({
+        steps = {each.rank: self._steps[each.rank] for each in self._judged.ranks if each.every}
+        told = {
             "schema": 1,
             "alike": self.alike,
             "ranks": [
@@ -178,36 +168,26 @@ class RanksView(View):
                     "rank": each.rank,
                     "world": each.world,
                     "host": each.host,
-                    "steps": None if each.every == 0 else self._steps[each.rank],
+                    "steps": steps.get(each.rank),
                 }
                 for each in self._judged.ranks
             ],
             "headline": self.headline,
             "findings": [_as_json(each) for each in self.findings],
             "rows": [
-                {
-                    "kind": row.kind,
-                    "name": self.title(row),
-                    "values": {str(rank): value for rank, value in row.values.items()},
-                    "alike": row.groups,
-                    "expected": row.expected,
-                    "ok": not self.breaks(row),
-                }
-                for row in self.rows
+                {**msgspec.structs.asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
+                for each in self.rows
             ],
             "notes": self.notes,
-        })  # fmt: skip
+        }
+        return msgspec.json.encode(told).decode()
+
+
+def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
+    return draw_table("", {title: {"overflow": "fold"} for title in titles}, rows)
 
 
 def _as_json(finding: Finding) -> dict[str, object]:
-    site = finding.site
-    return {
-        "kind": finding.kind,
-        "name": finding.name,
-        "step": finding.step,
-        "after": finding.after,
-        "ranks": finding.ranks,
-        "drew": finding.drew,
-        "by": site and {"what": describe(site), "file": site.file, "line": site.line},
-        "message": finding.message,
-    }
+    told, site = msgspec.structs.asdict(finding), finding.site
+    del told["site"]
+    return told | {"by": site and {"what": describe(site), "file": site.file, "line": site.line}}

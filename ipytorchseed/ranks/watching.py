@@ -6,10 +6,10 @@ import os
 import time
 import warnings
 import weakref
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from multiprocessing import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -17,9 +17,6 @@ from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.callers import Callers
 from ipytorchseed.ranks.looking import Looker, bare, describe, mark
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _SECONDS = 1.0
 """For so long, at most, lines are held back: a process that is killed loses no more."""
@@ -72,7 +69,7 @@ def watch(
     return _current
 
 
-class Watch:
+class Watch(AbstractContextManager["Watch"]):
     """What writes down where a rank stands; see ``watch``.
 
     Attributes:
@@ -112,15 +109,7 @@ class Watch:
         self._end = util.Finalize(None, self._finish, exitpriority=10)
         util.register_after_fork(self, Watch._leave)
 
-    def __enter__(self) -> Watch:  # noqa: PYI034 -- `Self` is of Python 3.11
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections import UserDict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -17,7 +18,7 @@ def is_stateful(value: object) -> bool:
     )
 
 
-class Checkpoint(MutableMapping[str, Any]):
+class Checkpoint(UserDict[str, Any]):
     """A checkpoint: a mapping that is saved when ``train`` returns.
 
     An object with ``state_dict`` and ``load_state_dict`` is saved by what the one returns, and is
@@ -30,37 +31,31 @@ class Checkpoint(MutableMapping[str, Any]):
     """
 
     def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
         self.folder = folder
         self.resumed = held is not None
-        self._held = dict(held or {})
-        self._values: dict[str, Any] = {}
+        self.data = dict(held or {})
+        self._held = {*self.data}
 
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 -- whatever was saved
-        known = {**self._held, **self._values}
-        if name not in known:
-            msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(known) or 'nothing yet'}"
-            raise KeyError(msg)
-        return known[name]
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 -- it returns nothing
+        msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
+        raise KeyError(msg)
 
     def __setitem__(self, name: str, value: Any) -> None:  # noqa: ANN401 -- whatever is to be saved
-        if is_stateful(value) and name in self._held and name not in self._values:
-            value.load_state_dict(self._held[name])
-        self._values[name] = value
+        if is_stateful(value) and name in self._held:
+            value.load_state_dict(self.data[name])
+        self._held.discard(name)
+        self.data[name] = value
 
     def __delitem__(self, name: str) -> None:
         self[name]  # says what there is where it is not
-        self._held.pop(name, None)
-        self._values.pop(name, None)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._held, **self._values})
-
-    def __len__(self) -> int:
-        return len({**self._held, **self._values})
+        self._held.discard(name)
+        del self.data[name]
 
     def to_save(self) -> dict[str, Any]:
         """Return what goes into the file."""
         return {
             name: value.state_dict() if is_stateful(value) else value
-            for name, value in self._values.items()
+            for name, value in self.data.items()
+            if name not in self._held
         }

@@ -110,6 +110,9 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
 
 _LOST = "did not come back"
 
+_LONG = 40
+"""Columns of two values, from which on they are not shown."""
+
 _PASSING = frozenset({"source", "generator", "loader", "worker", "data"})
 """Kinds that matter only by what they do to the training."""
 
@@ -177,15 +180,12 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
 
 def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: Saved) -> Iterator[Finding]:
     """Tell parameters, buffers and types of a module apart."""
-    names = dict.fromkeys([*was.leaves, *now.leaves])
-    moved = [each for each in names if was.leaves.get(each) != now.leaves.get(each)]
+    pairs = {each: (was.leaves.get(each), now.leaves.get(each)) for each in was.leaves | now.leaves}
+    moved = {each: (one, other) for each, (one, other) in pairs.items() if one != other}
     types = [
         each
-        for each in moved
-        if each in was.leaves
-        and each in now.leaves
-        and was.leaves[each].shape is not None
-        and was.leaves[each].type != now.leaves[each].type
+        for each, (one, other) in moved.items()
+        if one and other and one.shape is not None and one.type != other.type
     ]
     if types:
         one = types[0]
@@ -211,13 +211,11 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
         noun = "parameters" if kind == "model" else "buffers"
         total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
         return f"{_LOST}: {len(part)} of {total} {noun} differ, the first {part[0]}"
+    pairs = [(each, was.leaves.get(each), now.leaves.get(each)) for each in part]
     told = [
-        f"{each} {was.leaves[each].content} → {now.leaves[each].content}"
-        for each in part
-        if each in was.leaves
-        and each in now.leaves
-        and was.leaves[each].shape is None
-        and len(was.leaves[each].content) + len(now.leaves[each].content) < 40  # noqa: PLR2004
+        f"{each} {one.content} → {other.content}"
+        for each, one, other in pairs
+        if one and other and one.shape is None and len(one.content + other.content) < _LONG
     ]
     return f"{_LOST}: {', '.join(told[:2]) or _first_of(part) + ' differ'}" + (
         f" and {len(part) - 2} more" if told and len(part) > 2 else ""  # noqa: PLR2004

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
@@ -69,19 +70,17 @@ class ResumeReport(View):
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
-        first = self.first
-        return json.dumps(
-            {
-                "schema": 1,
-                "ok": self.ok,
-                "steps": self.steps,
-                "at": self.at,
-                "findings": [_plain(each) for each in self.findings],
-                "harmless": [_plain(each) for each in self.harmless],
-                "first_difference": first and {"step": first.step, "parameter": first.parameter},
-                "notes": self.notes,
-            }
-        )
+        told = {
+            "schema": 1,
+            "ok": self.ok,
+            "steps": self.steps,
+            "at": self.at,
+            "findings": self.findings,
+            "harmless": self.harmless,
+            "first_difference": self.first,
+            "notes": self.notes,
+        }
+        return msgspec.json.encode(told).decode()
 
 
 def sentence(finding: Finding) -> str:
@@ -93,13 +92,3 @@ def sentence(finding: Finding) -> str:
         None: "",
     }[finding.saved]
     return f"{finding.name}{kind}: {finding.message}{saved}"
-
-
-def _plain(finding: Finding) -> dict[str, object]:
-    return {
-        "kind": finding.kind,
-        "name": finding.name,
-        "step": finding.step,
-        "message": finding.message,
-        "saved": finding.saved,
-    }

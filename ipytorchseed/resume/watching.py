@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import ChainMap, Counter
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -77,14 +77,47 @@ class Course(Struct):
     drawn: frozenset[str] = frozenset()
 
 
+class _Iterator(Struct):
+    """An iterator of a data loader.
+
+    Attributes:
+        loader: The loader.
+        epoch: How many were begun before.
+        given: Batches that it gave.
+        asked: The items that it asked for, as text, of batches to come.
+    """
+
+    loader: Any
+    epoch: int
+    given: int = 0
+    asked: list[str] = []
+
+    def give(self, data: object) -> Batch:
+        """Tell of the next batch."""
+        self.given += 1
+        indices = self.asked.pop(0) if self.asked else ""
+        workers, said = self.loader.num_workers, _said(self.loader)
+        return Batch(self.epoch, self.given - 1, indices, workers, _digest(data), said)
+
+
 _SEEDS = "torch.cpu"
 """The source of which an iterator of a loader draws a seed for workers, also where it has none."""
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
     """Call ``train`` and return its course; hooks are there only while it runs."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+    from torch.optim import optimizer
+
     watch = _Watch(sys._getframe())  # noqa: SLF001 -- where its frames begin
-    with watch.hooks(), watch.loaders():
+    with ExitStack() as stack:
+        for handle in (
+            register_module_forward_pre_hook(watch.forward),
+            optimizer.register_optimizer_step_pre_hook(watch.step),
+            optimizer.register_optimizer_step_post_hook(watch.stepped),
+        ):
+            stack.callback(handle.remove)
+        stack.enter_context(watch.loaders())
         train(*arguments)
     watch.course.drawn = watch.drawn(snapshot().states)
     return watch.course
@@ -102,37 +135,25 @@ class _Watch:
         self._root = root
         self._looked = False
         self._batches: list[Batch] = []
-        self._bound: dict[str, int] = {}
+        self._bound: set[tuple[str, int]] = set()
         self._used: dict[str, object] = {}
         self._names: dict[int, str] = {}
         self._seeds: list[tuple[bytes, bytes]] = []
 
-    @contextmanager
-    def hooks(self) -> Iterator[None]:
-        """Have torch call us at each forward pass and each step of an optimizer."""
-        from torch.nn.modules.module import register_module_forward_pre_hook
-        from torch.optim import optimizer
-
-        with ExitStack() as stack:
-            for handle in (
-                register_module_forward_pre_hook(self._forward),
-                optimizer.register_optimizer_step_pre_hook(self._step),
-                optimizer.register_optimizer_step_post_hook(self._stepped),
-            ):
-                stack.callback(handle.remove)
-            yield
-
-    def _forward(self, module: object, given: object) -> None:
+    def forward(self, module: object, given: object) -> None:
+        """Look before the first forward pass of a step."""
         if not self._looked:
             self._used.setdefault(type(module).__name__, module)
             self._look(given)
 
-    def _step(self, optimizer: object, _: object, __: object) -> None:
+    def step(self, optimizer: object, _: object, __: object) -> None:
+        """Look before a step that no forward pass came before."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
         if not self._looked:
             self._look(None)
 
-    def _stepped(self, optimizer: Any, _: object, __: object) -> None:  # noqa: ANN401 -- torch's
+    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # noqa: ANN401 -- torch's
+        """Keep the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         self.course.after.append(
             {
@@ -146,30 +167,24 @@ class _Watch:
     def _look(self, given: object) -> None:
         self._looked = True
         namespaces = self._namespaces()
-        made = {
-            name
-            for namespace in namespaces
-            for name, value in namespace.items()
-            if self._bound and self._bound.get(name) != id(value)
-        }
+        made = _bindings(namespaces) - self._bound if self._bound else ()
         finder = Finder()
         for namespace in [*namespaces, self._used]:
             finder.add_all(namespace)
         self._names |= finder.parameters
-        spaces = {name: value for each in reversed(namespaces) for name, value in each.items()}
-        found = find_generators(spaces)
+        found = find_generators(ChainMap(*map(dict, namespaces)))
         states = dict(snapshot().states)
         drawn = self.drawn(states)
         self._seeds.clear()
         self.course.looks.append(
             Look(
-                finder.things,
-                states,
-                {each.name: each.kind.read(each.object) for each in found},
-                _digest(given),
-                tuple(self._batches),
-                frozenset(made),
-                drawn,
+                things=finder.things,
+                sources=states,
+                generators={each.name: each.kind.read(each.object) for each in found},
+                data=_digest(given),
+                batches=tuple(self._batches),
+                made=frozenset(name for name, _ in made),
+                drawn=drawn,
             )
         )
 
@@ -186,18 +201,14 @@ class _Watch:
         frames: list[FrameType] = []
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- frames are the subject
         while frame is not None and frame is not self._root:
-            frames.append(frame)
+            frames.insert(0, frame)
             frame = frame.f_back
-        outermost = frames[-1:]
-        frames = [each for each in frames[:-1] if not is_installed_file(each.f_code.co_filename)]
         spaces: list[Mapping[str, object]] = []
-        for each in [*outermost, *reversed(frames)]:
-            reached = {
-                name: each.f_globals[name]
-                for name in each.f_code.co_names
-                if name in each.f_globals
-            }
-            spaces.append({**reached, **each.f_locals})
+        for each in frames:
+            if not spaces or not is_installed_file(each.f_code.co_filename):
+                names, reached = each.f_globals, each.f_code.co_names
+                found = {name: names[name] for name in reached if name in names}
+                spaces.append({**found, **each.f_locals})
         return spaces
 
     @contextmanager
@@ -209,16 +220,12 @@ class _Watch:
         originals = {
             name: vars(base)[name] for name in ("__init__", "_next_index", "__next__", "_reset")
         }
-        asked: dict[int, deque[str]] = {}
-        places: dict[int, tuple[int, int]] = {}
-        epochs: dict[int, int] = {}
-        loaders: dict[int, Any] = {}
+        begun: dict[int, _Iterator] = {}
+        epochs = Counter[int]()
 
         def begin(iterator: Any, loader: Any) -> None:  # noqa: ANN401
-            loaders[id(iterator)] = loader
-            epochs[id(loader)] = epochs.get(id(loader), -1) + 1
-            places[id(iterator)] = (epochs[id(loader)], 0)
-            asked[id(iterator)] = deque()
+            begun[id(iterator)] = _Iterator(loader, epochs[id(loader)])
+            epochs[id(loader)] += 1
 
         def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
             begin(iterator, loader)
@@ -234,27 +241,13 @@ class _Watch:
 
         def next_index(iterator: Any) -> object:  # noqa: ANN401
             index = originals["_next_index"](iterator)
-            asked[id(iterator)].append(str(index))
+            begun[id(iterator)].asked.append(str(index))
             return index
 
         def next_(iterator: Any) -> object:  # noqa: ANN401
-            self._bound = {
-                name: id(value) for each in self._namespaces() for name, value in each.items()
-            }
+            self._bound = _bindings(self._namespaces())
             data = originals["__next__"](iterator)
-            epoch, number = places[id(iterator)]
-            places[id(iterator)] = epoch, number + 1
-            queue, loader = asked[id(iterator)], loaders[id(iterator)]
-            self._batches.append(
-                Batch(
-                    epoch,
-                    number,
-                    queue.popleft() if queue else "",
-                    loader.num_workers,
-                    _digest(data),
-                    _said(loader),
-                )
-            )
+            self._batches.append(begun[id(iterator)].give(data))
             return data
 
         for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
@@ -264,6 +257,11 @@ class _Watch:
         finally:
             for name, original in originals.items():
                 setattr(base, name, original)
+
+
+def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
+    """Return the names in namespaces, each with the identity of what it is bound to."""
+    return {(name, id(value)) for each in namespaces for name, value in each.items()}
 
 
 def _digest(given: object) -> str:

@@ -10,17 +10,25 @@ from typing import Any
 from ipytorchseed.rng.seeds import derive_seed
 
 
+def process_group() -> Any:  # noqa: ANN401 -- a module
+    """Return ``torch.distributed`` where this process is in a group, else None."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    with suppress(Exception):  # half imported, or being torn down
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed
+    return None
+
+
 def own_rank() -> int | None:
     """Return which of several processes this is that run the same notebook; None where it is one.
 
     From ``torch.distributed`` where that is in use, else a launcher's environment, else the number
     of the ipyparallel engine. Nothing is imported or begun.
     """
-    distributed: Any = sys.modules.get("torch.distributed")
-    with suppress(Exception):  # half imported, or being torn down
-        begun = distributed.is_available() and distributed.is_initialized()
-        if begun and distributed.get_world_size() > 1:
-            return int(distributed.get_rank())
+    group = process_group()
+    with suppress(Exception):  # being torn down
+        if group.get_world_size() > 1:
+            return int(group.get_rank())
     for name in ("RANK", "LOCAL_RANK"):
         told = os.environ.get(name, "")
         if told.isdecimal():

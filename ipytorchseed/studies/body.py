@@ -12,7 +12,6 @@ from ipytorchseed.errors import ReplayError
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.seeds import derive_seed
 from ipytorchseed.rng.table import hints_kept
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
@@ -23,7 +22,6 @@ from ipytorchseed.studies.readings import RESULT, read_numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
 
-    from ipytorchseed.rng.generators import Found
     from ipytorchseed.session.repeating import Runner
     from ipytorchseed.session.sandbox import Sandbox
 
@@ -59,25 +57,23 @@ class Body:
         namespace: The user's.
         run: Runs the code.
         hidden: Names of the shell's own.
-        generators: Also seed the generators that the code reaches, each from the seed and its name.
+
+    Attributes:
         prepare: What else is done before each run, when all is as the user has it.
     """
 
-    def __init__(  # noqa: PLR0913 -- each by name
+    def __init__(
         self,
         text: str,
         *,
         namespace: MutableMapping[str, Any],
         run: Runner,
         hidden: frozenset[str] = frozenset(),
-        generators: bool = False,
-        prepare: Callable[[], object] = lambda: None,
     ) -> None:
         self._namespace = namespace
         self._run = run
         self._hidden = hidden
-        self._generators = generators
-        self._prepare = prepare
+        self.prepare: Callable[[], object] = lambda: None
         import_ahead(text, str)
         effects = effects_of_cell(text, str)
         self._reached = find_dependencies(effects, namespace, hidden, seconds=_IN_DEPENDENCIES)
@@ -100,7 +96,7 @@ class Body:
         sandbox.leave()
         try:
             sandbox.enter()
-            self._prepare()
+            self.prepare()
             alone = self._seed(seed, sandbox)
             before = read_numbers(self._users())
             shown = self._run(nothing())
@@ -132,14 +128,9 @@ class Body:
         """Seed what the run finds; return the generators that were left alone."""
         with hints_kept():
             seed_all(seed)
-        found = self._found(sandbox)
-        for each in found if self._generators else ():
-            each.kind.seed(each.object, derive_seed(seed, each.name))
-        return () if self._generators else tuple(each.name for each in found)
-
-    def _found(self, sandbox: Sandbox) -> list[Found]:
         names = self._users()
-        return find_generators({name: names[name] for name in names if name in sandbox.names})
+        found = find_generators({name: names[name] for name in names if name in sandbox.names})
+        return tuple(each.name for each in found)
 
     def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
         if path.partition("[")[0] in self._reached.writes:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from ipytorchseed.errors import SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
 from ipytorchseed.studies.readings import RESULT
-from ipytorchseed.studies.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ipytorchseed.studies.body import Outcome
-    from ipytorchseed.studies.statistics import Paired
 
 MOST = 10_000
 """Seeds of one study."""
@@ -26,7 +23,7 @@ SHOWN = 20
 """Numbers, and failed seeds, that are shown; all are in the JSON."""
 
 
-def choose_seeds(count: int, start: int) -> range:
+def choose_seeds(count: object, start: int) -> range:
     """Return so many seeds from one on.
 
     Raises:
@@ -89,15 +86,3 @@ def listed(names: Iterable[str]) -> str:
     known = [*names]
     more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
     return (", ".join(known[:SHOWN]) or "none") + more
-
-
-def plain(found: Summary | Paired | None) -> dict[str, Any]:
-    """Return statistics as JSON has them: null for what is beyond the largest float."""
-
-    def told(value: Any) -> Any:  # noqa: ANN401 -- a number, or two
-        if isinstance(value, tuple):
-            return [told(each) for each in value]
-        return value if value is None or math.isfinite(value) else None
-
-    values = dict.fromkeys(Summary.__struct_fields__) if found is None else asdict(found)
-    return {name: told(value) for name, value in values.items()}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.strips import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned
 from ipytorchseed.render.view import View
-from ipytorchseed.studies.record import SHOWN, listed, plain
-from ipytorchseed.studies.statistics import LEVEL, summarize
+from ipytorchseed.studies.record import SHOWN, listed
+from ipytorchseed.studies.statistics import LEVEL, Summary, summarize
 from ipytorchseed.studies.versus import Versus
 
 if TYPE_CHECKING:
     from ipytorchseed.studies.record import Record
-    from ipytorchseed.studies.statistics import Summary
 
 _NAME = 20
 """Columns of a number's name in text."""
@@ -58,12 +58,11 @@ class Study(View):
         for name in self._varying()[:SHOWN]:
             found = self.summaries[name]
             write = aligned([found.mean, found.least, found.most], found.std)
+            ends = found.interval
+            around = "" if ends is None else f"± {write(ends[1] - found.mean)}"
+            std = "" if found.std is None else write(found.std)
             least, most = write(found.least), write(found.most)
-            if found.std is None or found.interval is None:
-                rows.append((name, write(found.mean), "", "", least, most))
-            else:
-                around = f"± {write(found.interval[1] - found.mean)}"
-                rows.append((name, write(found.mean), around, write(found.std), least, most))
+            rows.append((name, write(found.mean), around, std, least, most))
         return rows
 
     @property
@@ -132,20 +131,20 @@ class Study(View):
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         record = self.record
-        numbers = [
-            {"name": name, "values": [*map(_value, values)], **plain(self.summaries.get(name))}
-            for name, values in record.numbers.items()
-        ]
-        return json.dumps(
-            {
-                "schema": 1,
-                "seeds": record.seeds,
-                "numbers": numbers,
-                "failed": [{"seed": seed, "error": said} for seed, said in record.errors.items()],
-                "notes": record.notes,
-                "versus": None if self.compared is None else self.compared.as_json(),
-            }
-        )
+        unknown = dict.fromkeys(Summary.__struct_fields__)
+        summaries = {name: msgspec.structs.asdict(found) for name, found in self.summaries.items()}
+        told = {
+            "schema": 1,
+            "seeds": record.seeds,
+            "numbers": [
+                {"name": name, "values": [*map(_value, values)], **summaries.get(name, unknown)}
+                for name, values in record.numbers.items()
+            ],
+            "failed": [{"seed": seed, "error": said} for seed, said in record.errors.items()],
+            "notes": record.notes,
+            "versus": None if self.compared is None else self.compared.as_json(),
+        }
+        return msgspec.json.encode(told).decode()  # null for what is beyond the largest float
 
     def _varying(self) -> list[str]:
         return [name for name, found in self.summaries.items() if found.least < found.most]

@@ -116,6 +116,29 @@ def test_engines_give_what_this_process_gives(kernel, here):
     assert kernel.value("names") == [[], [], [], []]
 
 
+def test_engines_share_the_cores_of_a_machine(kernel, client):
+    """Each takes its part for the time of the study, unless the user has said how many threads."""
+    kernel.run(
+        "%px import os, torch; torch.set_num_threads(8); omp = os.environ.pop('OMP_NUM_THREADS')"
+    )
+    kernel.run("torch.set_num_threads(3)")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    share = max(1, min(8, cores // len(client.ids)))
+    study = "%%seeds 4 --engines --json\ntorch.get_num_threads()"
+    values, notes = numbers(kernel.run(study))
+    assert values["result"] == [share] * 4
+    each = f"{len(client.ids)} engines on one machine: {share} thread{'s' * (share > 1)} each, and"
+    said = f"{each} 3 in this kernel: the last digits may differ from a study here."
+    assert notes == [said] * (share != 3)
+    chosen = study.replace("\n", "\ntorch.set_num_threads(5)\n")
+    assert numbers(kernel.run(chosen))[0]["result"] == [5] * 4
+    kernel.run("%px os.environ['OMP_NUM_THREADS'] = omp; del omp")
+    assert numbers(kernel.run(study))[0]["result"] == [8] * 4
+    kernel.run("threads = rc[:].apply_sync(torch.get_num_threads)\ntorch.set_num_threads(1)")
+    assert kernel.value("threads") == [8] * len(client.ids)
+    kernel.run("%px torch.set_num_threads(1); del torch\ndel threads")
+
+
 def test_what_px_made_is_found_there(kernel):
     """A class that ipyparallel cannot send, and a name that is not here at all."""
     made = "class Own(torch.nn.Linear):\n    def __init__(self):\n        super().__init__(2, 1)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 
+from ipytorchseed.ledger.store import Ledger
+
 TRAIN = """
 import accelerate, torch
 import ipytorchseed as its
@@ -50,3 +52,79 @@ def test_what_a_launcher_forked_is_told_of_in_the_notebook(new_kernel, tmp_path)
             "Step 3: rank 1 drew one number more than the others from torch.cpu: torch.rand, the"
             " cell line 13."
         )
+
+
+DIGITS = """
+import lightning, torch
+import ipytorchseed as its
+from sklearn.datasets import load_digits
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+digits = load_digits()
+data = TensorDataset(torch.tensor(digits.data).float() / 16, torch.tensor(digits.target))
+
+class Digits(lightning.LightningModule):
+    def __init__(self, planted):
+        super().__init__()
+        self.planted = planted
+        self.net = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 10))
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), lr=0.01)
+
+    def on_train_start(self):
+        its.ranks.compare(model=self, optimizer=self.optimizers(), check=True)
+        its.ranks.watch(self.trainer.model, every=2)
+
+    def training_step(self, batch, number):
+        if self.planted and number == 6 and self.global_rank == 1:
+            torch.rand(1)
+        return nn.functional.cross_entropy(self.net(batch[0]), batch[1])
+
+    def on_train_end(self):
+        table = its.ranks.compare(model=self, expect={"torch.cpu": "same"})
+        open(f"compared-{self.global_rank}.txt", "w").write(table.headline)
+
+def fit(planted):
+    its.seed(42)
+    model = Digits(planted)
+    before = model.net[0].weight.sum().item()
+    trainer = lightning.Trainer(
+        strategy="ddp_notebook", accelerator="cpu", devices=2, max_steps=8, logger=False,
+        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+    trainer.fit(model, DataLoader(data, batch_size=64, shuffle=True))
+    return model.net[0].weight.sum().item() != before
+""".strip()
+PLANTED = "rank 1 drew one number more than rank 0 from torch.cpu"
+
+
+def test_ranks_that_lightning_forks_are_compared_and_watched(new_kernel, tmp_path):
+    """``ddp_notebook``: a clean training is clean, a draw of one rank is named; nothing else moves."""
+    for line in ("%load_ext ipytorchseed", DIGITS):
+        assert new_kernel.run(line).status == "ok"
+    line = DIGITS[: DIGITS.index("torch.rand")].count("\n") + 1
+    said = {
+        "False": ("All 2 ranks are alike, to step 8.", "All 2 ranks are alike."),
+        "True": (
+            f"Step 7: {PLANTED}: torch.rand, the cell line {line}.",
+            f"{PLANTED[0].upper()}{PLANTED[1:]}.",
+        ),
+    }
+    for planted, (watched, compared) in said.items():
+        reply = new_kernel.run(f"fit({planted})")
+        assert reply.shown == "True", reply.error
+        told = json.loads(new_kernel.run("%rng --ranks --json").stdout)
+        assert told["headline"] == watched
+        assert [each["rank"] for each in told["ranks"]] == [0, 1]
+        for rank in (0, 1):
+            assert (tmp_path / f"compared-{rank}.txt").read_text() == compared
+    assert new_kernel.run("%why --json").status == "ok"
+    runs = new_kernel.runs()
+    assert [run.source for run in runs if run.source.startswith("fit")] == [
+        "fit(False)",
+        "fit(True)",
+    ]
+    assert {run.rank for run in runs} == {None}
+    with Ledger.open(new_kernel.ledger, read_only=True) as ledger:
+        assert ledger.verify() == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
+from ipytorchseed.trace.compiled import leave_uncompiled
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
 from ipytorchseed.trace.modules import ModulePaths
 from ipytorchseed.trace.operations import describe
@@ -182,7 +183,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
+            """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
             return False
 
         def __init__(self, recorder: Recorder, thread: Thread, track: Track | None) -> None:
@@ -352,4 +353,5 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 else:
                     words.append(value)
 
+    leave_uncompiled(Watch.__torch_dispatch__)
     return Watch

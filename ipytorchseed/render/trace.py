@@ -120,7 +120,8 @@ class TraceView(View):
             for name, count, names in sides
             if count
         ]
-        return [f"Fused in compiled code, with no difference: {' and '.join(said)}."] * bool(said)
+        same = "" if self.found.first else ", with no difference"
+        return [f"Fused in compiled code{same}: {' and '.join(said)}."] * bool(said)
 
     @property
     def notes(self) -> list[str]:
@@ -225,27 +226,22 @@ class TraceView(View):
 def _sentence(parting: Parting, rtol: float | None) -> str:
     """Say where and how runs part."""
     shown, span = parting.shown, parting.span
-    where = f"{shown.name}, {_where(shown)},"
     if span is not None:
         return _span_sentence(parting, span)
-    if parting.kind == "operation":
-        within = "" if rtol is None else f" (within {rtol:g})"
-        return f"{where} was given the same in both runs{within} and gave something else."
-    if parting.kind == "argument":
-        given = f": {parting.a.given} → {shown.given}" if parting.a is not None else ""
-        return f"{where} is the first operation that was given other arguments{given}."
-    if parting.kind == "draw":
-        return (
-            f"{where} drew from a generator that stood elsewhere: another seed, or other draws"
-            " before it."
-        )
-    source = (
-        "They were made by compiled code"
-        if any(each.compiled for _, each in _sides(parting))
-        else "They came from outside torch's operations (data, weights, random numbers of numpy's"
-        " or Python's), or from operations in another order"
-    )
-    return f"{where} is the first operation that was given other values. {source}."
+    where = f"{shown.name}, {_where(shown)},"
+    within = "" if rtol is None else f" (within {rtol:g})"
+    given = " → ".join(each.given for _, each in _sides(parting))
+    said = {
+        "operation": f"was given the same in both runs{within} and gave something else.",
+        "argument": f"is the first operation that was given other arguments: {given}.",
+        "draw": "drew from a generator that stood elsewhere: another seed, or other draws"
+        " before it.",
+        "fused": "was given other values, which compiled code made.",
+        "input": "is the first operation that was given other values. They came from outside"
+        " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
+        " operations in another order.",
+    }
+    return f"{where} {said[parting.kind]}"
 
 
 def _span_sentence(parting: Parting, span: Span) -> str:

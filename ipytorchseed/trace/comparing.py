@@ -61,6 +61,7 @@ class _Comparing:
         self.a, self.b, self.rtol = a, b, rtol
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)
+        self._compiled = one.compiled, other.compiled
         self._distances = Distances(a, b)
         self._judge(one, other)
         if rtol is not None and self._swap(other.named, rtol):
@@ -131,7 +132,7 @@ class _Comparing:
             one, other = self.a.reads, self.b.reads
             given, made = one.of(at), other.of(to)
             own = [scales.get(digest, row) for digest, row in rows(other, made)
-                   if not np.isnan(row).any()]  # fmt: skip
+                   if row.any() and not np.isnan(row).any()]  # fmt: skip
             floor = np.min(own, axis=0) if own else np.zeros(3)
             self.apart[pair] = apart = float(
                 self._distances.of("makes", self.pairs.a[[pair]], self.pairs.b[[pair]], floor)[0]
@@ -169,13 +170,26 @@ class _Comparing:
         if all(states):
             drawing = [each for each in before if each.draws]
             return (_of_span(drawing[-1]) if drawing else self._parting("draw", pair)), pair
-        for mine, theirs, _ in tensors:
-            for side, trace, digest, end in ((1, self.b, theirs, to), (0, self.a, mine, at)):
-                for maker in makers(trace, digest, end):
-                    span = self._span_of.get((side, maker))
-                    if span is not None and (not span.accounted or span.fused):
-                        return _of_span(span), pair
-        return (_of_span(before[-1]) if before else self._parting("input", pair)), pair
+        return self._came_from(tensors, pair) or (
+            _of_span(before[-1]) if before else self._parting("input", pair)
+        ), pair
+
+    def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> Parting | None:
+        """Find what made different tensors that a pair was given; None where nothing here did."""
+        at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
+        made = [
+            (side, maker)
+            for mine, theirs, _ in tensors
+            for side, trace, digest, end in ((1, self.b, theirs, to), (0, self.a, mine, at))
+            for maker in makers(trace, digest, end)
+        ]
+        for each in made:
+            if (span := self._span_of.get(each)) is not None:
+                span.accounted = False
+                return _of_span(span)
+        # Both have what made it, and that gave the same: it was changed by what is not seen.
+        compiled = self._compiled[0][at] or self._compiled[1][to]
+        return self._parting("fused", pair) if made and compiled else None
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
         """List the tensors of which a pair was given different ones: digests, and B's kind."""

@@ -36,7 +36,7 @@ class Operation(Struct, frozen=True):
         return self.place.module.endswith(COMPILED)
 
 
-class Span(Struct, frozen=True):
+class Span(Struct):
     """Operations that only one of the traces has, or that stand for each other.
 
     Attributes:
@@ -88,9 +88,9 @@ class Parting(Struct, frozen=True):
 
     @property
     def shown(self) -> Operation:
-        """The operation that stands for both: that in B, or the one that is not compiled."""
+        """The operation that stands for both: that in B, unless only that in A is not compiled."""
         shown = self.b or self.a
-        if self.kind == "fused" and self.a is not None and not self.a.compiled:
+        if self.b is not None and self.b.compiled and self.a is not None:
             shown = self.a
         assert shown is not None  # noqa: S101 -- one of them parts
         return shown

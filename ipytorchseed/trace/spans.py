@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
+from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.file import STATE
 from ipytorchseed.trace.flow import read_later
 from ipytorchseed.trace.keys import any_of
@@ -69,7 +70,8 @@ class Side:
     ) -> Any:  # noqa: ANN401 -- as above
         """Tell which operations made no difference: what they gave is known, or read as it should.
 
-        What compiled code calls is read by kernels that are not seen.
+        What compiled code calls is read by kernels that are not seen. What only reads a number out
+        shows where that is used.
         """
         import numpy as np
 
@@ -80,6 +82,9 @@ class Side:
         right |= read_later(trace, readers)
         inner = np.array([name != GRAPH for name in trace.names] or [False])
         inner = self.compiled & inner[[call.operation for call in trace.calls]][trace.of]
+        tensors = np.array([bool(each.dtype) for each in trace.kinds] or [False])
+        tensors = tensors[trace.makes.kinds] | (trace.makes.digests == UNSEEN)
+        inner |= ~any_of(trace.makes, tensors)
         if rtol is not None:
             open_ = self.free & ~inner & ~any_of(trace.makes, right)
             rows = np.flatnonzero(np.repeat(open_, np.diff(trace.makes.ends, prepend=0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.html import fill
@@ -50,8 +51,8 @@ class TraceView(View):
     def code(self) -> str:
         """The line of code at which they part."""
         first = self.found.first
-        shown = first and (first.b or first.a)
-        return f"{shown.place.line}: {shown.place.code}" if shown and shown.place.code else ""
+        place = first and first.shown.place
+        return f"{place.line}: {place.code}" if place and place.code else ""
 
     @property
     def evidence(self) -> list[str]:
@@ -88,7 +89,8 @@ class TraceView(View):
     @property
     def stretches(self) -> list[str]:
         """Sentences on what only one run has: what made a difference first."""
-        spans = sorted(self.found.spans, key=lambda each: each.accounted)
+        told = [each for each in self.found.spans if not (each.fused and each.accounted)]
+        spans = sorted(told, key=lambda each: each.accounted)
         said = [_stretch(each) for each in spans[:_MOST]]
         return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
 
@@ -104,7 +106,22 @@ class TraceView(View):
         moved = f", {found.moved:,} of them in another order" if found.moved else ""
         said = [f"{_named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
         said.append(f"{_many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
-        return said
+        return [*said, *self._fused()]
+
+    def _fused(self) -> list[str]:
+        """Say how much of one run is fused in compiled code of the other."""
+        spans = [each for each in self.found.spans if each.fused and each.accounted]
+        sides = (
+            ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
+            ("B", sum(each.count_b for each in spans), [each.names_b for each in spans]),
+        )
+        said = [
+            f"{count:,} of {name} ({', '.join([*dict.fromkeys(chain(*names))][:3])}, ...)"
+            for name, count, names in sides
+            if count
+        ]
+        same = "" if self.found.first else ", with no difference"
+        return [f"Fused in compiled code{same}: {' and '.join(said)}."] * bool(said)
 
     @property
     def notes(self) -> list[str]:
@@ -208,34 +225,46 @@ class TraceView(View):
 
 def _sentence(parting: Parting, rtol: float | None) -> str:
     """Say where and how runs part."""
-    shown, span = parting.b or parting.a, parting.span
-    if shown is None or (span is not None and (span.a is None or span.b is None)):
-        return _stretch(span) + "." if span is not None else ""
-    where = f"{shown.name}, {_where(shown)},"
+    shown, span = parting.shown, parting.span
     if span is not None:
-        return f"{_stretch(span)}, and it gives something else."
-    if parting.kind == "operation":
-        within = "" if rtol is None else f" (within {rtol:g})"
-        return f"{where} was given the same in both runs{within} and gave something else."
-    if parting.kind == "argument":
-        given = f": {parting.a.given} → {shown.given}" if parting.a is not None else ""
-        return f"{where} is the first operation that was given other arguments{given}."
-    if parting.kind == "draw":
-        return (
-            f"{where} drew from a generator that stood elsewhere: another seed, or other draws"
-            " before it."
-        )
-    return (
-        f"{where} is the first operation that was given other values. They came from outside"
+        return _span_sentence(parting, span)
+    where = f"{shown.name}, {_where(shown)},"
+    within = "" if rtol is None else f" (within {rtol:g})"
+    given = " → ".join(each.given for _, each in _sides(parting))
+    said = {
+        "operation": f"was given the same in both runs{within} and gave something else.",
+        "argument": f"is the first operation that was given other arguments: {given}.",
+        "draw": "drew from a generator that stood elsewhere: another seed, or other draws"
+        " before it.",
+        "fused": "was given other values, which compiled code made.",
+        "input": "is the first operation that was given other values. They came from outside"
         " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
-        " operations in another order."
-    )
+        " operations in another order.",
+    }
+    return f"{where} {said[parting.kind]}"
+
+
+def _span_sentence(parting: Parting, span: Span) -> str:
+    """Say how operations that only one run has make a difference."""
+    if parting.kind == "fused":
+        one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
+        return (
+            f"{one} has {_counted(span, one)}, {_where(parting.shown)}, where {other} runs"
+            " compiled code, and that gives something else."
+        )
+    both = span.a is not None and span.b is not None
+    return f"{_stretch(span)}{', and it gives something else' if both else ''}."
+
+
+def _counted(span: Span, side: str) -> str:
+    """Say how many operations one side has, and which."""
+    count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
+    return f"{_many(count, 'operation')} ({', '.join(names)})"
 
 
 def _stretch(span: Span) -> str:
     """Say what only one run has."""
-    one = f"{_many(span.count_a, 'operation')} ({', '.join(span.names_a)})"
-    other = f"{_many(span.count_b, 'operation')} ({', '.join(span.names_b)})"
+    one, other = _counted(span, "A"), _counted(span, "B")
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:
         return f"Only B has {other}, {_where(span.b)}{accounted}"
@@ -319,11 +348,9 @@ def _side_json(operation: Operation | None) -> dict[str, Any] | None:
 def _parting_json(parting: Parting | None, rtol: float | None) -> dict[str, Any] | None:
     if parting is None:
         return None
-    shown = parting.b or parting.a
-    assert shown is not None  # noqa: S101 -- one of them parts
     return {
         "kind": parting.kind,
-        **_place_json(shown),
+        **_place_json(parting.shown),
         "inputs_equal": parting.kind == "operation",
         "difference": _number(parting.difference),
         "message": _sentence(parting, rtol),
@@ -339,4 +366,5 @@ def _span_json(span: Span) -> dict[str, Any]:
         "a": _side_json(span.a),
         "b": _side_json(span.b),
         "accounted": span.accounted,
+        "fused": span.fused,
     }

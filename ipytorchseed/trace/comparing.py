@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import align
-from ipytorchseed.trace.comparison import (
-    Bucket,
-    Comparison,
-    Operation,
-    Parting,
-    Rounding,
-    Span,
-)
+from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
+from ipytorchseed.trace.distances import Distances, distances
 from ipytorchseed.trace.file import STATE
-from ipytorchseed.trace.keys import any_of, keys
+from ipytorchseed.trace.flow import makers
+from ipytorchseed.trace.keys import keys
+from ipytorchseed.trace.spans import Side, find_spans, operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipytorchseed.trace.aligning import Alignment
     from ipytorchseed.trace.file import Where
+    from ipytorchseed.trace.keys import Keys
     from ipytorchseed.trace.loading import Loaded, Tensors
 
 _BUCKETS = 200
 """Stretches of the run of which the picture shows the difference."""
 
+_SWAPPED, _NEAR = 1 << 16, 8
+"""Pairs that are looked at for another order, and how far it is from one to the other."""
+
 _MOST = 10
 """Places at which results differ in rounding that are told."""
-
-_FLOATS = ("float", "bfloat", "complex")
 
 
 def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
@@ -60,59 +57,62 @@ class _Comparing:
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
         import numpy as np
 
+        self._np = np
         self.a, self.b, self.rtol = a, b, rtol
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)
+        self._compiled = one.compiled, other.compiled
+        self._distances = Distances(a, b)
+        self._judge(one, other)
+        if rtol is not None and self._swap(other.named, rtol):
+            self._judge(one, other)
+        if rtol is not None:
+            self._excuse(rtol)
+        mine, theirs = (Side(at, (a, b), (one, other), self.pairs) for at in range(2))
+        self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
+
+    def _judge(self, one: Keys, other: Keys) -> None:
+        """Tell which pairs were given the same, and gave the same."""
         at, to = self.pairs.a, self.pairs.b
         self.same_plain = one.plain[at] == other.plain[to]
         self.same_given = one.given[at] == other.given[to]
         seen = one.seen[at] & other.seen[to]
         self.same_made = (one.made[at] == other.made[to]) | ~seen
         self.apart = self._apart("makes", ~self.same_made)
-        limit = -1.0 if rtol is None else rtol
+        limit = -1.0 if self.rtol is None else self.rtol
         self.good = self.same_made | (self.apart <= limit)
         near = self.same_plain & (self._apart("reads", ~self.same_given) <= limit)
         self.given_same = self.same_given | near
-        if rtol is not None:
-            self._excuse(rtol)
-        self.spans: list[Span] = []
-        self._span_of: dict[tuple[str, int], Span] = {}
-        self._find_spans()
-        self._np = np
-
-    # -- distances ---------------------------------------------------------------------------------
 
     def _apart(self, side: str, chosen: Any) -> Any:  # noqa: ANN401 -- columns
         """Return how far the tensors of pairs are apart: 0 for those not chosen, NaN if unknown."""
-        import numpy as np
-
-        found = np.where(chosen, np.nan, 0.0)
-        one: Tensors = getattr(self.a, side)
-        other: Tensors = getattr(self.b, side)
-        if not (one.summaries.shape[1] and other.summaries.shape[1]):
-            return found
-        rows = np.flatnonzero(chosen)
-        at, to = self.pairs.a[rows], self.pairs.b[rows]
-        counts = np.diff(one.ends, prepend=0)[at]
-        alike = (counts == np.diff(other.ends, prepend=0)[to]) & (counts > 0)
-        rows, at, to, counts = rows[alike], at[alike], to[alike], counts[alike]
-        if not len(rows):
-            return found
-        begins = np.cumsum(counts) - counts
-        step = np.arange(int(counts.sum())) - np.repeat(begins, counts)
-        left = np.repeat(one.ends[at] - counts, counts) + step
-        right = np.repeat(other.ends[to] - counts, counts) + step
-        distances = _distances(one.summaries[left], other.summaries[right])
-        same = one.digests[left] == other.digests[right]
-        kinds_a, kinds_b = _ids(self.a, self.b)
-        kinds = kinds_a[one.kinds[left]]
-        rounds = np.array([each.dtype.startswith(_FLOATS) for each in self.a.kinds] or [False])
-        fits = (kinds == kinds_b[other.kinds[right]]) & rounds[one.kinds[left]]
-        distances[~fits] = np.inf
-        numbers = np.array([not each.dtype for each in self.a.kinds] or [False])
-        distances[same | numbers[one.kinds[left]]] = 0.0  # numbers: read out, as by `item`
-        found[rows] = np.maximum.reduceat(distances, begins)
+        np = self._np
+        found = np.zeros(len(chosen))
+        found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
+
+    def _swap(self, named: Any, rtol: float) -> bool:  # noqa: ANN401 -- a column
+        """Pair operations anew that stand in another order, which digests do not tell.
+
+        Returns:
+            Whether any were.
+        """
+        np, pairs = self._np, self.pairs
+        wrong = np.flatnonzero(~self.good & ~self.given_same)[:_SWAPPED]
+        wrong = wrong[np.argsort(named[pairs.b[wrong]], kind="stable")]
+        at, to = pairs.a[wrong], pairs.b[wrong]
+        mine = np.full(len(wrong), -1)  # which pair's operation of A is that of B's
+        taken = np.zeros(len(wrong), bool)
+        for step in sorted(range(-_NEAR, _NEAR + 1), key=abs):
+            rows = np.arange(max(0, -step), len(wrong) - max(0, step))
+            rows = rows[(mine[rows] < 0) & ~taken[rows + step]]
+            rows = rows[named[to[rows]] == named[to[rows + step]]]
+            rows = rows[self._distances.of("makes", at[rows + step], to[rows]) <= rtol]
+            mine[rows], taken[rows + step] = rows + step, True
+        mine[mine < 0] = np.flatnonzero(~taken)
+        moved = np.flatnonzero(mine != np.arange(len(mine)))
+        pairs.a[wrong], pairs.ordered[wrong[moved]] = at[mine], False
+        return bool(len(moved))
 
     def _excuse(self, rtol: float) -> None:
         """Accept results that are small beside all they were made of, up to where the runs part.
@@ -120,94 +120,34 @@ class _Comparing:
         Rounding is as large as what is added up: the gradient of a bias in front of a norm is
         nothing but rounding. What is made of such a result alone is no better.
         """
-        import numpy as np
-
+        np = self._np
         scales: dict[int, Any] = {}  # what a tensor's rounding is measured by, by B's digest
+
+        def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
+            summaries = np.abs(tensors.summaries[chosen])
+            return [*zip(tensors.digests[chosen].tolist(), summaries, strict=True)]
+
         for pair in np.flatnonzero(~self.good).tolist():
             at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
-            given, made = self.a.reads.of(at), self.b.reads.of(to)
             one, other = self.a.reads, self.b.reads
-            own = [
-                scales.get(digest, row)
-                for digest, row in zip(
-                    other.digests[made].tolist(), np.abs(other.summaries[made]), strict=True
-                )
-                if not np.isnan(row).any()
-            ]
+            given, made = one.of(at), other.of(to)
+            own = [scales.get(digest, row) for digest, row in rows(other, made)
+                   if row.any() and not np.isnan(row).any()]  # fmt: skip
             floor = np.min(own, axis=0) if own else np.zeros(3)
-            self.apart[pair] = apart = self._beside(at, to, floor)
+            self.apart[pair] = apart = float(
+                self._distances.of("makes", self.pairs.a[[pair]], self.pairs.b[[pair]], floor)[0]
+            )
             if apart <= rtol:
                 self.good[pair] = True
-                results = self.b.makes.of(to)
-                for digest, row in zip(
-                    self.b.makes.digests[results].tolist(),
-                    np.abs(self.b.makes.summaries[results]),
-                    strict=True,
-                ):
+                for digest, row in rows(self.b.makes, self.b.makes.of(to)):
                     scales[digest] = np.maximum(row, floor)
                 continue
             if self.same_plain[pair] and given.stop - given.start == made.stop - made.start:
-                near = _distances(one.summaries[given], other.summaries[made]) <= rtol
+                near = distances(one.summaries[given], other.summaries[made]) <= rtol
                 known = np.isin(other.digests[made], np.array([*scales], np.uint64))
                 same = one.digests[given] == other.digests[made]
                 self.given_same[pair] |= bool((near | known | same).all())
             return
-
-    def _beside(self, at: int, to: int, floor: Any) -> float:  # noqa: ANN401 -- a row
-        """Return how far the results of a pair are apart, beside at least so much."""
-        one, other = self.a.makes.of(at), self.b.makes.of(to)
-        mine, theirs = self.a.makes, self.b.makes
-        if one.stop - one.start != other.stop - other.start:
-            return float("inf")
-        kinds = [self.a.kinds[kind] for kind in mine.kinds[one].tolist()]
-        if kinds != [self.b.kinds[kind] for kind in theirs.kinds[other].tolist()]:
-            return float("inf")
-        apart = _distances(mine.summaries[one], theirs.summaries[other], floor)
-        same = mine.digests[one] == theirs.digests[other]
-        exact = [not each.dtype.startswith(_FLOATS) for each in kinds]
-        apart[exact] = float("inf")
-        apart[same] = 0.0
-        return float(apart.max())
-
-    # -- what only one has -------------------------------------------------------------------------
-
-    def _find_spans(self) -> None:
-        import numpy as np
-
-        pairs = self.pairs
-        at, to = pairs.a[pairs.ordered], pairs.b[pairs.ordered]
-        sides: dict[str, dict[int, list[int]]] = {}
-        accounted = {}
-        for side, trace, other, done, ordered in (
-            ("a", self.a, self.b, pairs.a, at),
-            ("b", self.b, self.a, pairs.b, to),
-        ):
-            free = np.ones(len(trace), bool)
-            free[done] = False
-            rest = np.flatnonzero(free)
-            gaps: dict[int, list[int]] = {}
-            for gap, each in zip(np.searchsorted(ordered, rest), rest.tolist(), strict=True):
-                gaps.setdefault(int(gap), []).append(each)
-            sides[side] = gaps
-            free[done[self.given_same]] = True  # what they read was right, or of one run only
-            right = np.isin(trace.makes.digests, np.unique(other.makes.digests))
-            accounted[side] = any_of(trace.makes, right | _read_later(trace, free))
-        for gap in sorted({*sides["a"], *sides["b"]}):
-            mine, theirs = sides["a"].get(gap, []), sides["b"].get(gap, [])
-            span = Span(
-                at=int(to[gap - 1]) + 1 if gap else 0,
-                a=_operation(self.a, mine[0]) if mine else None,
-                b=_operation(self.b, theirs[0]) if theirs else None,
-                count_a=len(mine),
-                count_b=len(theirs),
-                names_a=_names(self.a, mine),
-                names_b=_names(self.b, theirs),
-                accounted=bool(accounted["a"][mine].all() and accounted["b"][theirs].all()),
-                draws=_draws(self.a, mine) or _draws(self.b, theirs),
-            )
-            self.spans.append(span)
-            for side, held in (("a", mine), ("b", theirs)):
-                self._span_of.update(((side, each), span) for each in held)
 
     # -- where they part ---------------------------------------------------------------------------
 
@@ -230,35 +170,46 @@ class _Comparing:
         if all(states):
             drawing = [each for each in before if each.draws]
             return (_of_span(drawing[-1]) if drawing else self._parting("draw", pair)), pair
-        for mine, theirs, _ in tensors:
-            for side, trace, digest, end in (("b", self.b, theirs, to), ("a", self.a, mine, at)):
-                maker = _maker(trace, digest, end)
-                span = None if maker is None else self._span_of.get((side, maker))
-                if span is not None and not span.accounted:
-                    return _of_span(span), pair
-        return (_of_span(before[-1]) if before else self._parting("input", pair)), pair
+        return self._came_from(tensors, pair) or (
+            _of_span(before[-1]) if before else self._parting("input", pair)
+        ), pair
+
+    def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> Parting | None:
+        """Find what made different tensors that a pair was given; None where nothing here did."""
+        at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
+        made = [
+            (side, maker)
+            for mine, theirs, _ in tensors
+            for side, trace, digest, end in ((1, self.b, theirs, to), (0, self.a, mine, at))
+            for maker in makers(trace, digest, end)
+        ]
+        for each in made:
+            if (span := self._span_of.get(each)) is not None:
+                span.accounted = False
+                return _of_span(span)
+        # Both have what made it, and that gave the same: it was changed by what is not seen.
+        compiled = self._compiled[0][at] or self._compiled[1][to]
+        return self._parting("fused", pair) if made and compiled else None
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
         """List the tensors of which a pair was given different ones: digests, and B's kind."""
+        np = self._np
         one, other = self.a.reads, self.b.reads
-        mine, theirs, kinds = (
-            column.tolist()
-            for column in (
-                one.digests[one.of(at)],
-                other.digests[other.of(to)],
-                other.kinds[other.of(to)],
-            )
-        )
-        if len(mine) != len(theirs):
-            return [*zip(mine, theirs, kinds, strict=False)]
-        return [each for each in zip(mine, theirs, kinds, strict=True) if each[0] != each[1]]
+        mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
+        if len(mine) == len(theirs):
+            differ = one.digests[mine] != other.digests[theirs]
+            if self.rtol is not None:
+                differ &= ~(self._distances.each(one, mine, other, theirs) <= self.rtol)
+            mine, theirs = mine[differ], theirs[differ]
+        columns = one.digests[mine], other.digests[theirs], other.kinds[theirs]
+        return [*zip(*(each.tolist() for each in columns), strict=False)]
 
     def _parting(self, kind: str, pair: int) -> Parting:
         apart = float(self.apart[pair])
         return Parting(
             kind=kind,
-            a=_operation(self.a, int(self.pairs.a[pair])),
-            b=_operation(self.b, int(self.pairs.b[pair])),
+            a=operation(self.a, int(self.pairs.a[pair])),
+            b=operation(self.b, int(self.pairs.b[pair])),
             difference=None if apart != apart else apart,  # noqa: PLR0124 -- NaN
         )
 
@@ -298,7 +249,7 @@ class _Comparing:
             found.setdefault((self.b.name(at), self.b.place(at)), []).append(pair)
         return [
             Rounding(
-                operation=_operation(self.b, int(self.pairs.b[held[0]])),
+                operation=operation(self.b, int(self.pairs.b[held[0]])),
                 count=len(held),
                 largest=float(self.apart[held].max()),
             )
@@ -320,87 +271,6 @@ class _Comparing:
             )
 
 
-def _read_later(trace: Loaded, readers: Any) -> Any:  # noqa: ANN401 -- columns
-    """Tell of each tensor that operations gave whether one of the readers is given it later."""
-    import numpy as np
-
-    counts = np.diff(trace.reads.ends, prepend=0)
-    by = np.repeat(np.arange(len(trace)), counts)
-    chosen = np.repeat(readers, counts)
-    digests, last = np.unique(trace.reads.digests[chosen][::-1], return_index=True)
-    if not len(digests):
-        return np.zeros(len(trace.makes.digests), bool)
-    found = np.minimum(np.searchsorted(digests, trace.makes.digests), len(digests) - 1)
-    maker = np.repeat(np.arange(len(trace)), np.diff(trace.makes.ends, prepend=0))
-    later = by[chosen][::-1][last][found] > maker
-    return (digests[found] == trace.makes.digests) & later
-
-
-def _distances(one: Any, other: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- rows of summaries
-    """Return how far tensors are apart at least, by their summaries, beside at least ``floor``."""
-    import numpy as np
-
-    one, other = one.astype(np.float64), other.astype(np.float64)
-    with np.errstate(all="ignore"):
-        apart = np.where(one == other, 0.0, np.abs(one - other))
-        scale = np.maximum(np.maximum(np.abs(one), np.abs(other)), floor)
-        scale[:, 1] = scale[:, 0]  # a mean beside the greatest value
-        apart = np.where(apart == 0, 0.0, apart / scale)
-    lost = np.isnan(one) != np.isnan(other)
-    apart[np.isnan(one) & np.isnan(other)] = 0.0
-    apart[lost] = np.inf
-    return np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(axis=1)
-
-
-def _ids(a: Loaded, b: Loaded) -> tuple[Any, Any]:
-    """Return common numbers for the kinds of both traces."""
-    import numpy as np
-
-    numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
-    return tuple(  # type: ignore[return-value] # of two
-        np.array([numbers[kind] for kind in each.kinds] or [0]) for each in (a, b)
-    )
-
-
-def _operation(trace: Loaded, at: int) -> Operation:
-    """Describe an operation."""
-    kinds = [trace.kinds[each] for each in trace.reads.kinds[trace.reads.of(at)].tolist()]
-    words = [f"{each.dtype}{list(each.shape)}" for each in kinds if each.dtype not in ("", STATE)]
-    text = trace.call(at).text
-    return Operation(
-        name=trace.name(at),
-        index=at,
-        thread=int(trace.threads[at]),
-        place=trace.place(at),
-        given=", ".join([*words, text] if text else words),
-    )
-
-
-def _names(trace: Loaded, held: list[int]) -> tuple[str, ...]:
-    counts = Counter(trace.name(each) for each in held)
-    return tuple(name for name, _ in counts.most_common(3))
-
-
-def _draws(trace: Loaded, held: list[int]) -> bool:
-    kinds = trace.reads.kinds
-    return any(
-        trace.kinds[kind].dtype == STATE
-        for each in held
-        for kind in kinds[trace.reads.of(each)].tolist()
-    )
-
-
-def _maker(trace: Loaded, digest: int, end: int) -> int | None:
-    """Return the last operation before another that gave a tensor; None where none did."""
-    import numpy as np
-
-    stop = trace.makes.of(end).start
-    found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
-    if not len(found):
-        return None
-    return int(np.searchsorted(trace.makes.ends, found[-1], side="right"))
-
-
 def _of_span(span: Span) -> Parting:
     kind = "replaced" if span.a and span.b else "only-a" if span.a else "only-b"
-    return Parting(kind, span.a, span.b, span=span)
+    return Parting("fused" if span.fused else kind, span.a, span.b, span=span)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.trace.compiled import COMPILED
+
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Where
     from ipytorchseed.trace.loading import Loaded
@@ -28,8 +30,13 @@ class Operation(Struct, frozen=True):
     place: Where
     given: str
 
+    @property
+    def compiled(self) -> bool:
+        """Whether it is a run of compiled code, or within one."""
+        return self.place.module.endswith(COMPILED)
 
-class Span(Struct, frozen=True):
+
+class Span(Struct):
     """Operations that only one of the traces has, or that stand for each other.
 
     Attributes:
@@ -43,6 +50,7 @@ class Span(Struct, frozen=True):
         accounted: Whether all that they gave is known to the other run, or was read by what gave
             the same: so they made no difference.
         draws: Whether random numbers are drawn among them.
+        fused: Whether the other run has compiled code there, in which they may be fused.
     """
 
     at: int
@@ -54,6 +62,7 @@ class Span(Struct, frozen=True):
     names_b: tuple[str, ...]
     accounted: bool
     draws: bool
+    fused: bool
 
 
 class Parting(Struct, frozen=True):
@@ -62,12 +71,13 @@ class Parting(Struct, frozen=True):
     Attributes:
         kind: ``operation`` (given the same, gave something else), ``argument`` (was given another
             number), ``draw`` (drew from a generator that stood elsewhere), ``input`` (was given
-            another tensor, which no operation here made), ``only-a``, ``only-b``, ``replaced``.
+            another tensor, which no operation here made), ``only-a``, ``only-b``, ``replaced``,
+            ``fused`` (only one has them, the other has compiled code there).
         a: The operation in A.
         b: The operation in B.
         difference: How far results are apart at least, beside their greatest value or their norm;
             None where it is not known.
-        span: The operations that only one has, for the last three kinds.
+        span: The operations that only one has, for the last four kinds.
     """
 
     kind: str
@@ -75,6 +85,15 @@ class Parting(Struct, frozen=True):
     b: Operation | None
     difference: float | None = None
     span: Span | None = None
+
+    @property
+    def shown(self) -> Operation:
+        """The operation that stands for both: that in B, unless only that in A is not compiled."""
+        shown = self.b or self.a
+        if self.b is not None and self.b.compiled and self.a is not None:
+            shown = self.a
+        assert shown is not None  # noqa: S101 -- one of them parts
+        return shown
 
 
 class Rounding(Struct, frozen=True):

@@ -133,6 +133,8 @@ class Chunk(Struct, tag=1, array_like=True):
         reads: How many tensors each was given, 4 bytes.
         makes: How many it gave, 4 bytes.
         refs: Indices of these tensors, given and made, operation by operation, 4 bytes.
+        links: Digests of tensors that are parts or views of others, or were written over a part
+            of them, each followed by the other's; 8 bytes each.
     """
 
     thread: int
@@ -147,6 +149,7 @@ class Chunk(Struct, tag=1, array_like=True):
     reads: bytes
     makes: bytes
     refs: bytes
+    links: bytes = b""
 
 
 class End(Struct, tag=2, array_like=True):
@@ -235,13 +238,18 @@ class Track:
     Args:
         file: Where they go.
         thread: The thread's number.
+
+    Attributes:
+        whole: Whether what comes now goes into one chunk.
     """
 
     def __init__(self, file: TraceFile, thread: int) -> None:
         self._file = file
         self._thread = thread
         self._digest = digest_of_tensor(portable=True)
-        self._dtype, self._shape = native().dtype, native().shape
+        self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
+        self._held: dict[int, int] = {}  # what was last written to a storage
+        self.whole = False
         self._begin()
 
     def _begin(self) -> None:
@@ -250,16 +258,47 @@ class Track:
         self._kind_of, self._summaries = array("I"), array("f")
         self._calls: dict[tuple[int, int, int], int] = {}
         self._words: list[list[Any]] = []
+        self._links: dict[int, int] = {}
         self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
     def digest(self, tensor: Any) -> int:  # noqa: ANN401
-        """Digest a tensor, and keep its shape and dtype when it is first met."""
+        """Digest a tensor; keep what it is, and what its memory held, when it is first met."""
         found = self._digest(tensor)
         if found not in self._index:
-            kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
-            self._meet(found, kind, tensor)
+            held = self._held.get(self._memory(tensor), found)
+            if held != found:
+                self._links[found] = held
+            self._meet_tensor(found, tensor)
         return found
+
+    def result(self, tensor: Any) -> int:  # noqa: ANN401
+        """Digest a new tensor."""
+        found = self._digest(tensor)
+        if found not in self._index:
+            self._meet_tensor(found, tensor)
+        return self._hold(found, tensor)
+
+    def written(self, tensor: Any) -> int:  # noqa: ANN401
+        """Digest a tensor that was written to, which may be a part of another."""
+        return self._hold(self.digest(tensor), tensor)
+
+    def _hold(self, found: int, tensor: Any) -> int:  # noqa: ANN401
+        if len(self._held) > _LARGEST:
+            self._held.clear()
+        self._held[self._memory(tensor)] = found
+        return found
+
+    def _memory(self, tensor: Any) -> int:  # noqa: ANN401
+        """Return a number for the memory of a tensor; that of a freed one is given anew."""
+        try:
+            return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
+        except RuntimeError:  # none, or several
+            return 0
+
+    def _meet_tensor(self, found: int, tensor: Any) -> None:  # noqa: ANN401
+        kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
+        self._meet(found, kind, tensor)
 
     def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:  # noqa: ANN401
         if self._file.summaries:
@@ -305,7 +344,8 @@ class Track:
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
-        if len(self._of) >= _MOST or len(index) >= _LARGEST or time.monotonic() > self._due:
+        full = len(self._of) >= _MOST or len(index) >= _LARGEST or time.monotonic() > self._due
+        if full and not self.whole:
             self.flush()
 
     def flush(self) -> None:
@@ -348,6 +388,7 @@ class Track:
             reads=_column(self._reads, "<u4"),
             makes=_column(self._makes, "<u4"),
             refs=_column(self._refs, "<u4"),
+            links=np.array([[a & MASK, b & MASK] for a, b in self._links.items()], "<u8").tobytes(),
         )
 
 

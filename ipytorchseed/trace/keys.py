@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
+from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.divergence import mix
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.trace.loading import Loaded, Tensors
 
-_WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+_WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
 """Parts of a module's path that stand for a wrapper around it, compiled or distributed."""
 
 
@@ -33,6 +34,7 @@ class Keys(Struct):
         placed: The operation and its place.
         shaped: The operation, shapes and dtypes.
         named: The operation.
+        compiled: Whether it is a run of compiled code, or within one.
     """
 
     given: Any
@@ -45,6 +47,7 @@ class Keys(Struct):
     placed: Any
     shaped: Any
     named: Any
+    compiled: Any
 
 
 def keys(trace: Loaded) -> Keys:
@@ -77,6 +80,8 @@ def keys(trace: Loaded) -> Keys:
         placed=placed,
         shaped=mix(named + mix(shapes)),
         named=named,
+        compiled=of_calls(trace.places[call.place].module.endswith(COMPILED)
+                          for call in trace.calls).astype(bool),
     )  # fmt: skip
 
 

@@ -56,6 +56,8 @@ class Loaded(Struct):
         threads: Thread of each operation.
         reads: What operations were given.
         makes: What they gave.
+        links: Digests of tensors that are made of others, sorted, and these: parts, views, or what
+            was written over a part.
     """
 
     path: str
@@ -69,6 +71,7 @@ class Loaded(Struct):
     threads: Any
     reads: Tensors
     makes: Tensors
+    links: Any
 
     def __len__(self) -> int:
         return len(self.of)
@@ -200,6 +203,7 @@ class _Loading:
                 raise ValueError  # noqa: TRY301 -- told below
             given = np.repeat(np.arange(len(both)) % 2 == 0, both)
             found = {
+                "links": column(chunk.links, "<u8").reshape(-1, 2),
                 "of": of.astype(np.uint32),
                 "threads": np.full(len(of), chunk.thread, np.uint32),
             }
@@ -251,6 +255,7 @@ class _Loading:
             threads=column("threads", np.uint32),
             reads=tensors("read"),
             makes=tensors("make"),
+            links=np.unique(column("links", np.uint64).reshape(-1, 2), axis=0),
         )
 
     def _order(self) -> None:

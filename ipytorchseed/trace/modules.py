@@ -5,6 +5,8 @@ from __future__ import annotations
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.trace.compiled import leave_uncompiled
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,11 +26,22 @@ class ModulePaths:
 
     def attach(self) -> None:
         """Begin to follow."""
+        from torch.compiler import is_compiling
         from torch.nn.modules import module
 
+        # Torch's compiler takes hooks into what it compiles; there, these are nothing at all.
+        def enter(module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+            if not is_compiling():
+                self._enter(module)
+
+        def leave(module: object, *_: object) -> None:
+            if not is_compiling():
+                self._leave(module)
+
+        leave_uncompiled(enter, leave)
         self._handles = [
-            module.register_module_forward_pre_hook(self._enter),
-            module.register_module_forward_hook(self._leave, always_call=True),
+            module.register_module_forward_pre_hook(enter),
+            module.register_module_forward_hook(leave, always_call=True),
         ]
 
     def detach(self) -> None:
@@ -40,15 +53,15 @@ class ModulePaths:
         """Return the paths of this thread's modules at work, innermost last; it stays current."""
         return self._stacks.setdefault(get_ident(), [])
 
-    def _enter(self, module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+    def _enter(self, module: Any) -> None:  # noqa: ANN401 -- as above
         stack = self._stacks.get(get_ident())
         if stack is not None:
             known = self._paths.get(id(module))
             stack.append(known[1] if known is not None else self._find(module, stack))
 
-    def _leave(self, module: object, arguments: object, result: object) -> None:  # noqa: ARG002
+    def _leave(self, module: object) -> None:
         stack = self._stacks.get(get_ident())
-        if stack:
+        if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
             stack.pop()
 
     def _find(self, module: Any, stack: list[str]) -> str:  # noqa: ANN401

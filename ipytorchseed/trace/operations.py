@@ -68,6 +68,11 @@ class Operation(Struct, frozen=True):
     returns: bool
 
 
+def named(name: str) -> Operation:
+    """Return an operation of which no more than the name is known."""
+    return Operation(name, name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+
+
 @cache
 def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what acts like one
     """Read an overload's schema."""
@@ -76,7 +81,7 @@ def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what 
     schema = getattr(func, "_schema", None)
     if schema is None:  # a higher-order operator, which calls others
         name = str(getattr(func, "name", lambda: func)())
-        return Operation(name, name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+        return named(name)
     name = schema.name
     short = name.rpartition("::")[2]
     written = [

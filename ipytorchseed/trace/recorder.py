@@ -8,10 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.trace.compiled import COMPILED, GRAPH, CompiledGraphs, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
 from ipytorchseed.trace.modules import ModulePaths
-from ipytorchseed.trace.operations import describe
+from ipytorchseed.trace.operations import describe, named
 from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
@@ -93,12 +94,15 @@ class Recorder:
         self._process = os.getpid()
         self._modes: list[Any] = []
         self._threads = StartedThreads(self._watch_thread)
+        self._graphs = CompiledGraphs(self._run_graph)
 
     def __enter__(self) -> Self:
         mode = self.watch()
         self.active = True
         self.modules.attach()
         self._threads.attach()
+        if self.file is not None:
+            self._graphs.attach()
         mode.__enter__()
         self._modes.append(mode)
         return self
@@ -108,6 +112,7 @@ class Recorder:
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
         self._threads.detach()
+        self._graphs.detach()
         self.modules.detach()
         if self.draws is not None:
             self.recording.drawn = self.draws.all
@@ -125,6 +130,15 @@ class Recorder:
 
     def _watch_thread(self) -> Any:  # noqa: ANN401 -- as above
         return self.watch() if self.active else None
+
+    def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+        from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+        modes: list[Any] = _get_current_dispatch_mode_stack() if self.active else []
+        for mode in modes:
+            if getattr(mode, "recorder", None) is self:
+                return mode.run_graph(graph, inputs, run)
+        return run(graph, inputs)
 
     def fail(self, error: Exception) -> None:
         """Stop recording, as something of ours went wrong: the user's code goes on."""
@@ -182,12 +196,12 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """Do without the wrapper that keeps dynamo out: it never compiles under this mode."""
+            """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
             return False
 
         def __init__(self, recorder: Recorder, thread: Thread, track: Track | None) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
-            self._recorder = recorder
+            self.recorder = recorder
             self._thread = thread
             self._track = track
             self._tables = recorder.recording.tables
@@ -197,10 +211,13 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             self._known: dict[Any, tuple[Operation, int, int]] = {}
             self._here: dict[tuple[int, str], int] = {}
             self._digest = digest_of_tensor() if track is None else track.digest
+            self._result = self._digest if track is None else track.result
+            self._written = self._digest if track is None else track.written
+            self._in_graph = False
 
         def begin(self) -> None:
             """Begin in the thread that is watched."""
-            self._stack = self._recorder.modules.stack()
+            self._stack = self.recorder.modules.stack()
             self._sequence = Sequence(newest())
 
         def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
@@ -211,7 +228,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             kwargs: dict[str, Any] | None = None,
         ) -> Any:  # noqa: ANN401
             __tracebackhide__ = True  # an error of the user's shows the user's frames
-            recorder, given = self._recorder, kwargs or {}
+            recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
                 return func(*args, **given)
             try:
@@ -219,6 +236,8 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
                 operation, number, marks = known
                 node = current_node()
                 place = self._forward() if node is None else self._backward(node)
+                if self._in_graph:
+                    place = self._compiled(place)
                 recorder.place = self._places.all[place]
                 began, state = 0, None
                 read: list[int] = []
@@ -266,8 +285,8 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
 
         def _meet(self, func: Any) -> tuple[Operation, int, int]:  # noqa: ANN401
             """Describe an operation that is met for the first time."""
-            if self._recorder.elsewhere:
-                self._recorder.active = False
+            if self.recorder.elsewhere:
+                self.recorder.active = False
             operation = describe(func)
             marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
             marks |= DRAWS if operation.draws else PLAIN
@@ -278,7 +297,7 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Tell the place of an operation outside of backward passes."""
             stack = self._stack
             module = stack[-1] if stack else ""
-            key = self._recorder.lines.find(here(2)), module
+            key = self.recorder.lines.find(here(2)), module
             place = self._here.get(key)
             if place is None:
                 place = self._here[key] = self._places.of(Place(*key, backward=False))
@@ -292,14 +311,49 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
 
             Code of the user's own in a backward pass has a place of its own.
             """
-            line = self._recorder.lines.find_inside(here(2))
+            line = self.recorder.lines.find_inside(here(2))
             if line:
                 return self._places.of(Place(line, "", backward=True))
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
-                line = self._recorder.lines.find(here(2))
+                line = self.recorder.lines.find(here(2))
                 return self._places.of(Place(line, "", backward=True))
             return self._places.of(self._places.all[place]._replace(backward=True))
+
+        def _compiled(self, place: int) -> int:
+            """Return the number of a place within compiled code."""
+            known = self._places.all[place]
+            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
+            return self._places.of(known._replace(module=module))
+
+        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+            """Keep a run of compiled code as an operation, which gives what it changes too."""
+            track = self._track
+            assert track is not None  # noqa: S101 -- it is watched for files alone
+            read: list[int] = []
+            made: list[int] = []
+            changed: list[Any] = []
+            number = place = 0
+            try:
+                number = self._tables.operations.of(named(GRAPH))
+                node = current_node()
+                place = self._compiled(self._forward() if node is None else self._backward(node))
+                self._list(inputs, read, [], self._digest)
+                changed = [inputs[each] for each in graph.mutated_input_idxs]
+            except Exception as error:  # noqa: BLE001 -- as above
+                self.recorder.fail(error)
+            self._in_graph = track.whole = True
+            try:
+                result = run(graph, inputs)
+            finally:
+                self._in_graph = track.whole = False
+            if self.recorder.active:
+                try:
+                    self._list((result, changed), made, [], self._result)
+                    track.add(number, place, 0, [], read, None, made)
+                except Exception as error:  # noqa: BLE001 -- as above
+                    self.recorder.fail(error)
+            return result
 
         def _read(
             self,
@@ -312,10 +366,10 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             """Digest the tensors that an operation reads, and list its other arguments."""
             unread, outs = operation.unread, operation.outs
             read = [each for n, each in enumerate(args) if n not in unread] if unread else args
-            self._list(read, found, words)
+            self._list(read, found, words, self._digest)
             if given:
                 named = [each for name, each in given.items() if name not in outs]
-                self._list(named, found, words)
+                self._list(named, found, words, self._digest)
 
         def _made(
             self,
@@ -330,26 +384,33 @@ def _mode() -> type:  # noqa: C901 -- one class, whose one method is timed by th
             if operation.written_names:
                 for place in operation.written:
                     if place < len(args):
-                        self._list((args[place],), found, words)
+                        self._list((args[place],), found, words, self._written)
                 for name in operation.written_names:
                     if name in given:
-                        self._list((given[name],), found, words)
+                        self._list((given[name],), found, words, self._written)
             if operation.returns:
                 if isinstance(result, tensor_type):
-                    found.append(self._digest(result))
+                    found.append(self._result(result))
                 else:
-                    self._list((result,), found, words)
+                    self._list((result,), found, words, self._result)
             if words:
                 found.append(plain_digest(words))
 
-        def _list(self, values: Any, found: list[int], words: list[Any]) -> None:  # noqa: ANN401
+        def _list(
+            self,
+            values: Any,  # noqa: ANN401
+            found: list[int],
+            words: list[Any],
+            digest: Callable[[Any], int],
+        ) -> None:
             for value in values:
                 if isinstance(value, tensor_type):
-                    found.append(self._digest(value))
+                    found.append(digest(value))
                 elif type(value) is list or type(value) is tuple:
                     words.append(len(value))
-                    self._list(value, found, words)
+                    self._list(value, found, words, digest)
                 else:
                     words.append(value)
 
+    leave_uncompiled(Watch.__torch_dispatch__, Watch.run_graph)
     return Watch

@@ -1,0 +1,114 @@
+"""How far results of two traces are apart, by their summaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.loading import Loaded, Tensors
+
+_FLOATS = ("float", "bfloat", "complex")
+
+
+class Distances:
+    """Tells how far the tensors of two traces are apart at least.
+
+    Args:
+        a: The one.
+        b: The other.
+    """
+
+    def __init__(self, a: Loaded, b: Loaded) -> None:
+        import numpy as np
+
+        self._traces = a, b
+        numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
+        self._kinds = [np.array([numbers[kind] for kind in each.kinds] or [0]) for each in (a, b)]
+        self._rounds = np.array([each.dtype.startswith(_FLOATS) for each in numbers] or [False])
+        self._tensor = np.array([bool(each.dtype) for each in numbers] or [False])
+        sizes = [(each.dtype, int(np.prod(each.shape))) for each in numbers]
+        same = {size: at for at, size in enumerate(dict.fromkeys(sizes))}
+        self._size = np.array([same[each] for each in sizes] or [0])
+
+    def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+        """Return how far what pairs were given (``reads``) or gave (``makes``) is apart.
+
+        Args:
+            side: Which of both.
+            at: Operations of A.
+            to: Those of B.
+            floor: What differences are measured beside, at least; a row of summaries.
+
+        Returns:
+            NaN where it is not known.
+        """
+        import numpy as np
+
+        found = np.full(len(at), np.nan)
+        one, other = (getattr(each, side) for each in self._traces)
+        if not (one.summaries.shape[1] and other.summaries.shape[1]):
+            return found
+        counts = np.diff(one.ends, prepend=0)[at]
+        alike = (counts == np.diff(other.ends, prepend=0)[to]) & (counts > 0)
+        at, to, counts = at[alike], to[alike], counts[alike]
+        if not len(at):
+            return found
+        begins = np.cumsum(counts) - counts
+        step = np.arange(int(counts.sum())) - np.repeat(begins, counts)
+        left = np.repeat(one.ends[at] - counts, counts) + step
+        right = np.repeat(other.ends[to] - counts, counts) + step
+        found[alike] = np.maximum.reduceat(self.each(one, left, other, right, floor), begins)
+        return found
+
+    def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+        """Return how far tensors of both are apart, each from one; infinity for other kinds."""
+        import numpy as np
+
+        apart = distances(one.summaries[left], other.summaries[right], floor)
+        kinds = self._kinds[0][one.kinds[left]]
+        fits = (kinds == self._kinds[1][other.kinds[right]]) & self._rounds[kinds]
+        apart[~fits] = np.inf
+        # Numbers have no digests of their own: they were read out, as by `item`.
+        apart[(one.digests[left] == other.digests[right]) | ~self._tensor[kinds]] = 0.0
+        return apart
+
+    def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:  # noqa: ANN401 -- columns
+        """Tell which tensors that one trace made the other has too, whatever their shape.
+
+        Args:
+            side: 0 for A's, 1 for B's.
+            rows: Indices of these tensors.
+            among: Indices of those of the other.
+            rtol: How far they may be apart.
+        """
+        import numpy as np
+
+        mine, theirs = self._traces[side].makes, self._traces[1 - side].makes
+        sizes = [self._size[self._kinds[side][mine.kinds[rows]]],
+                 self._size[self._kinds[1 - side][theirs.kinds[among]]]]  # fmt: skip
+        found = np.zeros(len(rows), bool)
+        order = np.argsort(sizes[1], kind="stable")
+        begins, ends = (
+            np.searchsorted(sizes[1][order], sizes[0], end) for end in ("left", "right")
+        )
+        rounds = self._rounds[self._kinds[side][mine.kinds[rows]]]
+        for at in np.flatnonzero(rounds):
+            others = theirs.summaries[among[order[begins[at] : ends[at]]]]
+            found[at] = bool((distances(mine.summaries[rows[at]][None], others) <= rtol).any())
+        return found
+
+
+def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- rows of summaries
+    """Return how far tensors are apart at least, by their summaries, beside at least ``floor``."""
+    import numpy as np
+
+    one, other = one.astype(np.float64), other.astype(np.float64)
+    with np.errstate(all="ignore"):
+        apart = np.where(one == other, 0.0, np.abs(one - other))
+        scale = np.maximum(np.maximum(np.abs(one), np.abs(other)), floor)
+        scale[:, 1] = scale[:, 0]  # a mean beside the greatest value
+        apart = np.where(apart == 0, 0.0, apart / scale)
+    lost = np.isnan(one) != np.isnan(other)
+    apart[np.isnan(one) & np.isnan(other)] = 0.0
+    apart[lost] = np.inf
+    return np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(axis=1)

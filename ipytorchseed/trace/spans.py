@@ -1,0 +1,161 @@
+"""Operations that only one of two traces has, and whether they made a difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.trace.comparison import Operation, Span
+from ipytorchseed.trace.compiled import GRAPH
+from ipytorchseed.trace.digests import UNSEEN
+from ipytorchseed.trace.file import STATE
+from ipytorchseed.trace.flow import read_later
+from ipytorchseed.trace.keys import any_of
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.aligning import Alignment
+    from ipytorchseed.trace.distances import Distances
+    from ipytorchseed.trace.keys import Keys
+    from ipytorchseed.trace.loading import Loaded
+
+
+class Side:
+    """What only one trace has.
+
+    Args:
+        number: 0 for A, 1 for B.
+        traces: Both.
+        keys: The numbers of their operations.
+        pairs: Which of these are the same.
+
+    Attributes:
+        free: Which operations the other has not.
+    """
+
+    def __init__(
+        self, number: int, traces: tuple[Loaded, Loaded], keys: tuple[Keys, Keys], pairs: Alignment
+    ) -> None:
+        import numpy as np
+
+        self.number = number
+        self.trace = traces[number]
+        self.compiled = keys[number].compiled
+        self.done = (pairs.a, pairs.b)[number]
+        self.ordered = self.done[pairs.ordered]
+        self.free = np.ones(len(self.trace), bool)
+        self.free[self.done] = False
+
+    def gaps(self) -> dict[int, list[int]]:
+        """Return the operations that only this one has, by the number of pairs before them."""
+        import numpy as np
+
+        found: dict[int, list[int]] = {}
+        rest = np.flatnonzero(self.free)
+        for gap, each in zip(np.searchsorted(self.ordered, rest), rest.tolist(), strict=True):
+            found.setdefault(int(gap), []).append(each)
+        return found
+
+    def runs_compiled(self, gap: int) -> bool:
+        """Tell whether compiled code runs between two pairs, or at one of them."""
+        begin = int(self.ordered[gap - 1]) if gap else 0
+        end = int(self.ordered[gap]) + 1 if gap < len(self.ordered) else len(self.trace)
+        return bool(self.compiled[begin:end].any())
+
+    def accounted(
+        self,
+        other: Side,
+        given_same: Any,  # noqa: ANN401 -- a column
+        distances: Distances,
+        rtol: float | None,
+    ) -> Any:  # noqa: ANN401 -- as above
+        """Tell which operations made no difference: what they gave is known, or read as it should.
+
+        What compiled code calls is read by kernels that are not seen. What only reads a number out
+        shows where that is used.
+        """
+        import numpy as np
+
+        trace = self.trace
+        readers = self.free.copy()  # what they read was right, or is of one run only
+        readers[self.done[given_same]] = True
+        right = np.isin(trace.makes.digests, np.unique(other.trace.makes.digests))
+        right |= read_later(trace, readers)
+        inner = np.array([name != GRAPH for name in trace.names] or [False])
+        inner = self.compiled & inner[[call.operation for call in trace.calls]][trace.of]
+        tensors = np.array([bool(each.dtype) for each in trace.kinds] or [False])
+        tensors = tensors[trace.makes.kinds] | (trace.makes.digests == UNSEEN)
+        inner |= ~any_of(trace.makes, tensors)
+        if rtol is not None:
+            open_ = self.free & ~inner & ~any_of(trace.makes, right)
+            rows = np.flatnonzero(np.repeat(open_, np.diff(trace.makes.ends, prepend=0)))
+            theirs = np.diff(other.trace.makes.ends, prepend=0)
+            among = np.flatnonzero(np.repeat(other.free, theirs))
+            right[rows] = distances.known(self.number, rows, among, rtol)
+        return any_of(trace.makes, right) | inner
+
+
+def find_spans(
+    a: Side,
+    b: Side,
+    given_same: Any,  # noqa: ANN401 -- a column
+    distances: Distances,
+    rtol: float | None,
+) -> tuple[list[Span], dict[tuple[int, int], Span]]:
+    """Gather what only one of both has.
+
+    Returns:
+        All of it in the order of B, and by side and operation.
+    """
+    fine = (
+        a.accounted(b, given_same, distances, rtol),
+        b.accounted(a, given_same, distances, rtol),
+    )
+    gaps = a.gaps(), b.gaps()
+    spans: list[Span] = []
+    found: dict[tuple[int, int], Span] = {}
+    for gap in sorted({*gaps[0], *gaps[1]}):
+        mine, theirs = gaps[0].get(gap, []), gaps[1].get(gap, [])
+        span = Span(
+            at=int(b.ordered[gap - 1]) + 1 if gap else 0,
+            a=operation(a.trace, mine[0]) if mine else None,
+            b=operation(b.trace, theirs[0]) if theirs else None,
+            count_a=len(mine),
+            count_b=len(theirs),
+            names_a=_names(a.trace, mine),
+            names_b=_names(b.trace, theirs),
+            accounted=bool(fine[0][mine].all() and fine[1][theirs].all()),
+            draws=_draws(a.trace, mine) or _draws(b.trace, theirs),
+            fused=a.runs_compiled(gap) or b.runs_compiled(gap),
+        )
+        spans.append(span)
+        for side, held in enumerate((mine, theirs)):
+            found.update(((side, each), span) for each in held)
+    return spans, found
+
+
+def operation(trace: Loaded, at: int) -> Operation:
+    """Describe an operation."""
+    kinds = [trace.kinds[each] for each in trace.reads.kinds[trace.reads.of(at)].tolist()]
+    words = [f"{each.dtype}{list(each.shape)}" for each in kinds if each.dtype not in ("", STATE)]
+    text = trace.call(at).text
+    return Operation(
+        name=trace.name(at),
+        index=at,
+        thread=int(trace.threads[at]),
+        place=trace.place(at),
+        given=", ".join([*words, text] if text else words),
+    )
+
+
+def _names(trace: Loaded, held: list[int]) -> tuple[str, ...]:
+    counts = Counter(trace.name(each) for each in held)
+    return tuple(name for name, _ in counts.most_common(3))
+
+
+def _draws(trace: Loaded, held: list[int]) -> bool:
+    kinds = trace.reads.kinds
+    return any(
+        trace.kinds[kind].dtype == STATE
+        for each in held
+        for kind in kinds[trace.reads.of(each)].tolist()
+    )

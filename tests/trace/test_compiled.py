@@ -1,0 +1,79 @@
+"""Code that inductor compiled: what is fused in it is no difference, and what is wrong is found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipytorchseed.render.trace import TraceView
+from ipytorchseed.trace.comparing import compare
+from ipytorchseed.trace.loading import load
+from tests.trace import compilings
+
+RTOL = 1e-4
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    """The training, as it is, compiled, in other threads, and with each fault."""
+    folder = tmp_path_factory.mktemp("compiled")
+    subprocess.run(
+        [sys.executable, "-m", "tests.trace.compilings", str(folder)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+        check=True,
+    )
+    return lambda name: load(folder / name)
+
+
+def test_compiled_and_eager_runs_agree_within_rounding(traces):
+    """Either way round: what one has alone is fused in the other."""
+    for a, b in (("eager", "compiled"), ("compiled", "eager")):
+        found = compare(traces(a), traces(b), RTOL)
+        assert found.first is None, TraceView(found).text()
+        assert found.differing > 20
+        assert all(each.accounted and each.fused for each in found.spans)
+        assert not TraceView(found).stretches
+        assert "Fused in compiled code" in TraceView(found).text()
+
+
+def test_compiled_code_is_an_operation_with_what_it_is_given_and_gives(traces):
+    """Also where it was compiled within the trace, and what it changes in place."""
+    trace = traces("compiled")
+    graphs = [at for at in range(len(trace)) if trace.name(at) == "inductor::graph"]
+    assert len(graphs) == 2 * 2 + 1
+    kinds = [trace.kinds[each] for each in trace.makes.kinds[trace.makes.of(graphs[0])]]
+    assert ("int64", ()) in kinds  # how often batch norm was trained
+    assert not trace.notes
+
+
+def test_bits_that_differ_are_told_where_they_begin(traces):
+    """Without a tolerance: the operations that are fused into what gives other bits."""
+    found = compare(traces("eager"), traces("compiled"))
+    assert found.first.kind in {"fused", "operation"}
+    assert found.first.shown.index < 12
+
+
+@pytest.mark.parametrize("fault", compilings.FAULTS)
+def test_a_fault_is_found_at_its_first_operation(traces, fault):
+    """In the compiled run beside an eager one, and in an eager one: its kind and its line."""
+    kind, mark = compilings.FAULTS[fault]
+    for a, b in ((fault, "compiled"), ("compiled", fault)):
+        first = compare(traces(a), traces(b), RTOL).first
+        assert first is not None
+        assert first.kind == kind
+        assert first.shown.place.code.endswith(mark)
+        assert first.shown.compiled == (not mark)
+    first = compare(traces("eager"), traces(fault), RTOL).first
+    assert first is not None
+    assert first.kind in {"argument", "input", "only-a", "operation"}
+    assert first.shown.place.code.endswith(f"# {fault}")
+
+
+def test_threads_make_no_difference(traces):
+    """Beyond rounding."""
+    assert compare(traces("eager"), traces("threads"), RTOL).first is None

@@ -99,8 +99,7 @@ class Fixing:
         try:
             write(path, notebook.text, edit_file(notebook.text, edits))
         except OSError as error:
-            msg = f"its edits cannot be written: {error.strerror}"
-            raise UncheckableError(msg) from None
+            raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
         return replace(verdict, edits=made, seconds=took, written=True)
 
 

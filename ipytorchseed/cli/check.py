@@ -270,8 +270,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
         if not inside and path.suffix == ".ipynb":
             paths[path] = None  # it is told among the others
         elif not inside:
-            msg = f"there is no notebook in the folder {path}"
-            raise click.UsageError(msg)
+            raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))
     return list(paths)
 
@@ -301,8 +300,9 @@ def _consistent(ctx: click.Context) -> None:
     clashes = [(word, each) for word in _NOT_WITH if given[word] for each in _NOT_WITH[word]]
     for word, name in clashes:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            msg = f"--{word} and --{name} do not go together: --{word} runs each notebook once"
-            raise click.UsageError(msg)
+            raise click.UsageError(
+                f"--{word} and --{name} do not go together: --{word} runs each notebook once"
+            )
 
 
 def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
@@ -316,8 +316,9 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
     from ipytorchseed.receipts.reading import read
 
     if (receipt or against) and len(paths) > 1:
-        msg = f"a receipt is of one notebook, and {len(paths)} are named: name one"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"a receipt is of one notebook, and {len(paths)} are named: name one"
+        )
     try:
         return None if against is None else read(against, Places.here(str(paths[0])))
     except ReceiptError as error:
@@ -335,8 +336,9 @@ def _kept_by_git(paths: Sequence[Path]) -> None:
     lost = {path: why for path in paths if path.is_file() and (why := unsaved(path))}
     for path, why in lost.items():
         more = f", nor {len(lost) - 1} more" if len(lost) > 1 else ""
-        msg = f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
+        )
 
 
 def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -350,8 +352,7 @@ def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
     try:
         from papermill.cli import _resolve_type
     except ImportError:
-        msg = "-p needs papermill: pip install papermill"
-        raise click.UsageError(msg) from None
+        raise click.UsageError("-p needs papermill: pip install papermill") from None
     return {name: _resolve_type(value) for name, value in parameters}
 
 
@@ -367,8 +368,7 @@ def _writable(option: str, path: Path | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     except OSError as error:
-        msg = f"{option}: {path} cannot be written: {error.strerror}"
-        raise click.UsageError(msg) from None
+        raise click.UsageError(f"{option}: {path} cannot be written: {error.strerror}") from None
 
 
 @contextmanager

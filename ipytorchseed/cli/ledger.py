@@ -149,8 +149,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():
-        msg = f"no ledger yet at {_path()}"
-        raise _NoSuchNotebookError(msg)
+        raise _NoSuchNotebookError(f"no ledger yet at {_path()}")
     with _open(read_only=True) as opened:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
@@ -197,8 +196,7 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     found = found or [name for name in known if name.replace("\\", "/").endswith(f"/{notebook}")]
     if not found:
         there = _printable(", ".join(known)) or "none yet"
-        msg = f"no runs of a notebook {notebook!r}; there are: {there}"
-        raise _NoSuchNotebookError(msg)
+        raise _NoSuchNotebookError(f"no runs of a notebook {notebook!r}; there are: {there}")
     return [*found]
 
 
@@ -209,8 +207,9 @@ def _one(opened: Ledger, notebook: str) -> str:
         return path
     found = _chosen(opened, notebook)
     if len(found) > 1:
-        msg = f"{notebook!r} may be any of {_printable(', '.join(map(str, found)))}: name one"
-        raise _NoSuchNotebookError(msg)
+        raise _NoSuchNotebookError(
+            f"{notebook!r} may be any of {_printable(', '.join(map(str, found)))}: name one"
+        )
     return str(found[0])
 
 

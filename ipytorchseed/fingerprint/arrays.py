@@ -74,8 +74,7 @@ def _borrow(
     """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
     try:
         if dtype.hasobject:  # addresses, which then lead anywhere
-            msg = "its objects lie in another's memory"
-            raise UnreadableError(msg)  # noqa: TRY301 -- told as what is raised below
+            raise UnreadableError("its objects lie in another's memory")  # noqa: TRY301 -- told as what is raised below
         return read(walk), ""
     except UnreadableError as error:
         walk.unsee(anatomy(type(value)).name)

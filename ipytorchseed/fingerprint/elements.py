@@ -247,8 +247,7 @@ def is_there(tensor: Any) -> bool:  # noqa: ANN401
 def _refuse_capture(device: str) -> None:
     """Leave a CUDA graph that is being recorded alone."""
     if device == "cuda" and sys.modules["torch"].cuda.is_current_stream_capturing():
-        msg = "a CUDA graph is being recorded"
-        raise RuntimeError(msg)
+        raise RuntimeError("a CUDA graph is being recorded")
 
 
 def bits(tensor: Any) -> Any:  # noqa: ANN401

@@ -83,8 +83,7 @@ class Lent(Struct, frozen=True):
     def _ask(self, walk: Walk) -> None:
         if self.foreign and not walk.budget.foreign:
             walk.exact = False
-            msg = "its memory is another's, and not read now"
-            raise UnreadableError(msg)
+            raise UnreadableError("its memory is another's, and not read now")
 
     def copy(self, most: int | None = COPIED) -> Any:  # noqa: ANN401 -- numpy.ndarray
         """Copy all elements, as bytes in the order of their indices.
@@ -96,8 +95,7 @@ class Lent(Struct, frozen=True):
             UnreadableError: the memory is gone, or there is more in it.
         """
         if most is not None and self.size > most:
-            msg = "too large to be copied from a memory that may be gone"
-            raise UnreadableError(msg)
+            raise UnreadableError("too large to be copied from a memory that may be gone")
         import numpy as np
 
         return np.concatenate([np.array(piece, np.uint8) for piece in self.pieces(_free)])

@@ -83,14 +83,12 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
     except msgspec.ValidationError:
         head = _Head()
     if head.kind != KIND:
-        msg = f"not a receipt: its JSON does not say kind {KIND!r}; {_AGAIN}"
-        raise ValueError(msg)
+        raise ValueError(f"not a receipt: its JSON does not say kind {KIND!r}; {_AGAIN}")
     if head.schema != SCHEMA:
-        msg = (
+        raise ValueError(
             f"a receipt of schema {head.schema}, and this ipytorchseed reads schema {SCHEMA}:"
             " update it, or have the receipt written by the version that is here"
         )
-        raise ValueError(msg)
     _check(msgspec.json.decode(content))
     file = msgspec.json.decode(content, type=_File)
     values = {key: _value(each) for key, each in file.values.items()}
@@ -115,8 +113,7 @@ def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Finge
             told[name] = each_value(told[name], values.__getitem__)
     run = msgspec.convert(told, Run)
     if not 0 <= run.started < _LATEST:
-        msg = f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}"
-        raise ValueError(msg)
+        raise ValueError(f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}")
     return run
 
 

@@ -13,14 +13,14 @@ from ipytorchseed.fingerprint.lent import Lent, lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
 
-def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_array(value: Any, walk: Walk) -> Writing:
     """Write an array, a memory map, or an object of a subclass."""
     top = walk.top
     numpy = sys.modules["numpy"]
@@ -50,7 +50,7 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
 
 
-def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  # noqa: ANN401
+def _write_objects(plain: Any, walk: Walk) -> Bytes:
     """Digest an array of Python objects, without a copy of it."""
     hasher = xxh3_128()
     for span in walk.spans(plain.size):
@@ -66,9 +66,9 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 
 
 def _borrow(
-    value: Any,  # noqa: ANN401
+    value: Any,
     walk: Walk,
-    dtype: Any,  # noqa: ANN401
+    dtype: Any,
     read: Callable[[Walk], bytes],
 ) -> tuple[bytes, str]:
     """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
@@ -81,7 +81,7 @@ def _borrow(
         return b"unreadable", f", {error}"
 
 
-def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
+def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
     size = plain.nbytes
     if size == 0:
         return b""
@@ -98,7 +98,7 @@ def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
     return xxh3_128_digest(memoryview(taken.view(numpy.uint8)))
 
 
-def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
+def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:
     """Copy an array to contiguous memory, piece by piece."""
     if plain.nbytes <= buffers.CHUNK:
         flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
@@ -111,7 +111,7 @@ def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
         yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
 
 
-def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:  # noqa: ANN401
+def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:
     """Return the numbers of a short array of at most one dimension, if they can be read.
 
     Args:
@@ -129,7 +129,7 @@ def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | 
     return tuple(plain.reshape(-1).astype("f8").tolist())
 
 
-def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_number(value: Any, walk: Walk) -> Writing:
     """Write a scalar of numpy's."""
     numpy = sys.modules["numpy"]
     generic = numpy.generic
@@ -154,7 +154,7 @@ def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "number", shown, {"dtype": str(dtype)}, series, opaque=bool(lost))
 
 
-def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a dtype."""
     yield from ()
     told = str(value)

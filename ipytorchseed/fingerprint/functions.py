@@ -74,7 +74,7 @@ def _read_code(code: types.CodeType, walk: Walk) -> bytes:
     )  # fmt: skip
 
 
-def _constant(value: Any, walk: Walk) -> bytes:  # noqa: ANN401
+def _constant(value: Any, walk: Walk) -> bytes:
     """Write a constant; they nest as deep as the parser allows, a hundred levels."""
     kind = type(value)
     if kind is types.CodeType:
@@ -113,7 +113,7 @@ _cell = types.CellType.__dict__["cell_contents"].__get__
 _DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
 
 
-def cells(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+def cells(function: Any) -> list[tuple[str, object]]:
     """Return the variables of a closure that have a value."""
     found = []
     for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
@@ -124,7 +124,7 @@ def cells(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
     return found
 
 
-def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_function(value: Any, walk: Walk) -> Writing:
     """Write a function written in Python."""
     top = walk.top
     attributes = value.__dict__
@@ -154,7 +154,7 @@ def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "function", f"function {name}", parts)
 
 
-def _defaults(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+def _defaults(function: Any) -> list[tuple[str, object]]:
     """Return the arguments that have a default, and that."""
     code, by_place = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
@@ -166,7 +166,7 @@ def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
     return sorted([item for item in items if type(item[0]) is str], key=lambda item: item[0])
 
 
-def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a function written in C: by name, and by the object that it is bound to."""
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
@@ -180,7 +180,7 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
     return Draft(digest, "function", f"builtin function {value.__name__}")
 
 
-def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_method(value: Any, walk: Walk) -> Writing:
     """Write a bound method: the function and the object."""
     top = walk.top
     function = yield value.__func__
@@ -198,7 +198,7 @@ def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 _partial = {name: functools.partial.__dict__[name].__get__ for name in ("func", "args", "keywords")}
 
 
-def write_partial(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_partial(value: Any, walk: Walk) -> Writing:
     """Write a partial function."""
     top = walk.top
     tokens = yield from attribute_tokens([(n, read(value)) for n, read in _partial.items()], walk)
@@ -213,7 +213,7 @@ def write_partial(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 def wrapper_writer(word: str, *names: str) -> Writer:
     """Make a writer of what wraps functions, reading them under ``names``."""
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         items = [(name, _read(value, name)) for name in names]
         tokens = yield from attribute_tokens(items, walk)

@@ -75,7 +75,7 @@ class Lent(Struct, frozen=True):
             hasher.update(piece)
         return hasher.digest()
 
-    def copied(self, walk: Walk) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def copied(self, walk: Walk) -> Any:
         """Copy all elements, as bytes in the order of their indices. Raises as ``digest``."""
         self._ask(walk)
         return self.copy()
@@ -85,7 +85,7 @@ class Lent(Struct, frozen=True):
             walk.exact = False
             raise UnreadableError("its memory is another's, and not read now")
 
-    def copy(self, most: int | None = COPIED) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def copy(self, most: int | None = COPIED) -> Any:
         """Copy all elements, as bytes in the order of their indices.
 
         Args:
@@ -133,7 +133,7 @@ class Lent(Struct, frozen=True):
                 part = self._row(start) if count == 1 else self._rows(start, count)
                 yield from part.pieces(charge)
 
-    def _gathered(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def _gathered(self, charge: Callable[[int], None]) -> Any:
         """Copy the elements at once, as bytes in the order of their indices."""
         import numpy as np
 
@@ -163,7 +163,7 @@ class Lent(Struct, frozen=True):
         address = self.address + start * self.strides[0]
         return Lent(address, (count, *self.shape[1:]), self.strides, self.item, self.foreign)
 
-    def _gather(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def _gather(self, charge: Callable[[int], None]) -> Any:
         """Copy the elements, with what lies between where that is little."""
         import numpy as np
 
@@ -218,7 +218,7 @@ def _free(_: int) -> None:
     """Charge nothing for what is read."""
 
 
-def lent_array(value: Any) -> Lent | None:  # noqa: ANN401 -- numpy.ndarray
+def lent_array(value: Any) -> Lent | None:
     """Return where the elements of an array lie, if it is in a memory that may be gone."""
     owner = owner_of_array(value)
     if owner is Owner.LIBRARY:

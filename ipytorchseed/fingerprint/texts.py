@@ -21,7 +21,7 @@ _PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number shown by its digits
 
 
-def _plain(base: Any, value: Any) -> Any:  # noqa: ANN401
+def _plain(base: Any, value: Any) -> Any:
     """Return the plain number in an object of a subclass, past the methods it overrides."""
     if base is int:
         return value if type(value) is int else int.__add__(value, 0)
@@ -58,11 +58,11 @@ def _large(number: int, walk: Walk) -> bytes:
     return b"%d;" % size + xxh3_128_digest(raw)
 
 
-def number_writer(base: Any) -> Writer:  # noqa: ANN401
+def number_writer(base: Any) -> Writer:
     """Make a writer of large integers and of objects whose class extends a builtin number."""
     word = base.__name__
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         plain = _plain(base, value)
         token = LEAVES[id(base)](plain)
@@ -77,11 +77,11 @@ def number_writer(base: Any) -> Writer:  # noqa: ANN401
     return write
 
 
-def text_writer(base: Any) -> Writer:  # noqa: ANN401
+def text_writer(base: Any) -> Writer:
     """Make a writer of long texts and bytes, and of objects whose class extends them."""
     word = base.__name__
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         length = base.__len__(value)
         if length <= LONG:
@@ -108,7 +108,7 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
         view: Returns it.
     """
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         lost = ""
         with view(value) as memory:

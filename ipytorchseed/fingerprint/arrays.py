@@ -100,15 +100,8 @@ def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
 
 def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:
     """Copy an array to contiguous memory, piece by piece."""
-    if plain.nbytes <= buffers.CHUNK:
-        flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
-        yield memoryview(flat)
-        return
-    row = plain.nbytes // plain.shape[0]
-    rows = max(1, buffers.CHUNK // row)
-    for start in range(0, plain.shape[0], rows):
-        piece = plain[start : start + rows]
-        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
+    for piece in buffers.split(plain, plain.nbytes):
+        yield memoryview(numpy.ascontiguousarray(piece).reshape(-1).view(numpy.uint8))
 
 
 def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:

@@ -264,16 +264,9 @@ def bits(tensor: Any) -> Any:
 
 def _pieces(tensor: Any) -> Iterator[memoryview]:
     """Copy a tensor of integers to contiguous memory of the CPU, piece by piece."""
-    size = tensor.numel() * tensor.element_size()
-    if size <= buffers.CHUNK or tensor.dim() == 0:
-        copy = tensor.cpu().contiguous()
-        yield memory(copy.data_ptr(), size)
-        return
-    row = size // tensor.shape[0]
-    rows = max(1, buffers.CHUNK // row)
-    for start in range(0, tensor.shape[0], rows):
-        piece = tensor[start : start + rows]
-        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece)
+    for piece in buffers.split(tensor, tensor.numel() * tensor.element_size()):
+        copy = piece.cpu().contiguous()
+        yield memory(copy.data_ptr(), copy.numel() * copy.element_size())
 
 
 # --------------------------------------------------------------------------------------------------

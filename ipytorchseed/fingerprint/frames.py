@@ -8,7 +8,6 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import count_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
-from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -95,54 +94,40 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
                           "_name", "_no_setting_name", "_reset_identity"})  # fmt: skip
 
 
-def write_index(value: Any, walk: Walk) -> Writing:
-    """Write an Index, without the tables that it builds when values are looked up."""
+def index_state(value: Any) -> object:
+    """Return an Index without the tables that it builds when values are looked up."""
     fields = _fields(value)
-    wanted = [(name, fields.get(name)) for name in _OF_INDEX if name in fields]
-    tokens = yield from attribute_tokens(wanted, walk)
-    made = anatomy(type(value))
-    digest = xxh3_128_digest(b"index" + text(made.name) + join(tokens))
-    return Draft(digest, "index", made.title)
+    return [(name, fields[name]) for name in _OF_INDEX if name in fields]
 
 
 _OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
 
 
-def write_extension(value: Any, walk: Walk) -> Writing:
-    """Write an array of pandas' own, such as categories, times or nullable numbers."""
-    made = anatomy(type(value))
-    items = {name: item for name, item in made.attributes(value) if name not in _NOT_CONTENT}
+def extension_state(value: Any) -> object:
+    """Return an array of pandas' own, such as categories, times or nullable numbers."""
+    items = {n: item for n, item in anatomy(type(value)).attributes(value) if n not in _NOT_CONTENT}
     for name in ("_ndarray", "_dtype", "_pa_array"):
         if name not in items and hasattr(type(value), name):
             items[name] = getattr(value, name)
-    tokens = yield from attribute_tokens(sorted(items.items(), key=lambda item: item[0]), walk)
-    digest = xxh3_128_digest(b"extension" + text(made.name) + join(tokens))
-    return Draft(digest, "array", made.title)
+    return sorted(items.items(), key=lambda item: item[0])
 
 
-def write_arrow(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write Arrow's arrays and tables by the buffers that they consist of."""
+def arrow_state(value: Any) -> object:
+    """Return the buffers that Arrow's arrays and tables consist of."""
     chunks = value.chunks if hasattr(value, "chunks") else [value]
     told = []
     for chunk in chunks:
         buffers = [None if each is None else memoryview(each) for each in chunk.buffers()]
         told.append((str(chunk.type), len(chunk), chunk.offset, buffers))
-    token = yield told
-    made = anatomy(type(value))
-    return Draft(xxh3_128_digest(b"arrow" + text(made.name) + token), "array", made.title)
+    return told
 
 
-def write_moment(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a Timestamp or a Timedelta."""
-    made = anatomy(type(value))
-    unit, zone = str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
-    token = yield (value._value if hasattr(value, "_value") else value.value, unit, zone)  # noqa: SLF001
-    return Draft(xxh3_128_digest(b"moment" + text(made.name) + token), "time", made.title)
+def moment_state(value: Any) -> object:
+    """Return a Timestamp or a Timedelta."""
+    count = value._value if hasattr(value, "_value") else value.value  # noqa: SLF001 -- of pandas 2
+    return count, str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
 
 
-def write_dtype(value: Any, walk: Walk) -> Writing:
-    """Write a dtype of pandas' own."""
-    items = [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]
-    tokens = yield from attribute_tokens(items, walk)
-    name = anatomy(type(value)).name
-    return Draft(xxh3_128_digest(b"dtype" + text(name) + join(tokens)), "dtype", str(name))
+def dtype_state(value: Any) -> object:
+    """Return a dtype of pandas' own."""
+    return [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]

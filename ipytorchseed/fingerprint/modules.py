@@ -140,19 +140,13 @@ def _sort_fields(
                 hooks.append((name, _hooks(item, fields)))
         elif type(name) is str and not (item is None and name in _UNSET):
             plain.append((name, item))
-    if made.slots:
-        plain += _slots(made, module)
+    plain += made.slot_values(module)
     plain.sort(key=_name)
     return plain, hooks
 
 
 def _name(item: tuple[str, Any]) -> str:
     return item[0]
-
-
-def _slots(made: Anatomy, module: Any) -> list[tuple[str, Any]]:
-    names = {name for name, _ in made.slots}
-    return [item for item in made.attributes(module) if item[0] in names]
 
 
 def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:

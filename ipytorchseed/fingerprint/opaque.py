@@ -73,33 +73,24 @@ ITERTOOLS: tuple[type, ...] = tuple(
 )
 
 
-def write_iterator(value: Any, walk: Walk) -> Writing:
-    """Write a builtin iterator: what it goes through, and how far it is."""
-    made = anatomy(type(value))
-    walk.unsee(made.name)
+def iterator_position(value: Any) -> tuple[str, object]:
+    """Tell what a builtin iterator goes through, and how far it is."""
     kind: Any = type(value)
-    state = kind.__reduce__(value)
-    digest = yield from write_items(state[1:], walk)
-    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
-    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+    return anatomy(kind).title, kind.__reduce__(value)[1:]
 
 
-def write_referents(value: Any, walk: Walk) -> Writing:
-    """Write an iterator of ``itertools`` by what it holds: its position is that of what it reads.
+def referents(value: Any) -> tuple[str, object]:
+    """Tell what an iterator of ``itertools`` holds: its position is that of what it reads.
 
     Its ``__reduce__`` would tell more, but warns from Python 3.12 on and is gone in 3.14.
     """
-    made = anatomy(type(value))
-    walk.unsee(made.name)
     held = [each for each in gc.get_referents(value) if type(each) is not type]
     shown = ""
     if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
         shown = itertools.count.__repr__(value)  # the only one that counts by itself
     elif type(value) is itertools.repeat:
         shown = _times(value)
-    digest = yield from write_items([shown, *held], walk)
-    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
-    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+    return anatomy(type(value)).title, [shown, *held]
 
 
 def _times(value: Any) -> str:

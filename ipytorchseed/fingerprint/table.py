@@ -138,13 +138,13 @@ KINDS: tuple[Kind, ...] = (
     # pandas
     _kind(frames.write_frame, "pandas:DataFrame"),
     _kind(frames.write_series, "pandas:Series"),
-    _kind(frames.write_index, "pandas:Index"),
-    _kind(frames.write_extension, "pandas.api.extensions:ExtensionArray"),
-    _kind(frames.write_dtype, "pandas.api.extensions:ExtensionDtype"),
-    _kind(frames.write_moment, "pandas:Timestamp", "pandas:Timedelta"),
+    _kind(_state("index", frames.index_state), "pandas:Index"),
+    _kind(_state("array", frames.extension_state), "pandas.api.extensions:ExtensionArray"),
+    _kind(_state("dtype", frames.dtype_state), "pandas.api.extensions:ExtensionDtype"),
+    _kind(_state("time", frames.moment_state), "pandas:Timestamp", "pandas:Timedelta"),
     _kind(_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
           "pandas._libs.missing:NAType"),
-    _kind(frames.write_arrow, "pyarrow:Array", "pyarrow:ChunkedArray"),
+    _kind(_state("array", frames.arrow_state), "pyarrow:Array", "pyarrow:ChunkedArray"),
     # What keeps times of its own work, or identities
     _kind(objects.object_writer("object", _SEARCH_TIMES),
           "sklearn.model_selection._search:BaseSearchCV"),
@@ -158,8 +158,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
     _kind(objects.write_table_cell, "statsmodels.iolib.table:Cell"),
     # What cannot be seen into
-    _kind(opaque.write_iterator, *opaque.ITERATORS),
-    _kind(opaque.write_referents, *opaque.ITERTOOLS),
+    _kind(_at("iterator", opaque.iterator_position), *opaque.ITERATORS),
+    _kind(_at("iterator", opaque.referents), *opaque.ITERTOOLS),
     _kind(opaque.write_generator, types.GeneratorType, types.CoroutineType,
           types.AsyncGeneratorType),
     _kind(_at("file", opaque.memory_file), "io:BytesIO", "io:StringIO"),

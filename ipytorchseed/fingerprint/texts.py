@@ -63,13 +63,10 @@ def number_writer(base: Any) -> Writer:
     word = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         plain = _plain(base, value)
         token = LEAVES[id(base)](plain)
         more = yield from extra(value, walk, base)
         digest = xxh3_128_digest(word.encode() + more + (token or _large(plain, walk)))
-        if not top:
-            return Draft(digest, word)
         title = type.__dict__["__name__"].__get__(type(value))
         shown = repr(plain) if token and len(token) < _SHOWN else f"of {plain.bit_length():,} bits"
         return Draft(digest, word, f"{title} {shown}")
@@ -82,7 +79,6 @@ def text_writer(base: Any) -> Writer:
     word = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         length = base.__len__(value)
         if length <= LONG:
             token = LEAVES[id(base)](base.__getitem__(value, slice(None)))
@@ -91,8 +87,6 @@ def text_writer(base: Any) -> Writer:
             token = b"%d;" % length + body
         more = yield from extra(value, walk, base)
         digest = xxh3_128_digest(word.encode() + more + token)
-        if not top:
-            return Draft(digest, word)
         title = type.__dict__["__name__"].__get__(type(value))
         size = count(length, "character" if base is str else "byte")
         return Draft(digest, word, f"{title} of {size}", {"length": str(length)})
@@ -109,7 +103,6 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
     """
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         lost = ""
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
@@ -121,8 +114,6 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
                 body, lost = b"unreadable", f", {error}"
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
-        if not top:
-            return Draft(digest, word)
         line = f"{word} of {count(size, 'byte')}{lost}"
         return Draft(digest, word, line, {"length": str(size)}, opaque=bool(lost))
 

@@ -152,25 +152,17 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context,
     *,
     notebooks: Sequence[Path],
-    runs: int,
-    seed: int | None,
-    rerun: bool,
-    strict: bool,
     fix: bool,
     diff: bool,
     tag: bool,
     yes: bool,
-    saved: bool,
-    rtol: float | None,
     receipt: Path | None,
     against: Path | None,
     as_json: bool,
     junit: Path | None,
-    timeout: float | None,
-    jobs: int,
     engines: str | None,
-    kernel: str | None,
     parameters: Sequence[tuple[str, str]],
+    **how: Any,
 ) -> None:
     """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
 
@@ -198,17 +190,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         _kept_by_git(paths)
     way = Fixing(write=fix, tag=tag) if fix or diff else check_one
     options = Options(
-        runs=runs,
-        seed=seed,
-        rerun=rerun,
-        strict=strict,
-        saved=saved,
-        rtol=rtol,
+        **how,
         against=_there(paths, receipt, against),
         receipt=receipt is not None,
-        timeout=timeout,
-        kernel=kernel,
-        jobs=jobs,
         parameters=_values(parameters),
         prove=way is check_one,
     )

@@ -1,10 +1,16 @@
-"""A group of commands that answers a mistyped one with the nearest."""
+"""What commands share: a group that answers a mistyped one with the nearest, and an error."""
 
 from __future__ import annotations
 
 import click
 
 from ipytorchseed.errors import did_you_mean
+
+
+class UnreadableError(click.ClickException):
+    """One line; it exits as a usage error does."""
+
+    exit_code = 2
 
 
 class Commands(click.Group):

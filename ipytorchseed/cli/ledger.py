@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands
+from ipytorchseed.cli.commands import Commands, UnreadableError
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.prune import Limits
@@ -23,12 +23,6 @@ _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60,
 
 _GAP = 3
 """Characters between two columns."""
-
-
-class _NoSuchNotebookError(click.ClickException):
-    """One line; it exits as a word does that is none of those known."""
-
-    exit_code = 2
 
 
 class _Group(Commands):
@@ -149,7 +143,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():
-        raise _NoSuchNotebookError(f"no ledger yet at {_path()}")
+        raise UnreadableError(f"no ledger yet at {_path()}")
     with _open(read_only=True) as opened:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
@@ -195,8 +189,8 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     found = [name for name in known if name == notebook]
     found = found or [name for name in known if name.replace("\\", "/").endswith(f"/{notebook}")]
     if not found:
-        there = _printable(", ".join(known)) or "none yet"
-        raise _NoSuchNotebookError(f"no runs of a notebook {notebook!r}; there are: {there}")
+        there = ", ".join(known) or "none yet"
+        raise UnreadableError(f"no runs of a notebook {notebook!r}; there are: {there}")
     return [*found]
 
 
@@ -207,9 +201,7 @@ def _one(opened: Ledger, notebook: str) -> str:
         return path
     found = _chosen(opened, notebook)
     if len(found) > 1:
-        raise _NoSuchNotebookError(
-            f"{notebook!r} may be any of {_printable(', '.join(map(str, found)))}: name one"
-        )
+        raise UnreadableError(f"{notebook!r} may be any of {', '.join(map(str, found))}: name one")
     return str(found[0])
 
 
@@ -235,9 +227,9 @@ def _moved(run: Run) -> list[str]:
 
 
 def _table(runs: list[Run]) -> str:
-    from ipytorchseed.render.text import WIDTH, draw_table
+    from ipytorchseed.render.text import WIDTH, draw_table, visible
 
-    rows = [[_printable(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
+    rows = [[visible(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
     widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH
     if over > 0:  # the cell's text gives way
@@ -250,6 +242,8 @@ def _table(runs: list[Run]) -> str:
 
 
 def _cells(run: Run) -> dict[str, str]:
+    from ipytorchseed.render.timeline import label_of
+
     ended = "" if run.status == "ok" else f" {run.status}"
     return {
         "#": str(run.id),
@@ -257,14 +251,9 @@ def _cells(run: Run) -> dict[str, str]:
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)),
         "Took": f"{run.seconds:.1f} s{ended}",
         "Notebook": run.notebook.replace("\\", "/").rpartition("/")[2],
-        "Cell": next((line.strip() for line in run.source.splitlines() if line.strip()), ""),
+        "Cell": label_of(run.source),
         "Moved": ", ".join(_moved(run)),
     }
-
-
-def _printable(text: str) -> str:
-    """Return text that does to a terminal nothing but show itself."""
-    return "".join(each if each.isprintable() else " " for each in text)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -108,6 +108,11 @@ class Notebook(Struct, frozen=True):
         """The kernelspec that it names."""
         return str((self.node.metadata.get("kernelspec") or {}).get("name") or "python3")
 
+    @property
+    def runnable(self) -> list[Cell]:
+        """The cells that are run, in their order."""
+        return [cell for cell in self.cells if cell.count is not None]
+
     def line(self, cell: Cell) -> int:
         """Return the line of the file on which a cell is named, or the first."""
         found = re.search(rf'"id":\s*"{re.escape(cell.id)}"', self.text)

@@ -150,6 +150,7 @@ class _CheckCommand(click.Command):
 @click.pass_context
 def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context,
+    /,
     *,
     notebooks: Sequence[Path],
     fix: bool,

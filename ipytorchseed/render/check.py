@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import WIDTH, visible, wrap
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class CheckView(View):
     Args:
         checked: The result.
     """
+
+    template = "check"
 
     def __init__(self, checked: Checked) -> None:
         self.checked = checked
@@ -187,34 +189,18 @@ class CheckView(View):
             parts += ["", *(wrap(note, first="Note: ") for note in self.notes)]
         return "\n".join(parts)
 
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("check", view=self, checked=self.checked)
-
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         checked, culprit = self.checked, self.checked.culprit
-        first = None
-        if culprit is not None:
-            first = {
-                "operation": culprit.operation,
-                "line": culprit.line,
-                "index": culprit.index,
-                "inputs_equal": True,
-            }
-        return json.dumps(
-            {
-                "schema": 1,
-                "reproducible": checked.reproducible,
-                "runs": checked.runs,
-                "differences": [
-                    {"what": each.what, "name": each.name, "detail": each.detail}
-                    for each in checked.differences
-                ],
-                "first_divergence": first,
-                "with_flags": checked.with_flags,
-            }
-        )
+        first = culprit and {**pick(culprit, "operation", "line", "index"), "inputs_equal": True}
+        differences = [pick(each, "what", "name", "detail") for each in checked.differences]
+        return json.dumps({
+            "schema": 1,
+            **pick(checked, "reproducible", "runs"),
+            "differences": differences,
+            "first_divergence": first,
+            "with_flags": checked.with_flags,
+        })  # fmt: skip
 
 
 def _name(difference: Difference) -> str:

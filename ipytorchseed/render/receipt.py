@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
@@ -63,13 +64,7 @@ def receipt_json(scope: deterministic) -> str:
                 for name, before, within in scope.changes
             ],
             "alerts": [
-                {
-                    "operation": alert.operation,
-                    "line": alert.line,
-                    "forward": alert.forward,
-                    "count": alert.count,
-                    "instead": alert.instead,
-                }
+                pick(alert, "operation", "line", "forward", "count", "instead")
                 for alert in scope.alerts
             ],
             "restored": not scope.stuck,

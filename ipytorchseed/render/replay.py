@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
@@ -33,6 +32,8 @@ class PlanView(View):
         plan: The plan; with at least one step.
         kernel: The kernel that asks.
     """
+
+    template = "replay"
 
     def __init__(self, plan: Plan, kernel: str) -> None:
         self.plan = plan
@@ -66,18 +67,10 @@ class PlanView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        columns: dict[str, dict[str, Any]] = {
-            "Run": {"no_wrap": True},
-            "Cell": {"no_wrap": True},
-            "For": {"overflow": "fold"},
-            "Took": {"no_wrap": True},
-        }
+        whole = {"no_wrap": True}
+        columns = {"Run": whole, "Cell": whole, "For": {"no_wrap": False}, "Took": whole}
         table = draw_table(self.title, columns, self.rows)
         return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("replay", view=self)
 
 
 class ReplayView(View):
@@ -90,6 +83,8 @@ class ReplayView(View):
         shared: What could not be copied, and an undo does not put back.
         causes: Why the cell gave another result before; all of that was put back.
     """
+
+    template = "replayed"
 
     def __init__(
         self,
@@ -144,10 +139,6 @@ class ReplayView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), wrap(" ".join(self.remarks), first="")]
         return "\n".join([*parts, *(["", self.why.text()] if self.why is not None else [])])
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("replayed", view=self, why="" if self.why is None else self.why.html())
 
 
 def say_outside(plan: Plan, kernel: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
@@ -23,6 +22,8 @@ class WhoView(View):
         traces: What was seen of it; at least one.
         kernel: The kernel that asks.
     """
+
+    template = "who"
 
     def __init__(self, run: Run, traces: Sequence[Trace], kernel: str) -> None:
         self.run = run
@@ -83,21 +84,12 @@ class WhoView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [visible(self.title)]
         if self.draws:
-            columns: dict[str, dict[str, Any]] = {
-                "Source": {"overflow": "fold"},
-                "Numbers": {"justify": "right"},
-                "Times": {"justify": "right"},
-                "Operation": {"overflow": "fold"},
-                "Line": {"justify": "right"},
-                "Module": {"overflow": "fold"},
-            }
+            fold, right = {"overflow": "fold"}, {"justify": "right"}
+            columns = {"Source": fold, "Numbers": right, "Times": right, "Operation": fold,
+                       "Line": right, "Module": fold}  # fmt: skip
             parts = [draw_table(self.title, columns, self.rows)]
         parts += [wrap(remark, first="") for remark in self.remarks]
         return "\n".join(parts)
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("who", view=self)
 
     def code(self, line: str) -> str:
         """Return the text of a line of the cell."""

@@ -7,11 +7,14 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from ipytorchseed.render.charted import charted
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
@@ -266,24 +269,13 @@ class WhyView(View):
                 "schema": 1,
                 "cell": {"id": said.run.cell, "label": label_of(said.run.source)},
                 "run": _run(said.run),
-                "against": None if said.against is None else _run(said.against),
-                "again": None if said.again is None else _run(said.again),
-                "verdict": said.verdict,
-                "message": said.message,
-                "changed": [
-                    {"what": change.what, "name": change.name, "detail": change.detail}
-                    for change in said.changed
-                ],
+                "against": said.against and _run(said.against),
+                "again": said.again and _run(said.again),
+                **pick(said, "verdict", "message"),
+                "changed": [pick(change, "what", "name", "detail") for change in said.changed],
                 "causes": [cause_json(cause) for cause in said.causes],
-                "mend": {
-                    "commands": said.mend.commands,
-                    "complete": said.mend.complete,
-                    "obstacle": said.mend.obstacle,
-                },
-                "cleared": [
-                    {"kind": each.kind, "name": each.name, "message": each.message}
-                    for each in said.cleared
-                ],
+                "mend": to_builtins(said.mend),
+                "cleared": to_builtins(said.cleared),
             }
         )
 
@@ -306,14 +298,12 @@ def suspect(it: Cause | Cleared) -> str:
 def cause_json(cause: Cause) -> dict[str, object]:
     """Return a cause as other programs read it."""
     return {
-        "kind": cause.kind,
-        "name": cause.name,
+        **pick(cause, "kind", "name"),
         "blame": [
             {"execution_count": each.run and each.run.execution_count, "how": each.how}
             for each in cause.blame
         ],
-        "message": cause.message,
-        "fix": cause.fix,
+        **pick(cause, "message", "fix"),
         "proof": cause.finding.level,
         "experiment": cause.finding.how,
     }
@@ -345,4 +335,4 @@ def _name(change: Change) -> str:
 
 def _run(run: Run) -> dict[str, object]:
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started))
-    return {"execution_count": run.execution_count, "kernel": run.kernel, "started": started}
+    return {**pick(run, "execution_count", "kernel"), "started": started}

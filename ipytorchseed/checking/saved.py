@@ -65,9 +65,8 @@ class SavedVerdict(Verdict, frozen=True):
     in_order: bool = True
 
     @property
-    def origin(self) -> CellVerdict | None:
-        """The first cell that differs: of the run that was saved, outputs are all that is known."""
-        return self.first
+    def origin(self) -> None:
+        """None: of the run that was saved, outputs are all that is known."""
 
     def count(self, found: Found) -> int:
         """Count the cells of which that was found."""

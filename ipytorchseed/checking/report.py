@@ -18,6 +18,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -172,8 +173,8 @@ def _cells(verdict: Verdict) -> Iterator[str]:
 def _mended(verdict: Verdict) -> Iterator[str]:
     """Say with which edits a notebook repeats that did not."""
     made = verdict.edits or ()
-    edits = "1 edit" if len(made) == 1 else f"{len(made)} edits"
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
+    edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
     yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ipytorchseed.cli.commands import Commands, UnreadableError
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.prune import Limits
@@ -95,11 +96,11 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         removed = opened.tidy()
         after = opened.counts()
     click.echo(
-        f"removed {_many(removed.runs, 'run')}, {_many(removed.states, 'state')},"
-        f" {_many(removed.values, 'value')} and {_many(removed.seeds, 'entry', 'entries')} of the"
+        f"removed {many(removed.runs, 'run')}, {many(removed.states, 'state')},"
+        f" {many(removed.values, 'value')} and {many(removed.seeds, 'entry', 'entries')} of the"
         f" log of seeds: {(before - after.bytes) / _MEGABYTE:.1f} MB"
     )
-    click.echo(f"{_many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")
+    click.echo(f"{many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")
 
 
 @ledger.command()
@@ -115,7 +116,7 @@ def verify(ctx: click.Context) -> None:
         click.echo(f"{opened.path} is damaged: move it away, and a new one is begun", err=True)
         ctx.exit(1)
     click.echo(
-        f"{opened.path} is sound: {_many(held.runs, 'run')}, {_many(held.states, 'state')},"
+        f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"
         f" {held.bytes / _MEGABYTE:.1f} MB"
     )
 
@@ -278,7 +279,3 @@ def _plan(limits: Limits) -> str:
         f"Drop runs older than {limits.runs_days:g} days, states unused for"
         f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
     )
-
-
-def _many(count: int, one: str, more: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.render.text import draw_table
 from ipytorchseed.render.view import View
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ class AlertTable(View):
     template = "alerts"
 
     def __init__(self, alerts: Sequence[Alert]) -> None:
-        what = "1 operation" if len(alerts) == 1 else f"{len(alerts)} operations"
+        what = many(len(alerts), "operation")
         self.title = f"{what} ran without a deterministic algorithm and may not repeat:"
         self.codes = [alert.code for alert in alerts]
         self.rows = [

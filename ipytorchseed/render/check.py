@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from ipytorchseed.session.outcome import Difference
@@ -113,7 +114,7 @@ class CheckView(View):
                 " torch"
             )
             said.append(f"{entry.operation}{line} {what}.")
-        said += [f"{each.message[:1].upper()}{each.message[1:]}." for each in checked.suspects]
+        said += [sentence(each.message) for each in checked.suspects]
         if entry is not None and not checked.suspects:
             said.append("Nothing was found that can account for it.")
         return said
@@ -155,7 +156,7 @@ class CheckView(View):
     @property
     def notes(self) -> list[str]:
         """Sentences on what could not be copied, seen or promised."""
-        return [f"{note[:1].upper()}{note[1:]}." for note in self.checked.notes]
+        return [*map(sentence, self.checked.notes)]
 
     @property
     def listed(self) -> list[tuple[str, str]]:

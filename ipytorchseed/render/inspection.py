@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from ipytorchseed.receipts.record import each_text
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.text import visible
@@ -29,11 +31,7 @@ NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
 
 def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
     """Return a model with everything in it as text may be shown; names agree as they did."""
-    if isinstance(model, str):
-        return visible(model, lines=True)
-    if isinstance(model, dict):
-        return {visible_model(name): visible_model(each) for name, each in model.items()}
-    return [*map(visible_model, model)] if isinstance(model, (list, tuple)) else model
+    return each_text(model, partial(visible, lines=True))
 
 
 def chip_model(digest: str | None) -> list[object] | None:

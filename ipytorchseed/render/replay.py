@@ -12,6 +12,7 @@ from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
 from ipytorchseed.why.case import run_name
 from ipytorchseed.why.explanation import Mend
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,7 @@ class ReplayView(View):
         before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
-            said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
+            said += map(sentence, self._plan.doubts)
         elif self._causes:
             names = ", ".join(map(suspect, self._causes))
             several = "s, together" if len(self._causes) > 1 else ""

@@ -15,6 +15,7 @@ from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,10 +90,9 @@ class RngView(View):
 
 def _aside(count: int) -> str:
     """Say how many runs are not listed."""
-    runs = "1 run" if count == 1 else f"{count} runs"
-    return (
-        f"Not listed: {runs} that only looked, or could not be parsed. %rng --all" if count else ""
-    )
+    if not count:
+        return ""
+    return f"Not listed: {many(count, 'run')} that only looked, or could not be parsed. %rng --all"
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:

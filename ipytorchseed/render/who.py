@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
+from ipytorchseed.why.words import many, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +40,8 @@ class WhoView(View):
         name = run_name(self.run, self.kernel)
         if not self.draws:
             return f"No draw was seen in {name}, of {self.traced:,} operations."
-        sources = len({draw.source for draw in self.draws})
-        many = "1 source" if sources == 1 else f"{sources} sources"
-        seen = "1 operation" if self.traced == 1 else f"{self.traced:,} operations"
-        return f"Who drew in {name}: {many}, {seen}"
+        sources = many(len({draw.source for draw in self.draws}), "source")
+        return f"Who drew in {name}: {sources}, {many(self.traced, 'operation')}"
 
     @property
     def unseen(self) -> list[str]:
@@ -63,7 +62,7 @@ class WhoView(View):
         if self.unseen:
             names = ", ".join(self.unseen)
             said.append(f"Moved as well, it is not known on which line: {names}.")
-        return said + [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
+        return [*said, *map(sentence, self.notes)]
 
     @property
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:

@@ -19,6 +19,7 @@ from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.unknown import say_unseen
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,7 @@ class WhyView(View):
             said_of_cell = re.sub("^the cell", "The cell", unseen)
             return f"{said_of_cell}. If it is not that, {_CHECK}."
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
-        return " ".join(filter(None, map(_sentence, (notes, _CHECK))))
+        return " ".join(filter(None, map(sentence, (notes, _CHECK))))
 
     @property
     def one_reason(self) -> str:
@@ -307,11 +308,6 @@ def cause_json(cause: Cause) -> dict[str, object]:
         "proof": cause.finding.level,
         "experiment": cause.finding.how,
     }
-
-
-def _sentence(clause: str) -> str:
-    """Write a clause as a sentence; nothing for none."""
-    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
 def _is_step(change: Change) -> bool:

@@ -12,6 +12,7 @@ from ipytorchseed.why.mend import find_mend, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +71,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     mend = Mend()
     if causes:
         causes = with_rivals(case, with_roots(case, causes))
-        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-        message = f"{begin}: {count} found{f'; {say(case, unknown)}' if unknown else ''}"
+        message = f"{begin}: {many(len(causes), 'cause')} found"
+        message += f"; {say(case, unknown)}" if unknown else ""
         mend = find_mend(case, causes, present)
         causes = with_fixes(causes, mend)
     elif unknown:

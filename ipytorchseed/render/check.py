@@ -133,7 +133,7 @@ class CheckView(View):
         return said
 
     @property
-    def mend(self) -> list[str]:
+    def remedies(self) -> list[str]:
         """Sentences on what helps."""
         checked = self.checked
         said = []
@@ -180,8 +180,8 @@ class CheckView(View):
             code = visible(f"{culprit.line}: {culprit.code}")
             parts.append(f"      {code}"[:WIDTH].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
-        if self.mend:
-            parts += ["", *(wrap(each, first="") for each in self.mend)]
+        if self.remedies:
+            parts += ["", *(wrap(each, first="") for each in self.remedies)]
         if self.listed:
             parts += ["", f"Differs between {_times(checked.runs)}"]
             parts += [wrap(f"{name}: {detail}", first="  ") for name, detail in self.listed]

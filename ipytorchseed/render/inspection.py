@@ -12,7 +12,7 @@ from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip
-from ipytorchseed.render.why import own_mend, suspect
+from ipytorchseed.render.why import own_remedy, suspect
 from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def why_model(view: WhyView) -> Model:
                 "page": cause_page(cause.kind, cause.name),
                 "message": cause.message,
                 "proof": cause.proof,
-                "mend": own_mend(cause),
+                "mend": own_remedy(cause),
                 "chips": [chip_model(each) for each in view.begun(cause.name)]
                 if cause.kind == "rng"
                 else [],
@@ -151,7 +151,7 @@ def why_model(view: WhyView) -> Model:
             for cause in said.causes
         ],
         "back": view.way_back,
-        "mend": [*said.mend.commands],
+        "mend": [*said.remedy.commands],
         "next": view.next_step,
         "changed": [[change.name or change.what, change.detail] for change in view.shown],
         "more": view.more,

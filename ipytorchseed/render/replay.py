@@ -11,7 +11,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
 from ipytorchseed.why.case import run_name
-from ipytorchseed.why.explanation import Mend
+from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class ReplayView(View):
         shared: Sequence[str] = (),
         causes: Sequence[Cause] = (),
     ) -> None:
-        self.explanation = replace(explanation, mend=Mend())
+        self.explanation = replace(explanation, remedy=Remedy())
         self._plan = plan
         self._shared = shared
         self._causes = causes

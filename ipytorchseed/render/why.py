@@ -176,12 +176,12 @@ class WhyView(View):
     @property
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
-        mend = self.explanation.mend
-        if mend.complete:
+        remedy = self.explanation.remedy
+        if remedy.complete:
             return "To get the earlier result back:"
-        if mend.commands:
-            return f"To get the earlier result back, if it can be ({mend.obstacle}):"
-        return f"No way back to the earlier result: {mend.obstacle}." if mend.obstacle else ""
+        if remedy.commands:
+            return f"To get the earlier result back, if it can be ({remedy.obstacle}):"
+        return f"No way back to the earlier result: {remedy.obstacle}." if remedy.obstacle else ""
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
@@ -229,14 +229,14 @@ class WhyView(View):
         for cause in said.causes:
             parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
-            parts += [wrap(line, first="      mend: ") for line in self._mend(cause).splitlines()]
+            parts += [wrap(line, first="      mend: ") for line in self._remedy(cause).splitlines()]
             if self.finding(cause):
                 parts.append(wrap(self.finding(cause), first="      "))
         if self.one_reason:
             parts.append(wrap(self.one_reason, first="  "))
         if self.way_back:
             parts += ["", wrap(self.way_back, first="")]
-            parts += [f"    {visible(command)}" for command in said.mend.commands]
+            parts += [f"    {visible(command)}" for command in said.remedy.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:
@@ -254,13 +254,13 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_mend": self._mend, "suspect": suspect, "mark": mark}
+        words = {"name": _name, "own_remedy": self._remedy, "suspect": suspect, "mark": mark}
         return fill("why", view=self, said=self.explanation, **words)
 
-    def _mend(self, cause: Cause) -> str:
+    def _remedy(self, cause: Cause) -> str:
         """Return what mends a cause; there is no way back to a run elsewhere that does."""
         against = self.explanation.against
-        return cause.fix if against is not None and against.receipt else own_mend(cause)
+        return cause.fix if against is not None and against.receipt else own_remedy(cause)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
@@ -275,7 +275,7 @@ class WhyView(View):
                 **pick(said, "verdict", "message"),
                 "changed": [pick(change, "what", "name", "detail") for change in said.changed],
                 "causes": [cause_json(cause) for cause in said.causes],
-                "mend": to_builtins(said.mend),
+                "mend": to_builtins(said.remedy),
                 "cleared": to_builtins(said.cleared),
             }
         )
@@ -286,7 +286,7 @@ def mark(cause: Cause) -> str:
     return "·" if cause.finding.level == CLEARED else "▲"
 
 
-def own_mend(cause: Cause) -> str:
+def own_remedy(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
     return "" if cause.goes_back else cause.fix
 

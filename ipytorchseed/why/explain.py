@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Mend
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
-from ipytorchseed.why.mend import find_mend, with_fixes
+from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
@@ -68,13 +68,13 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)
     begin = f"{case.name(run)} differs from {case.name(against)}"
-    mend = Mend()
+    remedy = Remedy()
     if causes:
         causes = with_rivals(case, with_roots(case, causes))
         message = f"{begin}: {many(len(causes), 'cause')} found"
         message += f"; {say(case, unknown)}" if unknown else ""
-        mend = find_mend(case, causes, present)
-        causes = with_fixes(causes, mend)
+        remedy = find_remedy(case, causes, present)
+        causes = with_fixes(causes, remedy)
     elif unknown:
         message = f"{begin}, and nothing that was looked at does, but {say(case, unknown)}"
     elif case.two_cells:
@@ -94,7 +94,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         changed,
         tuple(causes),
         tuple(cleared),
-        mend,
+        remedy,
         unknown,
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.commands import flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -58,35 +59,15 @@ class _CheckCommand(click.Command):
     type=click.IntRange(0, _LARGEST_SEED),
     help="Seed python, numpy and torch with N before the first cell.",
 )
-@click.option(
-    "--rerun",
-    is_flag=True,
-    help="One kernel, every cell a second time, from the last one back: is each safe to run again?",
+@flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
+@flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")
+@flag("--fix", "Write the few edits that make a notebook repeat, if they do; in fresh kernels.")
+@flag("--diff", "Show these edits, and write nothing.")
+@flag(
+    "--tag", "With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies."
 )
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Cells that show the same and leave other values behind are a difference, too.",
-)
-@click.option(
-    "--fix",
-    is_flag=True,
-    help="Write the few edits that make a notebook repeat, if they do; in fresh kernels.",
-)
-@click.option("--diff", is_flag=True, help="Show these edits, and write nothing.")
-@click.option(
-    "--tag",
-    is_flag=True,
-    help="With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies.",
-)
-@click.option(
-    "--yes", is_flag=True, help="With --fix: also write files that git could not bring back."
-)
-@click.option(
-    "--saved",
-    is_flag=True,
-    help="One fresh kernel: are the outputs that are saved in the file still true?",
-)
+@flag("--yes", "With --fix: also write files that git could not bring back.")
+@flag("--saved", "One fresh kernel: are the outputs that are saved in the file still true?")
 @click.option(
     "--rtol",
     metavar="R",
@@ -105,7 +86,7 @@ class _CheckCommand(click.Command):
     type=click.Path(path_type=Path),
     help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@in_json
 @click.option(
     "--junit",
     metavar="FILE",

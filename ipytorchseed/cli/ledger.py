@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands, UnreadableError
+from ipytorchseed.cli.commands import Commands, UnreadableError, flag, in_json
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def path() -> None:
 @click.option(
     "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
     with _open(read_only=True, as_json=as_json) as opened:
@@ -79,7 +79,7 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @click.option(
     "--size", metavar="MB", type=click.FloatRange(min=1), help="Drop the oldest above this size."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--yes", "Do not ask.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop what is old or too much, and give its room back.
 

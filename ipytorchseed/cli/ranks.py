@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ipytorchseed.cli.commands import UnreadableError
+from ipytorchseed.cli.commands import UnreadableError, in_json
 
 _DIFFER = 1
 
@@ -20,7 +20,7 @@ _DIFFER = 1
     metavar="same|distinct SOURCE",
     help="What a source should be in all ranks; more than once for several.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
     """Say which rank parted first, at which step, and in what.
 

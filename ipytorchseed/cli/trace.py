@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.cli.commands import Commands, UnreadableError
+from ipytorchseed.cli.commands import Commands, UnreadableError, in_json
 
 
 @click.group(cls=Commands)
@@ -24,7 +24,7 @@ def trace() -> None:
     help="Take results for the same that differ by at most R, beside their greatest value or their"
     " norm; for traces with summaries.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@in_json
 @click.option(
     "--html",
     metavar="FILE",

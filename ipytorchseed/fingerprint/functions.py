@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -186,26 +185,14 @@ def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     return Draft(digest, "method", f"method {name} of {anatomy(type(value.__self__)).title}", parts)
 
 
-_partial = {name: functools.partial.__dict__[name].__get__ for name in ("func", "args", "keywords")}
-
-
-def write_partial(value: Any, walk: Walk) -> Writing:
-    """Write a partial function."""
-    tokens = yield from attribute_tokens([(n, read(value)) for n, read in _partial.items()], walk)
-    attributes = anatomy(type(value)).dictionary(value) or {}
-    others = yield attributes
-    digest = xxh3_128_digest(b"partial" + join(tokens) + others)
-    return Draft(digest, "partial", "partial function", {n: digest_of(t) for n, t in tokens})
-
-
-def wrapper_writer(word: str, *names: str) -> Writer:
+def wrapper_writer(word: str, *names: str, kind: str = "function") -> Writer:
     """Make a writer of what wraps functions, reading them under ``names``."""
 
     def write(value: Any, walk: Walk) -> Writing:
         items = [(name, _read(value, name)) for name in names]
         tokens = yield from attribute_tokens(items, walk)
         digest = xxh3_128_digest(word.encode() + join(tokens))
-        return Draft(digest, "function", word, {name: digest_of(token) for name, token in tokens})
+        return Draft(digest, kind, word, {name: digest_of(token) for name, token in tokens})
 
     return write
 

@@ -29,7 +29,7 @@ from ipytorchseed.fingerprint.walk import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 SERIES = 8192
 """Numbers kept as values at most."""
@@ -119,34 +119,13 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
         return None
     if _all_of(float, items):
         return tuple(items)
-    if _all_of(int, items):
-        try:
-            return tuple(map(float, items))
-        except OverflowError:
-            return None
-    found: list[float] = []
-    for item in items:
-        one = number(item)
-        if one is None:
-            return None
-        found += one
-    return tuple(found)
+    numbers = [number(item) for item in items]
+    return tuple(one for each in numbers if each for one in each) if all(numbers) else None
 
 
-def sequence_writer(
-    word: str,
-    base: Any,
-    copy: Callable[[Any], Sequence[Any]],
-    read: Callable[[Any, int, Walk], Iterator[Sequence[Any]]],
-) -> Writer:
-    """Make a writer of sequences.
-
-    Args:
-        word: The kind.
-        base: The builtin type.
-        copy: Takes the items of a short one.
-        read: Takes the items of one of that length in batches: all, or the ends and some between.
-    """
+def sequence_writer(base: Any) -> Writer:
+    """Make a writer of sequences of a builtin type."""
+    word: str = base.__name__
     tag = word.encode()
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -154,7 +133,7 @@ def sequence_writer(
         length = base.__len__(value)
         series: Sequence[Any] = ()
         if length < _FEW:  # most: without another generator
-            series = copy(value)
+            series = [*base.__iter__(value)]
             tokens = []
             for item in series:
                 leaf = LEAVES.get(id(type(item)))
@@ -163,7 +142,7 @@ def sequence_writer(
             digest = b"".join(tokens)
         else:
             hasher = xxh3_128()
-            for batch in read(value, length, walk):
+            for batch in _batches(base, value, length, walk):
                 hasher.update((yield from write_batch(batch, walk)))
                 if top and length <= SERIES:
                     series = [*series, *batch]
@@ -187,12 +166,11 @@ def sequence_writer(
 _limit = deque.__dict__["maxlen"].__get__
 
 
-def _list(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    return (list.__getitem__(value, span) for span in walk.spans(length))
-
-
-def _tuple(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    return (tuple.__getitem__(value, span) for span in walk.spans(length))
+def _batches(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
+    """Take the items of a sequence in batches: all, or the ends and some between."""
+    if base is deque:
+        return _deque(value, length, walk)
+    return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
 def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
@@ -204,11 +182,6 @@ def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
             yield [deque.__getitem__(value, place) for place in range(*span.indices(length))]
         except IndexError:  # another thread took items away
             raise SpentError from None
-
-
-write_list = sequence_writer("list", list, list.copy, _list)
-write_tuple = sequence_writer("tuple", tuple, lambda it: tuple.__getitem__(it, slice(None)), _tuple)
-write_deque = sequence_writer("deque", deque, lambda it: [*deque.__iter__(it)], _deque)
 
 
 # --------------------------------------------------------------------------------------------------

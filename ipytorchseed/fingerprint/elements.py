@@ -182,11 +182,8 @@ class Own(Struct):
         each = min(max(1, block // item), count)
         begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
-        index = []
-        for length in reversed(at.shape(tensor)):
-            index.append((places % length).to(self.device))
-            places = places.div(length, rounding_mode="floor")
-        taken = bits(tensor)[tuple(reversed(index))].cpu().contiguous()
+        index = torch.unravel_index(places, at.shape(tensor))
+        taken = bits(tensor)[tuple(each.to(self.device) for each in index)].cpu().contiguous()
         return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 

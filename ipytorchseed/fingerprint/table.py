@@ -49,12 +49,12 @@ _BAR_TIMES = frozenset({
 
 KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
-    (containers.write_list, list),
-    (containers.write_tuple, tuple),
+    (containers.sequence_writer(list), list),
+    (containers.sequence_writer(tuple), tuple),
     (containers.write_dict, dict),
     (containers.set_writer(set), set),
     (containers.set_writer(frozenset), frozenset),
-    (containers.write_deque, deque),
+    (containers.sequence_writer(deque), deque),
     (objects.object_writer("namespace"), types.SimpleNamespace),
     (texts.text_writer(str), str),
     (texts.text_writer(bytes), bytes),

@@ -128,7 +128,7 @@ def line_words(line: Line) -> str:
 def why_model(view: WhyView) -> Model:
     """Return an explanation."""
     said = view.explanation
-    states = [{} if run is None else run.begun for run in (said.against, said.run)]
+    began = [name for run in (said.against, said.run) if run is not None for name in run.begun]
     return {
         "run": said.run.id,
         "against": None if said.against is None else said.against.id,
@@ -144,9 +144,7 @@ def why_model(view: WhyView) -> Model:
                 "message": cause.message,
                 "proof": cause.proof,
                 "mend": own_remedy(cause),
-                "chips": [chip_model(each) for each in view.begun(cause.name)]
-                if cause.kind == "rng"
-                else [],
+                "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }
             for cause in said.causes
         ],
@@ -157,10 +155,7 @@ def why_model(view: WhyView) -> Model:
         "more": view.more,
         "curves": [_curves_model(name, *pair) for name, pair in view.series],
         "cleared": [[suspect(each), each.message] for each in said.cleared],
-        "begun": [
-            [name, *(chip_model(side.get(name)) for side in states)]
-            for name in dict.fromkeys([*states[0], *states[1]])
-        ],
+        "begun": [[name, *map(chip_model, view.begun(name))] for name in dict.fromkeys(began)],
     }
 
 

@@ -78,7 +78,7 @@ class Pair:
 
     def __init__(self, before: Runs, after: Records) -> None:
         self._before, self._after = before, after
-        self._clocks = _Clocks()
+        self._timed: set[str] = set()  # variables that hold nothing but what a clock said
         begins = before.begins(), after.begins()
         self.unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
@@ -112,7 +112,7 @@ class Pair:
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
-        if not shown and self._clocks.only_read(kept, against, run, causes):
+        if not shown and self._only_clocks(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
@@ -149,6 +149,29 @@ class Pair:
         if self._one_kernel:
             return tuple(map(for_rerun, said.causes))
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
+
+    def _only_clocks(
+        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
+    ) -> bool:
+        """Tell whether a cell differs only in times that it read off a clock.
+
+        Args:
+            changes: The variables and sources in which it differs.
+            against: The earlier run.
+            run: The later run.
+            causes: What accounts for it.
+        """
+        names = {change.name for change in changes if change.what == "variable"}
+        numbers = all(_is_time(against, run, name) for name in names)
+        clocks = all(
+            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            or (cause.kind == "input" and cause.name in self._timed)
+            for cause in causes
+        )
+        if not causes or not clocks or not numbers or len(names) < len(changes):
+            return False
+        self._timed |= names
+        return True
 
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
@@ -188,36 +211,6 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 """What people call the part of a value that is a time."""
-
-
-class _Clocks:
-    """Remembers which variables hold nothing but what a clock said, cell after cell."""
-
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-
-    def only_read(
-        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
-    ) -> bool:
-        """Tell whether a cell differs only in times that it read off a clock.
-
-        Args:
-            changes: The variables and sources in which it differs.
-            against: The earlier run.
-            run: The later run.
-            causes: What accounts for it.
-        """
-        names = {change.name for change in changes if change.what == "variable"}
-        numbers = all(_is_time(against, run, name) for name in names)
-        clocks = all(
-            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
-            or (cause.kind == "input" and cause.name in self._names)
-            for cause in causes
-        )
-        if not causes or not clocks or not numbers or len(names) < len(changes):
-            return False
-        self._names |= names
-        return True
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:

@@ -108,4 +108,4 @@ def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
 
 def _open_inspector(extension: Any) -> Any:  # noqa: ANN401 -- as above
     """Make the inspector, when it is first asked for: it brings the widget stack."""
-    return import_module("ipytorchseed.inspector.desk").Desk(extension)
+    return import_module("ipytorchseed.inspector.messages").MessageHandler(extension)

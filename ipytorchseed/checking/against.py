@@ -38,15 +38,14 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         fresh: One pass through it.
         receipt: What its run elsewhere was made of.
     """
-    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
-    with Records(fresh.ledger, counts) as records:
+    with Records(fresh.ledger, notebook) as records:
         here = {run.cell: run for run in completed(records.runs)}
         there = match([*here.values()], receipt.runs)
         if here and not there:
             fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"
             return Verdict(notebook.path, fault=fault)
         pairs = {cell: (reveal(run, here[cell]), here[cell]) for cell, run in there.items()}
-        pair = _Elsewhere(receipt, records, counts, pairs)
+        pair = _Elsewhere(receipt, records, pairs)
         cells = [
             replace(pair.hold(cell), line=notebook.line(cell))
             for cell in notebook.cells
@@ -67,8 +66,7 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
         notebook: The notebook that was run.
         fresh: One pass through it.
     """
-    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
-    with Records(fresh.ledger, counts) as records:
+    with Records(fresh.ledger, notebook) as records:
         places = Places.here(str(notebook.path))
         return write(notebook.path.name, records.runs, lambda: records.states, places)
 
@@ -79,19 +77,14 @@ class _Elsewhere(Pair):
     Args:
         receipt: What the run elsewhere was made of.
         after: The records of the kernel here.
-        counts: The number of each cell in ``In[...]``, by its id.
         pairs: The run there and the run here of each cell that was found, by its id.
     """
 
     def __init__(
-        self,
-        receipt: Receipt,
-        after: Records,
-        counts: dict[str, int],
-        pairs: Mapping[str, tuple[Run, Run]],
+        self, receipt: Receipt, after: Records, pairs: Mapping[str, tuple[Run, Run]]
     ) -> None:
         before = Runs([run for run, _ in pairs.values()], lambda: receipt)
-        super().__init__(before, after, counts)
+        super().__init__(before, after)
         self._pairs = pairs
         self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
 

@@ -1,4 +1,4 @@
-"""Rewords the causes of ``%why`` for a check, so that each fix mends the notebook."""
+"""The causes of ``%why`` in a check: reworded so that each fix mends the notebook, and told."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.why import mark
+
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
 
     from ipytorchseed.why.explanation import Cause
 
@@ -55,3 +58,11 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
             fix = "torch.manual_seed(42)" if cause.name.startswith("torch.") else _OURS
             return replace(cause, message=message, fix=_SEED.get(cause.name, fix), blame=())
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
+
+
+def tell(cause: Cause) -> Iterator[str]:
+    """Yield the lines that tell a cause: what it is, what mends it, what experiments say of it."""
+    yield wrap(cause.message, first=f"  {mark(cause)} ")
+    yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+    if cause.finding.how:
+        yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.outputs import (
     STREAMS,
     compare_outputs,
@@ -51,16 +50,15 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
         A verdict for each code cell that all passes reached, or that only some did because another
         cell raised.
     """
-    counts = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
     with ExitStack() as stack:
         records = {
-            path: stack.enter_context(Records(path, counts))
+            path: stack.enter_context(Records(path, notebook))
             for path in {each.ledger for each in passes}
         }
         for other in others:
-            pair = Pair(records[first.ledger], records[other.ledger], counts)
+            pair = Pair(records[first.ledger], records[other.ledger])
             for cell in notebook.cells:
                 known = verdicts.get(cell.place)
                 if known is None or not known.differs:
@@ -76,13 +74,11 @@ class Pair:
     Args:
         before: The records of the first one's kernel.
         after: Those of the other's; the same where one kernel ran both.
-        counts: The number of each cell in ``In[...]``, by its id.
     """
 
-    def __init__(self, before: Runs, after: Records, counts: dict[str, int]) -> None:
+    def __init__(self, before: Runs, after: Records) -> None:
         self._before, self._after = before, after
-        self._counts = counts
-        self._clocks = _Clocks()
+        self._timed: set[str] = set()  # variables that hold nothing but what a clock said
         begins = before.begins(), after.begins()
         self.unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
@@ -98,8 +94,7 @@ class Pair:
         shown = _outputs_apart(cell, first.outputs[cell.place], other.outputs[cell.place], runs)
         if runs is None:
             outputs = Found.DIFFERENT if shown else Found.SAME
-            expected = VARIES in cell.tags
-            return CellVerdict(cell, outputs, Found.UNKNOWN, shown, expected=expected)
+            return CellVerdict(cell, outputs, Found.UNKNOWN, shown)
         return self.weigh(cell, *runs, shown)
 
     def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:
@@ -117,14 +112,13 @@ class Pair:
         causes = self._causes(against, run, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
-        if not shown and self._clocks.only_read(kept, against, run, causes):
+        if not shown and self._only_clocks(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
-        expected = VARIES in cell.tags
-        return CellVerdict(cell, outputs, state, changes, causes, expected, programs, unseen=unseen)
+        return CellVerdict(cell, outputs, state, changes, causes, programs, unseen=unseen)
 
     @property
     def _one_kernel(self) -> bool:
@@ -142,13 +136,13 @@ class Pair:
         return EitherStates(self._before.states, self._after.states) if states is None else states
 
     def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
-        """Ask ``%why``; runs are named as they would be after *Run All*."""
+        """Ask ``%why``."""
         since = against if self._one_kernel else None
-        history = [self._numbered(each) for each in self._after.before(run, since)]
+        history = self._after.before(run, since)
         # What it showed is judged here, and not by the record: that has no pixels, for instance.
         differs = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
         against, run = (
-            replace(self._numbered(each), displays=(*each.displays, mark))
+            replace(each, displays=(*each.displays, mark))
             for each, mark in zip((against, run), differs, strict=True)
         )
         said = explain(run, against, history, states)
@@ -156,8 +150,28 @@ class Pair:
             return tuple(map(for_rerun, said.causes))
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
 
-    def _numbered(self, run: Run) -> Run:
-        return replace(run, execution_count=self._counts.get(run.cell, run.execution_count))
+    def _only_clocks(
+        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
+    ) -> bool:
+        """Tell whether a cell differs only in times that it read off a clock.
+
+        Args:
+            changes: The variables and sources in which it differs.
+            against: The earlier run.
+            run: The later run.
+            causes: What accounts for it.
+        """
+        names = {change.name for change in changes if change.what == "variable"}
+        numbers = all(_is_time(against, run, name) for name in names)
+        clocks = all(
+            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            or (cause.kind == "input" and cause.name in self._timed)
+            for cause in causes
+        )
+        if not causes or not clocks or not numbers or len(names) < len(changes):
+            return False
+        self._timed |= names
+        return True
 
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
@@ -197,36 +211,6 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 """What people call the part of a value that is a time."""
-
-
-class _Clocks:
-    """Remembers which variables hold nothing but what a clock said, cell after cell."""
-
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-
-    def only_read(
-        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
-    ) -> bool:
-        """Tell whether a cell differs only in times that it read off a clock.
-
-        Args:
-            changes: The variables and sources in which it differs.
-            against: The earlier run.
-            run: The later run.
-            causes: What accounts for it.
-        """
-        names = {change.name for change in changes if change.what == "variable"}
-        numbers = all(_is_time(against, run, name) for name in names)
-        clocks = all(
-            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
-            or (cause.kind == "input" and cause.name in self._names)
-            for cause in causes
-        )
-        if not causes or not clocks or not numbers or len(names) < len(changes):
-            return False
-        self._names |= names
-        return True
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:

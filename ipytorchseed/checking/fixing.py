@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.options import Options
-    from ipytorchseed.checking.running import Watcher
+    from ipytorchseed.checking.running import Setup
     from ipytorchseed.checking.verdict import CellVerdict, Verdict
     from ipytorchseed.why.explanation import Cause
 
@@ -56,16 +55,12 @@ class Fixing:
         self._write = write
         self._tag = tag
 
-    async def __call__(
-        self, path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
-    ) -> Verdict:
+    async def __call__(self, path: Path, setup: Setup) -> Verdict:
         """Find the edits of a notebook. The file is written once, at the end, or not at all.
 
         Args:
             path: The notebook.
-            options: How to run it.
-            places: The kernels that may run at the same time.
-            watcher: Is told how far it is.
+            setup: How to run it.
 
         Returns:
             The verdict on the file as it then is.
@@ -73,16 +68,16 @@ class Fixing:
         Raises:
             UncheckableError: It cannot be read, or not be written.
         """
-        notebook = read(path, options.parameters)
+        notebook = read(path, setup.options.parameters)
         if self._write and not _may_write(path):
             raise UncheckableError("it is read-only: no edit can be written")
         own_file = _remember_files(path)
-        found = replace(await run(notebook, options, places, watcher), edits=())
+        found = replace(await run(notebook, setup), edits=())
         if found.reproducible is not False:
             return found
         if _stopped(found):
             return replace(found, obstacles=[_STOPS])
-        trials = _Trials(notebook, options, places, watcher)
+        trials = _Trials(notebook, setup)
         search = _Search(Program(notebook), own_file, tag=self._tag)
         verdict, differed = found, None
         while verdict.reproducible is not True:
@@ -99,8 +94,7 @@ class Fixing:
         try:
             write(path, notebook.text, edit_file(notebook.text, edits))
         except OSError as error:
-            msg = f"its edits cannot be written: {error.strerror}"
-            raise UncheckableError(msg) from None
+            raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
         return replace(verdict, edits=made, seconds=took, written=True)
 
 
@@ -131,37 +125,31 @@ class _Trials:
 
     Args:
         notebook: The notebook as it is.
-        options: How to run it.
-        places: The kernels that may run at the same time.
-        watcher: Is told how far it is.
+        setup: How to run it.
 
     Attributes:
         seconds: How long all trials took.
     """
 
-    def __init__(
-        self, notebook: Notebook, options: Options, places: asyncio.Semaphore, watcher: Watcher
-    ) -> None:
+    def __init__(self, notebook: Notebook, setup: Setup) -> None:
         self._notebook = notebook
-        self._options = replace(options, quick=True)
-        self._places = places
-        self._watcher = watcher
+        self._setup = setup
         self.seconds = 0.0
         self._names = {cell.index: cell.name for cell in notebook.cells}
 
     async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
         """Run it with these edits in fresh kernels, until two differ."""
         text = edit_file(self._notebook.text, edits)
-        options = replace(self._options, runs=runs)
+        options = replace(self._setup.options, quick=True, runs=runs)
+        setup = replace(self._setup, options=options)
         notebook = read_text(self._notebook.path, text, options.parameters)
         words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):
-            verdict = await run(notebook, options, self._places, self._watcher, trying)
+            verdict = await run(notebook, setup, trying)
         else:
-            async with self._places:  # one kernel after the other: they remove each other's files
-                one = asyncio.Semaphore(1)
-                verdict = await run(notebook, options, one, self._watcher, trying)
+            async with setup.places:  # one kernel after the other: they remove each other's files
+                verdict = await run(notebook, replace(setup, places=asyncio.Semaphore(1)), trying)
         self.seconds += verdict.seconds
         return verdict
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.checking.numbers import find_distance, say_bound
-from ipytorchseed.checking.outputs import cleaner
+from ipytorchseed.checking.outputs import cleaner, say_pixels
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.why.changes import ROUNDING
 
@@ -80,7 +80,8 @@ def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
     """
     before, after = map(cleaner(kind, timed=timed), (saved, fresh))
     if isinstance(before, tuple) and isinstance(after, tuple):
-        return _grade_pixels(what, kind, before, after)
+        detail = say_pixels(kind, before, after, LEVELS)
+        return Grade(Found.DIFFERENT if detail else Found.SAME, what, detail)
     if isinstance(before, str) and isinstance(after, str):
         return grade_text(what, before, after, rtol, kind)
     if before == after:
@@ -163,23 +164,6 @@ def _excerpt(line: str, begin: int) -> str:
     begin = min(begin, len(line) - _WIDTH)
     shown = line[begin : begin + _WIDTH]
     return f"{'…' * (begin > 0)}{shown.strip()}{'…' * (begin + _WIDTH < len(line))}"
-
-
-def _grade_pixels(what: str, kind: str, before: Any, after: Any) -> Grade:  # noqa: ANN401 -- as the cleaner made them
-    from PIL import Image, ImageChops
-
-    (size, old), (new_size, new) = before, after
-    if size != new_size:
-        sizes = " → ".join(f"{width} x {height}" for width, height in (size, new_size))
-        return Grade(Found.DIFFERENT, what, f"{kind}: {sizes} pixels")
-    images = [Image.frombytes("RGBA", size, data) for data in (old, new)]
-    first, *others = ImageChops.difference(*images).split()
-    for band in others:
-        first = ImageChops.lighter(first, band)
-    moved = sum(first.histogram()[LEVELS + 1 :])
-    if not moved:
-        return Grade(Found.SAME, what)
-    return Grade(Found.DIFFERENT, what, f"{kind}: {moved:,} of {size[0] * size[1]:,} pixels differ")
 
 
 # --------------------------------------------------------------------------------------------------

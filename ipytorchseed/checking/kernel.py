@@ -94,8 +94,7 @@ class FreshKernel:
         if spec is None:
             raise UncheckableError(self._missing())
         if spec.language.lower() != "python":
-            msg = f"its kernel {self._name!r} runs {spec.language}, not Python"
-            raise UncheckableError(msg)
+            raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")
         timeout = self._options.timeout
         client = nbclient.NotebookClient(
             node,
@@ -138,18 +137,17 @@ class FreshKernel:
         try:
             await self._client.async_execute_cell(node.cells[cell.place], cell.place)
         except CellTimeoutError:
-            msg = f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
-            raise UncheckableError(msg) from None
+            raise UncheckableError(
+                f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
+            ) from None
         except DeadKernelError:
-            msg = f"the kernel died in {cell.name}{self._last_words()}"
-            raise UncheckableError(msg) from None
+            raise UncheckableError(f"the kernel died in {cell.name}{self._last_words()}") from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
-                msg = (
+                raise UncheckableError(
                     f"{cell.name} asks for input, which nobody gives here; the tag skip-execution"
                     " leaves it out"
-                )
-                raise UncheckableError(msg) from None
+                ) from None
             lines = f"{error.ename}: {error.evalue.strip()}".splitlines()
             return lines[0].strip().removesuffix(":")
         return None
@@ -204,11 +202,10 @@ class FreshKernel:
             raise UncheckableError(self._not_started(error)) from error
         told = (reply or {}).get("content", {}).get("user_expressions", {}).get("loaded", {})
         if told.get("data", {}).get("text/plain") != "True":
-            msg = (
+            raise UncheckableError(
                 f"its kernel {self._name!r} cannot load ipytorchseed; install it in that kernel's"
                 " environment, or choose another with --kernel"
             )
-            raise UncheckableError(msg)
 
     def _missing(self) -> str:
         from jupyter_client.kernelspec import KernelSpecManager

@@ -108,6 +108,11 @@ class Notebook(Struct, frozen=True):
         """The kernelspec that it names."""
         return str((self.node.metadata.get("kernelspec") or {}).get("name") or "python3")
 
+    @property
+    def runnable(self) -> list[Cell]:
+        """The cells that are run, in their order."""
+        return [cell for cell in self.cells if cell.count is not None]
+
     def line(self, cell: Cell) -> int:
         """Return the line of the file on which a cell is named, or the first."""
         found = re.search(rf'"id":\s*"{re.escape(cell.id)}"', self.text)
@@ -165,20 +170,17 @@ def _parse(text: str) -> NotebookNode:
     try:
         raw = json.loads(text)
     except ValueError as error:
-        msg = f"not a notebook: invalid JSON, {error}"
-        raise UncheckableError(msg) from None
+        raise UncheckableError(f"not a notebook: invalid JSON, {error}") from None
     except RecursionError:
         raise UncheckableError(TOO_DEEP) from None
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
-        msg = "not a notebook: its JSON says no nbformat"
-        raise UncheckableError(msg)
+        raise UncheckableError("not a notebook: its JSON says no nbformat")
     if major < _OLDEST:
-        msg = (
+        raise UncheckableError(
             f"in notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
             f" format {_OLDEST}"
         )
-        raise UncheckableError(msg)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ids that are missing or double: we give our own
@@ -188,14 +190,14 @@ def _parse(text: str) -> NotebookNode:
         raise UncheckableError(TOO_DEEP) from None
     except Exception as error:  # noqa: BLE001 -- nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
-        msg = f"not a notebook: {said or type(error).__name__}"
-        raise UncheckableError(msg) from None
+        raise UncheckableError(f"not a notebook: {said or type(error).__name__}") from None
     for index, cell in enumerate(node.cells):
         try:
             f"{cell.source}{cell.get('id')}".encode()
         except UnicodeEncodeError:
-            msg = f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
-            raise UncheckableError(msg) from None
+            raise UncheckableError(
+                f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
+            ) from None
     return cast("NotebookNode", node)
 
 

@@ -7,6 +7,7 @@ import binascii
 import io
 import json
 import re
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.model_times import without_model_times
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     Outputs = Sequence[Mapping[str, Any]]
+    Pixels = tuple[tuple[int, int], bytes]
 
 _ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
@@ -204,15 +206,31 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
 
 def _detail(kind: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- as the cleaner made them
     if isinstance(before, tuple) and isinstance(after, tuple):
-        if before[0] != after[0]:
-            sizes = [f"{width} x {height}" for (width, height), _ in (before, after)]
-            return f"{kind}: {' → '.join(sizes)} pixels"
-        old, new = before[1], after[1]
-        moved = sum(old[at : at + 4] != new[at : at + 4] for at in range(0, len(new), 4))
-        return f"{kind}: {moved:,} of {len(new) // 4:,} pixels differ"
+        return say_pixels(kind, before, after)
     if kind == "text/plain":
         return _text_detail(before, after)
     return f"{kind} with other content"
+
+
+def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
+    """Say how many pixels of two images differ; nothing where none does.
+
+    Args:
+        kind: Their MIME type.
+        before: The earlier image, as ``cleaner`` made it.
+        after: The later one.
+        level: The largest difference of a pixel's colours, of 255, that counts as none.
+    """
+    from PIL import Image, ImageChops
+
+    (size, old), (new_size, new) = before, after
+    if size != new_size:
+        sizes = " → ".join(f"{width} x {height}" for width, height in (size, new_size))
+        return f"{kind}: {sizes} pixels"
+    images = [Image.frombytes("RGBA", size, data) for data in (old, new)]
+    largest = reduce(ImageChops.lighter, ImageChops.difference(*images).split())
+    moved = sum(largest.histogram()[level + 1 :])
+    return f"{kind}: {moved:,} of {size[0] * size[1]:,} pixels differ" if moved else ""
 
 
 def _text_detail(before: str, after: str) -> str:

@@ -62,7 +62,7 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     calm = False
     try:
         await kernel.start(node)
-        for cell in _run(notebook):
+        for cell in notebook.runnable:
             first.begun.add(cell.place)
             error = await kernel.run(cell, node)
             first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
@@ -72,7 +72,7 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
                 break
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
-            for cell in reversed(_run(notebook)):
+            for cell in reversed(notebook.runnable):
                 if cell.place in first.outputs:
                     again.begun.add(cell.place)
                     await kernel.run(cell, node)
@@ -86,8 +86,3 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     finally:
         await kernel.stop(now=not calm)
     return passes
-
-
-def _run(notebook: Notebook) -> list[Cell]:
-    """Return the cells that are run, in their order."""
-    return [cell for cell in notebook.cells if cell.count is not None]

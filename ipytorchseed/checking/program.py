@@ -108,9 +108,7 @@ class Program:
     """
 
     def __init__(self, notebook: Notebook) -> None:
-        self.codes = [
-            Code(cell, _parse(cell.source)) for cell in notebook.cells if cell.count is not None
-        ]
+        self.codes = [Code(cell, _parse(cell.source)) for cell in notebook.runnable]
         self.names: dict[str, str] = {}
         self.bound: set[str] = set()
         for code in self.codes:

@@ -75,7 +75,7 @@ async def _ask(
     """
     import nbformat
 
-    cells = [each for each in notebook.cells if each.count is not None]
+    cells = notebook.runnable
     place = cells.index(origin.cell)
     if options.rerun:
         cells += reversed(cells[place:])

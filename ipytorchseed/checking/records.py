@@ -5,15 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from ipytorchseed.checking.notebook import Notebook
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.case import States
 
@@ -57,17 +60,22 @@ class Records(Runs):
 
     Args:
         path: The ledger's file.
-        cells: For each cell's id, the number it has in ``In[...]`` after *Run All*: runs are told
-            by these, whenever they happened.
+        notebook: The notebook. Runs have the numbers that its cells have in ``In[...]`` after
+            *Run All*, whenever they happened.
     """
 
-    def __init__(self, path: Path, cells: Mapping[str, int]) -> None:
+    def __init__(self, path: Path, notebook: Notebook) -> None:
         self._ledger: Ledger | None = None
         runs: list[Run] = []
+        counts = {cell.id: cell.count for cell in notebook.runnable}
         with suppress(LedgerError):  # then nothing is known but the outputs
             if path.exists():
                 self._ledger = Ledger.open(path, read_only=True)
-                runs = [run for run in self._ledger.runs() if run.cell in cells][::-1]
+                runs = [
+                    replace(run, execution_count=counts[run.cell])
+                    for run in [*self._ledger.runs()][::-1]
+                    if run.cell in counts
+                ]
         ledger = self._ledger
         super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger, sources()))
         self._places = {run.id: place for place, run in enumerate(self.runs)}

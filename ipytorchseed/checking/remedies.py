@@ -1,4 +1,4 @@
-"""The table of remedies: for each kind of cause, the edits that may mend it."""
+"""The table of remedies: for each kind of cause, the edits that may remove it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Remedy(NamedTuple):
 
 
 def propose(site: Site) -> list[Edits]:
-    """Return the edits that may mend a cause, the smallest first; one set of them at a time."""
+    """Return the edits that may remove a cause, the smallest first; one set of them at a time."""
     rows = [row for row in REMEDIES if row.matches(site)]
     return [edits for row in rows for edits in row.edits(site) if edits]
 

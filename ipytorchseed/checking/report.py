@@ -7,16 +7,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking import saved_report
-from ipytorchseed.checking.causes import is_unseeded
+from ipytorchseed.checking.causes import is_unseeded, tell
 from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.saved import SavedVerdict
+from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.why import cause_json, mark
+from ipytorchseed.render.values import pick
+from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,21 +52,16 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 def table(verdicts: Sequence[Verdict]) -> str:
     """Draw a line for each notebook."""
+    rows = []
+    for each in verdicts:
+        took = f"{each.seconds:.1f} s" if each.seconds else ""
+        rows.append([str(each.path), headline(each), _count(each), took])
     columns: dict[str, dict[str, Any]] = {
         "Notebook": {"overflow": "fold"},
         "Found": {"no_wrap": True},
         "Cells": {"justify": "right"},
         "Took": {"justify": "right", "no_wrap": True},
     }
-    rows = [
-        [
-            str(each.path),
-            headline(each),
-            _count(each),
-            f"{each.seconds:.1f} s" if each.seconds else "",
-        ]
-        for each in verdicts
-    ]
     return draw_table("", columns, rows)
 
 
@@ -176,8 +173,8 @@ def _cells(verdict: Verdict) -> Iterator[str]:
 def _mended(verdict: Verdict) -> Iterator[str]:
     """Say with which edits a notebook repeats that did not."""
     made = verdict.edits or ()
-    edits = "1 edit" if len(made) == 1 else f"{len(made)} edits"
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
+    edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
     yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
 
@@ -226,10 +223,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
     if more > 0:
         yield f"    and {more} more"
     for cause in verdict.causes:
-        yield wrap(cause.message, first=f"  {mark(cause)} ")
-        yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
-        if cause.finding.how:
-            yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")
+        yield from tell(cause)
     if verdict.does_not_repeat and verdict.only_state and not shown:
         yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
     elif verdict.does_not_repeat:
@@ -291,24 +285,22 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def _notebook(verdict: Verdict) -> dict[str, object]:
-    if isinstance(verdict, SavedVerdict):
-        told = saved_report.notebook_json(verdict)
-    else:
-        told = _told(verdict)
-    if verdict.unreached is not None:
-        unreached = verdict.unreached
-        told["unreached"] = {
-            "cells": unreached.count,
-            "of": unreached.of,
-            "reason": unreached.reason,
-        }
+    first, origin, unreached = verdict.first, verdict.origin, verdict.unreached
+    told: dict[str, object] = {
+        "path": str(verdict.path),
+        "reproducible": verdict.reproducible,
+        "first_divergence": first and {**_identity(first), "message": summary(verdict)},
+        "origin": origin and {**_identity(origin), "message": _message(verdict, origin)},
+        "cells": [_cell_json(each) for each in verdict.cells],
+    }
+    if unreached is not None:
+        told["unreached"] = {"cells": unreached.count, **pick(unreached, "of", "reason")}
     if verdict.fault is not None:
         told["error"] = verdict.fault
     if verdict.edits is not None:
         told["edits"] = [
             {
-                "index": each.cell.index,
-                "id": each.cell.id,
+                **pick(each.cell, "index", "id"),
                 "kind": each.edit.kind,
                 "diff": diff(each.cell.name, each.cell.source, [each.edit]),
                 "message": each.edit.why,
@@ -319,37 +311,14 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
     return told
 
 
-def _told(verdict: Verdict) -> dict[str, object]:
-    first, origin = verdict.first, verdict.origin
-    return {
-        "path": str(verdict.path),
-        "reproducible": verdict.reproducible,
-        "first_divergence": first and _divergence(first, summary(verdict)),
-        "origin": origin and _divergence(origin, _message(verdict, origin)),
-        "cells": [
-            {
-                "index": each.cell.index,
-                "id": each.cell.id,
-                "outputs": _outputs(each).value,
-                "state": each.state.value,
-                "causes": [cause_json(cause) for cause in each.causes],
-            }
-            for each in verdict.cells
-        ],
-    }
+def _identity(cell: CellVerdict) -> dict[str, object]:
+    return {**pick(cell.cell, "index", "id"), "causes": [*map(cause_json, cell.causes)]}
 
 
-def _outputs(cell: CellVerdict) -> Found:
-    return Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
-
-
-def _divergence(cell: CellVerdict, message: str) -> dict[str, object]:
-    return {
-        "index": cell.cell.index,
-        "id": cell.cell.id,
-        "message": message,
-        "causes": [cause_json(cause) for cause in cell.causes],
-    }
+def _cell_json(cell: CellVerdict) -> dict[str, object]:
+    outputs = Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
+    told = {**_identity(cell), "outputs": outputs.value, "state": cell.state.value}
+    return told | saved_report.more_json(cell) if isinstance(cell, SavedCell) else told
 
 
 def _message(verdict: Verdict, origin: CellVerdict) -> str:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.against import compare_receipt, make_receipt
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.notebook import Notebook
     from ipytorchseed.checking.options import Options
 
-    Way = Callable[[Path, Options, asyncio.Semaphore, "Watcher"], Awaitable[Verdict]]
+    Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
 INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""
@@ -48,21 +49,31 @@ class Watcher:
         """Learn what was found."""
 
 
-async def check_one(
-    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher
-) -> Verdict:
+class Setup(Struct, frozen=True):
+    """In what way notebooks are run.
+
+    Attributes:
+        options: How.
+        places: The kernels that may run at the same time.
+        watcher: Is told how far it is.
+    """
+
+    options: Options
+    places: asyncio.Semaphore
+    watcher: Watcher
+
+
+async def check_one(path: Path, setup: Setup) -> Verdict:
     """Check a notebook; its file is not written.
 
     Args:
         path: The notebook.
-        options: How.
-        places: The kernels that may run at the same time.
-        watcher: Is told how far it is.
+        setup: How to run it.
 
     Raises:
         UncheckableError: It cannot be read.
     """
-    return await run(read(path, options.parameters), options, places, watcher)
+    return await run(read(path, setup.options.parameters), setup)
 
 
 def check(
@@ -111,8 +122,8 @@ def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
 async def _check_all(
     paths: Sequence[Path], options: Options, watcher: Watcher, way: Way
 ) -> list[Verdict]:
-    places = asyncio.Semaphore(options.jobs)
-    tasks = [asyncio.ensure_future(_check(path, options, places, watcher, way)) for path in paths]
+    setup = Setup(options, asyncio.Semaphore(options.jobs), watcher)
+    tasks = [asyncio.ensure_future(_check(path, setup, way)) for path in paths]
     with _interrupts_end(tasks):
         done = await asyncio.gather(*tasks, return_exceptions=True)
     verdicts = []
@@ -147,38 +158,29 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def _check(
-    path: Path, options: Options, places: asyncio.Semaphore, watcher: Watcher, way: Way
-) -> Verdict:
+async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
     try:
-        verdict = await way(path, options, places, watcher)
+        verdict = await way(path, setup)
     except UncheckableError as error:
         verdict = Verdict(path, fault=str(error))
     except RecursionError:
         verdict = Verdict(path, fault=TOO_DEEP)
-    watcher.end(verdict)
+    setup.watcher.end(verdict)
     return verdict
 
 
-async def run(
-    notebook: Notebook,
-    options: Options,
-    places: asyncio.Semaphore,
-    watcher: Watcher,
-    trying: str = "",
-) -> Verdict:
+async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
     """Run a notebook in fresh kernels, and compare.
 
     Args:
         notebook: The notebook.
-        options: How.
-        places: The kernels that may run at the same time.
-        watcher: Is told how far it is.
+        setup: How.
         trying: The edits that are tried.
     """
+    options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
     passes_each = 2 if options.rerun else 1
-    cells = sum(cell.count is not None for cell in notebook.cells)
+    cells = len(notebook.runnable)
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
     if options.saved and not has_outputs(notebook):
@@ -190,7 +192,7 @@ async def run(
     broken: list[Pass] = []
 
     async def one(number: int, folder: Path) -> list[Pass]:
-        async with places:
+        async with setup.places:
             if broken:  # it would break again
                 return []
             begin = time.monotonic()
@@ -215,7 +217,7 @@ async def run(
             seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
             verdict = replace(verdict, seconds=seconds)
             if options.prove and not options.once and verdict.fault is None:
-                async with places:
+                async with setup.places:
                     verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
@@ -270,7 +272,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
     """Count the cells that not every pass came to; None where no pass came to any."""
-    wanted = {cell.place for cell in notebook.cells if cell.count is not None}
+    wanted = {cell.place for cell in notebook.runnable}
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached
     return Unreached(len(left), len(wanted), reason) if reached and left else None

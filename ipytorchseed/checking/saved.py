@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Grade, grade_data, grade_text
-from ipytorchseed.checking.notebook import RAISES, VARIES
+from ipytorchseed.checking.notebook import RAISES
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
@@ -65,9 +65,8 @@ class SavedVerdict(Verdict, frozen=True):
     in_order: bool = True
 
     @property
-    def origin(self) -> CellVerdict | None:
-        """The first cell that differs: of the run that was saved, outputs are all that is known."""
-        return self.first
+    def origin(self) -> None:
+        """None: of the run that was saved, outputs are all that is known."""
 
     def count(self, found: Found) -> int:
         """Count the cells of which that was found."""
@@ -95,8 +94,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
         fresh: One pass through it.
         rtol: As for ``grade_data``.
     """
-    numbers = {cell.id: cell.count for cell in notebook.cells if cell.count is not None}
-    with Records(fresh.ledger, numbers) as records:
+    with Records(fresh.ledger, notebook) as records:
         cells = [
             _compare(notebook, cell, fresh.outputs.get(cell.place, ()), records, rtol)
             for cell in notebook.cells
@@ -120,7 +118,6 @@ def _compare(
     notebook: Notebook, cell: Cell, fresh: Outputs, records: Records, rtol: float | None
 ) -> SavedCell:
     line, count = notebook.line(cell), _count(notebook, cell)
-    expected = VARIES in cell.tags
     if cell.count is None:
         return SavedCell(cell, Found.SKIPPED, Found.SKIPPED, line=line)
     if not _was_run(notebook, cell):
@@ -145,7 +142,6 @@ def _compare(
         Found.UNKNOWN,
         tuple(Change(each.what, "", each.detail) for each in apart),
         _causes(run, records.before(run)) if run is not None and differs else (),
-        expected,
         programs_of(calls) if differs else (),
         line,
         grades=apart,

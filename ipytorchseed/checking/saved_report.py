@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ipytorchseed.checking.causes import tell
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.why import cause_json
+from ipytorchseed.render.values import pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipytorchseed.checking.saved import SavedVerdict
-    from ipytorchseed.checking.verdict import CellVerdict
 
 _LABEL = 68
 _MOST = 4
@@ -109,40 +109,19 @@ def _cell(cell: SavedCell) -> Iterator[str]:
     for note in cell.notes:
         yield wrap(note, first="    ")
     for cause in cell.causes:
-        yield wrap(cause.message, first="  ▲ ")
-        yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+        yield from tell(cause)
     if cell.programs:
         yield wrap(f"the cell {say_programs(cell.programs)}", first="  ▲ ")
 
 
-def notebook_json(verdict: SavedVerdict) -> dict[str, object]:
-    """Return what was found as JSON values, in the shape of every check."""
-    first = verdict.first
+def more_json(cell: SavedCell) -> dict[str, object]:
+    """Return what JSON tells of a cell beyond what every check does."""
     return {
-        "path": str(verdict.path),
-        "reproducible": verdict.reproducible,
-        "first_divergence": first and {**_identity(first), "message": summary(verdict)},
-        "origin": None,
-        "cells": [_cell_json(each) for each in verdict.cells if isinstance(each, SavedCell)],
-    }
-
-
-def _identity(cell: CellVerdict) -> dict[str, object]:
-    causes = [cause_json(cause) for cause in cell.causes]
-    return {"index": cell.cell.index, "id": cell.cell.id, "causes": causes}
-
-
-def _cell_json(cell: SavedCell) -> dict[str, object]:
-    return {
-        **_identity(cell),
         "outputs": _GRADES.get(cell.outputs, cell.outputs.value),
-        "state": cell.state.value,
         "changes": [
             {
-                "what": each.what,
+                **pick(each, "what", "detail", "saved"),
                 "outputs": _GRADES.get(each.found, each.found.value),
-                "detail": each.detail,
-                "saved": each.saved,
                 "now": each.fresh,
             }
             for each in cell.grades

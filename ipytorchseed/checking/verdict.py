@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.checking.notebook import VARIES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -36,7 +38,6 @@ class CellVerdict(Struct, frozen=True):
         state: Whether it left the same each time: variables, and the sources that it moved.
         changes: In what it differs: outputs first, then states.
         causes: What can account for it; none where nothing that was recorded differs.
-        expected: Whether its tag says that it differs.
         programs: Other programs that it runs, of which nothing is recorded.
         line: The line of the file that names it.
         unseen: What it reads that could not be looked at whole, where no cause was found.
@@ -48,11 +49,15 @@ class CellVerdict(Struct, frozen=True):
     state: Found
     changes: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
-    expected: bool = False
     programs: tuple[str, ...] = ()
     line: int = 1
     unseen: tuple[str, ...] = ()
     rounding: bool = False
+
+    @property
+    def expected(self) -> bool:
+        """Whether its tag says that it differs."""
+        return VARIES in self.cell.tags
 
     @property
     def differs(self) -> bool:

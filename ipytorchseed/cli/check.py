@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.commands import flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -58,35 +59,15 @@ class _CheckCommand(click.Command):
     type=click.IntRange(0, _LARGEST_SEED),
     help="Seed python, numpy and torch with N before the first cell.",
 )
-@click.option(
-    "--rerun",
-    is_flag=True,
-    help="One kernel, every cell a second time, from the last one back: is each safe to run again?",
+@flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
+@flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")
+@flag("--fix", "Write the few edits that make a notebook repeat, if they do; in fresh kernels.")
+@flag("--diff", "Show these edits, and write nothing.")
+@flag(
+    "--tag", "With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies."
 )
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Cells that show the same and leave other values behind are a difference, too.",
-)
-@click.option(
-    "--fix",
-    is_flag=True,
-    help="Write the few edits that make a notebook repeat, if they do; in fresh kernels.",
-)
-@click.option("--diff", is_flag=True, help="Show these edits, and write nothing.")
-@click.option(
-    "--tag",
-    is_flag=True,
-    help="With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies.",
-)
-@click.option(
-    "--yes", is_flag=True, help="With --fix: also write files that git could not bring back."
-)
-@click.option(
-    "--saved",
-    is_flag=True,
-    help="One fresh kernel: are the outputs that are saved in the file still true?",
-)
+@flag("--yes", "With --fix: also write files that git could not bring back.")
+@flag("--saved", "One fresh kernel: are the outputs that are saved in the file still true?")
 @click.option(
     "--rtol",
     metavar="R",
@@ -105,7 +86,7 @@ class _CheckCommand(click.Command):
     type=click.Path(path_type=Path),
     help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@in_json
 @click.option(
     "--junit",
     metavar="FILE",
@@ -150,27 +131,20 @@ class _CheckCommand(click.Command):
 @click.pass_context
 def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context,
+    /,
     *,
     notebooks: Sequence[Path],
-    runs: int,
-    seed: int | None,
-    rerun: bool,
-    strict: bool,
     fix: bool,
     diff: bool,
     tag: bool,
     yes: bool,
-    saved: bool,
-    rtol: float | None,
     receipt: Path | None,
     against: Path | None,
     as_json: bool,
     junit: Path | None,
-    timeout: float | None,
-    jobs: int,
     engines: str | None,
-    kernel: str | None,
     parameters: Sequence[tuple[str, str]],
+    **how: Any,
 ) -> None:
     """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
 
@@ -198,17 +172,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         _kept_by_git(paths)
     way = Fixing(write=fix, tag=tag) if fix or diff else check_one
     options = Options(
-        runs=runs,
-        seed=seed,
-        rerun=rerun,
-        strict=strict,
-        saved=saved,
-        rtol=rtol,
+        **how,
         against=_there(paths, receipt, against),
         receipt=receipt is not None,
-        timeout=timeout,
-        kernel=kernel,
-        jobs=jobs,
         parameters=_values(parameters),
         prove=way is check_one,
     )
@@ -270,8 +236,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
         if not inside and path.suffix == ".ipynb":
             paths[path] = None  # it is told among the others
         elif not inside:
-            msg = f"there is no notebook in the folder {path}"
-            raise click.UsageError(msg)
+            raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))
     return list(paths)
 
@@ -301,8 +266,9 @@ def _consistent(ctx: click.Context) -> None:
     clashes = [(word, each) for word in _NOT_WITH if given[word] for each in _NOT_WITH[word]]
     for word, name in clashes:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            msg = f"--{word} and --{name} do not go together: --{word} runs each notebook once"
-            raise click.UsageError(msg)
+            raise click.UsageError(
+                f"--{word} and --{name} do not go together: --{word} runs each notebook once"
+            )
 
 
 def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
@@ -316,8 +282,9 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
     from ipytorchseed.receipts.reading import read
 
     if (receipt or against) and len(paths) > 1:
-        msg = f"a receipt is of one notebook, and {len(paths)} are named: name one"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"a receipt is of one notebook, and {len(paths)} are named: name one"
+        )
     try:
         return None if against is None else read(against, Places.here(str(paths[0])))
     except ReceiptError as error:
@@ -335,8 +302,9 @@ def _kept_by_git(paths: Sequence[Path]) -> None:
     lost = {path: why for path in paths if path.is_file() and (why := unsaved(path))}
     for path, why in lost.items():
         more = f", nor {len(lost) - 1} more" if len(lost) > 1 else ""
-        msg = f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
+        )
 
 
 def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -350,8 +318,7 @@ def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
     try:
         from papermill.cli import _resolve_type
     except ImportError:
-        msg = "-p needs papermill: pip install papermill"
-        raise click.UsageError(msg) from None
+        raise click.UsageError("-p needs papermill: pip install papermill") from None
     return {name: _resolve_type(value) for name, value in parameters}
 
 
@@ -367,8 +334,7 @@ def _writable(option: str, path: Path | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     except OSError as error:
-        msg = f"{option}: {path} cannot be written: {error.strerror}"
-        raise click.UsageError(msg) from None
+        raise click.UsageError(f"{option}: {path} cannot be written: {error.strerror}") from None
 
 
 @contextmanager

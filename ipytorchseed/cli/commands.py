@@ -1,10 +1,33 @@
-"""A group of commands that answers a mistyped one with the nearest."""
+"""What commands share: options, an error, a group that answers a mistyped one with the nearest."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ipytorchseed.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def flag(name: str, told: str) -> Callable[[F], F]:
+    """Declare an option that is given or not, and what it does."""
+    return click.option(name, is_flag=True, help=told)
+
+
+in_json: Callable[[F], F] = click.option(
+    "--json", "as_json", is_flag=True, help="Print it as one line of JSON."
+)
+
+
+class UnreadableError(click.ClickException):
+    """One line; it exits as a usage error does."""
+
+    exit_code = 2
 
 
 class Commands(click.Group):

@@ -50,8 +50,9 @@ class _Spec(Struct):
 
 def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
     if not _NAME.fullmatch(name):
-        msg = f"{name!r}: use letters, digits, '.', '_' and '-', beginning with a letter or digit"
-        raise click.BadParameter(msg)
+        raise click.BadParameter(
+            f"{name!r}: use letters, digits, '.', '_' and '-', beginning with a letter or digit"
+        )
     return name.lower()  # as Jupyter keeps it
 
 
@@ -97,10 +98,9 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     found = Path(manager.find_kernel_specs().get(name, folder))  # may hide one of this user's
     for place in {found, folder}:
         if os.path.lexists(place) and _read(place) is None:
-            msg = (
+            raise click.UsageError(
                 f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
             )
-            raise click.UsageError(msg)
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
     spec = {
@@ -120,8 +120,9 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     try:
         _write(folder, json.dumps(spec, indent=1))
     except OSError as error:
-        msg = f"cannot install it: {error.strerror}: {error.filename}"
-        raise click.ClickException(msg) from None
+        raise click.ClickException(
+            f"cannot install it: {error.strerror}: {error.filename}"
+        ) from None
     click.echo(visible(f"installed {name} in {folder}"))
     for variable, value in variables.items():
         click.echo(visible(f"  {variable}={value}"))
@@ -163,13 +164,15 @@ def remove(*, name: str) -> None:
     if _read(folder) is None:
         there = os.path.lexists(folder) or name in manager.find_kernel_specs()
         reason = "is not ours" if there else "is not installed"
-        msg = f"the kernel {name!r} {reason}; ours are: {', '.join(_installed()) or 'none'}"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"the kernel {name!r} {reason}; ours are: {', '.join(_installed()) or 'none'}"
+        )
     try:
         (folder / _FILE).unlink()
     except OSError as error:
-        msg = f"cannot remove it: {error.strerror}: {error.filename}"
-        raise click.ClickException(msg) from None
+        raise click.ClickException(
+            f"cannot remove it: {error.strerror}: {error.filename}"
+        ) from None
     click.echo(visible(f"removed {name} from {folder}"))
     try:
         folder.rmdir()

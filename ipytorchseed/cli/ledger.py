@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands
+from ipytorchseed.cli.commands import Commands, UnreadableError, flag, in_json
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.prune import Limits
@@ -23,12 +24,6 @@ _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60,
 
 _GAP = 3
 """Characters between two columns."""
-
-
-class _NoSuchNotebookError(click.ClickException):
-    """One line; it exits as a word does that is none of those known."""
-
-    exit_code = 2
 
 
 class _Group(Commands):
@@ -59,7 +54,7 @@ def path() -> None:
 @click.option(
     "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
     with _open(read_only=True, as_json=as_json) as opened:
@@ -84,7 +79,7 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @click.option(
     "--size", metavar="MB", type=click.FloatRange(min=1), help="Drop the oldest above this size."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--yes", "Do not ask.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop what is old or too much, and give its room back.
 
@@ -101,11 +96,11 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         removed = opened.tidy()
         after = opened.counts()
     click.echo(
-        f"removed {_many(removed.runs, 'run')}, {_many(removed.states, 'state')},"
-        f" {_many(removed.values, 'value')} and {_many(removed.seeds, 'entry', 'entries')} of the"
+        f"removed {many(removed.runs, 'run')}, {many(removed.states, 'state')},"
+        f" {many(removed.values, 'value')} and {many(removed.seeds, 'entry', 'entries')} of the"
         f" log of seeds: {(before - after.bytes) / _MEGABYTE:.1f} MB"
     )
-    click.echo(f"{_many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")
+    click.echo(f"{many(after.runs, 'run')} stay, {after.bytes / _MEGABYTE:.1f} MB")
 
 
 @ledger.command()
@@ -121,7 +116,7 @@ def verify(ctx: click.Context) -> None:
         click.echo(f"{opened.path} is damaged: move it away, and a new one is begun", err=True)
         ctx.exit(1)
     click.echo(
-        f"{opened.path} is sound: {_many(held.runs, 'run')}, {_many(held.states, 'state')},"
+        f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"
         f" {held.bytes / _MEGABYTE:.1f} MB"
     )
 
@@ -149,8 +144,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():
-        msg = f"no ledger yet at {_path()}"
-        raise _NoSuchNotebookError(msg)
+        raise UnreadableError(f"no ledger yet at {_path()}")
     with _open(read_only=True) as opened:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
@@ -196,9 +190,8 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     found = [name for name in known if name == notebook]
     found = found or [name for name in known if name.replace("\\", "/").endswith(f"/{notebook}")]
     if not found:
-        there = _printable(", ".join(known)) or "none yet"
-        msg = f"no runs of a notebook {notebook!r}; there are: {there}"
-        raise _NoSuchNotebookError(msg)
+        there = ", ".join(known) or "none yet"
+        raise UnreadableError(f"no runs of a notebook {notebook!r}; there are: {there}")
     return [*found]
 
 
@@ -209,8 +202,7 @@ def _one(opened: Ledger, notebook: str) -> str:
         return path
     found = _chosen(opened, notebook)
     if len(found) > 1:
-        msg = f"{notebook!r} may be any of {_printable(', '.join(map(str, found)))}: name one"
-        raise _NoSuchNotebookError(msg)
+        raise UnreadableError(f"{notebook!r} may be any of {', '.join(map(str, found))}: name one")
     return str(found[0])
 
 
@@ -236,9 +228,9 @@ def _moved(run: Run) -> list[str]:
 
 
 def _table(runs: list[Run]) -> str:
-    from ipytorchseed.render.text import WIDTH, draw_table
+    from ipytorchseed.render.text import WIDTH, draw_table, visible
 
-    rows = [[_printable(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
+    rows = [[visible(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
     widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH
     if over > 0:  # the cell's text gives way
@@ -251,6 +243,8 @@ def _table(runs: list[Run]) -> str:
 
 
 def _cells(run: Run) -> dict[str, str]:
+    from ipytorchseed.render.timeline import label_of
+
     ended = "" if run.status == "ok" else f" {run.status}"
     return {
         "#": str(run.id),
@@ -258,14 +252,9 @@ def _cells(run: Run) -> dict[str, str]:
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)),
         "Took": f"{run.seconds:.1f} s{ended}",
         "Notebook": run.notebook.replace("\\", "/").rpartition("/")[2],
-        "Cell": next((line.strip() for line in run.source.splitlines() if line.strip()), ""),
+        "Cell": label_of(run.source),
         "Moved": ", ".join(_moved(run)),
     }
-
-
-def _printable(text: str) -> str:
-    """Return text that does to a terminal nothing but show itself."""
-    return "".join(each if each.isprintable() else " " for each in text)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -290,7 +279,3 @@ def _plan(limits: Limits) -> str:
         f"Drop runs older than {limits.runs_days:g} days, states unused for"
         f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
     )
-
-
-def _many(count: int, one: str, more: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

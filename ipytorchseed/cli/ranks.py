@@ -6,13 +6,9 @@ import sys
 
 import click
 
+from ipytorchseed.cli.commands import UnreadableError, in_json
+
 _DIFFER = 1
-
-
-class _UnreadableError(click.ClickException):
-    """One line; there is nothing to read."""
-
-    exit_code = 2
 
 
 @click.command()
@@ -24,7 +20,7 @@ class _UnreadableError(click.ClickException):
     metavar="same|distinct SOURCE",
     help="What a source should be in all ranks; more than once for several.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
     """Say which rank parted first, at which step, and in what.
 
@@ -37,6 +33,6 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     try:
         view = read(folder, expect={source: wish for wish, source in expect})
     except IPyTorchSeedError as error:
-        raise _UnreadableError(str(error)) from None
+        raise UnreadableError(str(error)) from None
     click.echo(view.to_json() if as_json else view.text())
     sys.exit(0 if view.alike else _DIFFER)

@@ -6,13 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.cli.commands import Commands
-
-
-class _UnreadableError(click.ClickException):
-    """One line; it exits as a usage error does."""
-
-    exit_code = 2
+from ipytorchseed.cli.commands import Commands, UnreadableError, in_json
 
 
 @click.group(cls=Commands)
@@ -30,7 +24,7 @@ def trace() -> None:
     help="Take results for the same that differ by at most R, beside their greatest value or their"
     " norm; for traces with summaries.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as one line of JSON.")
+@in_json
 @click.option(
     "--html",
     metavar="FILE",
@@ -56,12 +50,12 @@ def diff(  # noqa: PLR0913 -- click passes each option by its name
     try:
         found = compare(load(a), load(b), rtol)
     except TraceError as error:
-        raise _UnreadableError(str(error)) from None
+        raise UnreadableError(str(error)) from None
     view = TraceView(found)
     click.echo(view.to_json() if as_json else view.text())
     if html is not None:
         try:
             html.write_text(view.html(), encoding="utf-8")
         except OSError as error:
-            raise _UnreadableError(f"{html} cannot be written: {error.strerror}") from None
+            raise UnreadableError(f"{html} cannot be written: {error.strerror}") from None
     ctx.exit(0 if found.equal else 1)

@@ -13,14 +13,14 @@ from ipytorchseed.fingerprint.lent import Lent, lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
 
-def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_array(value: Any, walk: Walk) -> Writing:
     """Write an array, a memory map, or an object of a subclass."""
     top = walk.top
     numpy = sys.modules["numpy"]
@@ -50,7 +50,7 @@ def write_array(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
 
 
-def _write_objects(plain: Any, walk: Walk) -> Generator[object, bytes, bytes]:  # noqa: ANN401
+def _write_objects(plain: Any, walk: Walk) -> Bytes:
     """Digest an array of Python objects, without a copy of it."""
     hasher = xxh3_128()
     for span in walk.spans(plain.size):
@@ -66,23 +66,22 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 
 
 def _borrow(
-    value: Any,  # noqa: ANN401
+    value: Any,
     walk: Walk,
-    dtype: Any,  # noqa: ANN401
+    dtype: Any,
     read: Callable[[Walk], bytes],
 ) -> tuple[bytes, str]:
     """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
     try:
         if dtype.hasobject:  # addresses, which then lead anywhere
-            msg = "its objects lie in another's memory"
-            raise UnreadableError(msg)  # noqa: TRY301 -- told as what is raised below
+            raise UnreadableError("its objects lie in another's memory")  # noqa: TRY301 -- told as what is raised below
         return read(walk), ""
     except UnreadableError as error:
         walk.unsee(anatomy(type(value)).name)
         return b"unreadable", f", {error}"
 
 
-def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
+def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
     size = plain.nbytes
     if size == 0:
         return b""
@@ -99,20 +98,13 @@ def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:  # noqa: ANN401
     return xxh3_128_digest(memoryview(taken.view(numpy.uint8)))
 
 
-def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:  # noqa: ANN401
+def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:
     """Copy an array to contiguous memory, piece by piece."""
-    if plain.nbytes <= buffers.CHUNK:
-        flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
-        yield memoryview(flat)
-        return
-    row = plain.nbytes // plain.shape[0]
-    rows = max(1, buffers.CHUNK // row)
-    for start in range(0, plain.shape[0], rows):
-        piece = plain[start : start + rows]
-        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece, numpy)
+    for piece in buffers.split(plain, plain.nbytes):
+        yield memoryview(numpy.ascontiguousarray(piece).reshape(-1).view(numpy.uint8))
 
 
-def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:  # noqa: ANN401
+def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:
     """Return the numbers of a short array of at most one dimension, if they can be read.
 
     Args:
@@ -130,7 +122,7 @@ def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | 
     return tuple(plain.reshape(-1).astype("f8").tolist())
 
 
-def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_number(value: Any, walk: Walk) -> Writing:
     """Write a scalar of numpy's."""
     numpy = sys.modules["numpy"]
     generic = numpy.generic
@@ -155,7 +147,7 @@ def write_number(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "number", shown, {"dtype": str(dtype)}, series, opaque=bool(lost))
 
 
-def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a dtype."""
     yield from ()
     told = str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
@@ -73,6 +73,19 @@ def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
     places = [item * start for start in starts(length, blocks, size)]
     size *= item
     return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
+
+
+def split(array: Any, size: int) -> Iterator[Any]:
+    """Cut an array or tensor of ``size`` bytes into such as are read between two looks."""
+    if size <= CHUNK or array.ndim == 0:
+        yield array
+        return
+    row = size // array.shape[0]
+    rows = max(1, CHUNK // row)
+    for start in range(0, array.shape[0], rows):
+        piece = array[start : start + rows]
+        count = len(piece)
+        yield from split(piece[0] if count == 1 and row > CHUNK else piece, row * count)
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:

@@ -30,7 +30,7 @@ def state_writer(
         show: Whether the state may be shown to people.
     """
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         held = state(value)
         token = yield held
@@ -46,7 +46,7 @@ def state_writer(
     return write
 
 
-def base_of(value: object, name: str) -> Any:  # noqa: ANN401
+def base_of(value: object, name: str) -> Any:
     """Return the class of that full name among those of ``value``."""
     for kind in mro(type(value)):
         if anatomy(kind).name == name:
@@ -54,7 +54,7 @@ def base_of(value: object, name: str) -> Any:  # noqa: ANN401
     raise TypeError(name)
 
 
-def moment(value: Any) -> object:  # noqa: ANN401
+def moment(value: Any) -> object:
     """Return the state of a date, a time or a duration, and its zone."""
     import datetime as dt
 
@@ -64,7 +64,7 @@ def moment(value: Any) -> object:  # noqa: ANN401
     return dt.timezone.__getinitargs__(value)  # type: ignore[attr-defined]
 
 
-def path(value: Any) -> object:  # noqa: ANN401
+def path(value: Any) -> object:
     """Return a path's text; of a subclass of the user's, the pieces that it was made from."""
     import pathlib
 
@@ -74,44 +74,44 @@ def path(value: Any) -> object:  # noqa: ANN401
     return [item for item in anatomy(type(value)).attributes(value) if item[0] in wanted]
 
 
-def decimal(value: Any) -> object:  # noqa: ANN401
+def decimal(value: Any) -> object:
     """Return a decimal number's text, which has its sign, exponent and NaN payload."""
     return base_of(value, "decimal.Decimal").__str__(value)
 
 
-def zone(value: Any) -> object:  # noqa: ANN401
+def zone(value: Any) -> object:
     """Return a time zone's name."""
     return base_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
 
 
-def pattern(value: Any) -> object:  # noqa: ANN401
+def pattern(value: Any) -> object:
     """Return a regular expression's text and flags."""
     return value.pattern, value.flags
 
 
-def reduced(value: Any) -> object:  # noqa: ANN401
+def reduced(value: Any) -> object:
     """Return what an object of a class of C, of which there are no subclasses, is made from."""
     return type(value).__reduce__(value)  # type: ignore[call-arg] # of whatever class
 
 
-def bounds(value: Any) -> object:  # noqa: ANN401
+def bounds(value: Any) -> object:
     """Return the bounds of a range or a slice."""
     return value.start, value.stop, value.step
 
 
-def proxied(value: Any) -> object:  # noqa: ANN401
+def proxied(value: Any) -> object:
     """Return the mapping behind a proxy, or the object behind a cell."""
     import gc
 
     return gc.get_referents(value)
 
 
-def referred(value: Any) -> object:  # noqa: ANN401
+def referred(value: Any) -> object:
     """Return what a weak reference leads to, held no longer than the look takes."""
     return weakref.ref.__call__(value)
 
 
-def write_enum(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_enum(value: Any, walk: Walk) -> Writing:
     """Write a member of an enumeration: class, name and value."""
     made = anatomy(type(value))
     fields = made.dictionary(value) or {}
@@ -122,7 +122,7 @@ def write_enum(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(xxh3_128_digest(b"enum" + text(made.name) + join(tokens)), "enum", shown)
 
 
-def write_exception(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_exception(value: Any, walk: Walk) -> Writing:
     """Write an exception: class, arguments and attributes, without its traceback."""
     args = yield BaseException.args.__get__(value)  # type: ignore[attr-defined]
     more = yield from extra(value, walk, object, skip=_NOT_ARGUMENTS)
@@ -133,7 +133,7 @@ def write_exception(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 _NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
 
 
-def write_generator_state(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_generator_state(value: Any, walk: Walk) -> Writing:
     """Write a generator of random numbers: by its state, as the table of generators reads it.
 
     Inside another value, its state is told apart: a loader that has given numbers is the same
@@ -165,7 +165,7 @@ def _is_of(value: object, name: str) -> bool:
     return made is not None and issubclass(type(value), made)
 
 
-def write_bit_generator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_bit_generator(value: Any, walk: Walk) -> Writing:
     """Write numpy's machinery below its generators, by its state."""
     base: Any = next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith("numpy."))
     digest = yield from write_items([base.state.__get__(value)], walk)

@@ -17,10 +17,19 @@ from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.buffers import CHUNK
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
-from ipytorchseed.fingerprint.walk import BATCH, ITEMS, Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.walk import (
+    BATCH,
+    ITEMS,
+    Bytes,
+    Draft,
+    Walk,
+    Writer,
+    Writing,
+    digest_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 SERIES = 8192
 """Numbers kept as values at most."""
@@ -61,7 +70,7 @@ def write_tokens(items: Iterable[object], walk: Walk) -> Generator[object, bytes
     return tokens
 
 
-def write_batch(items: Sequence[Any], walk: Walk) -> Generator[object, bytes, bytes]:
+def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     """Digest a batch of items in their order; 17 or 32 bytes."""
     digest = _packed(items, walk) if len(items) >= _FEW else None
     if digest is None:
@@ -70,7 +79,7 @@ def write_batch(items: Sequence[Any], walk: Walk) -> Generator[object, bytes, by
     return digest
 
 
-def write_items(items: Sequence[object], walk: Walk) -> Generator[object, bytes, bytes]:
+def write_items(items: Sequence[object], walk: Walk) -> Bytes:
     """Digest a few items in their order; 16 bytes."""
     return xxh3_128_digest(b"".join((yield from write_tokens(items, walk))))
 
@@ -110,42 +119,21 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
         return None
     if _all_of(float, items):
         return tuple(items)
-    if _all_of(int, items):
-        try:
-            return tuple(map(float, items))
-        except OverflowError:
-            return None
-    found: list[float] = []
-    for item in items:
-        one = number(item)
-        if one is None:
-            return None
-        found += one
-    return tuple(found)
+    numbers = [number(item) for item in items]
+    return tuple(one for each in numbers if each for one in each) if all(numbers) else None
 
 
-def sequence_writer(
-    word: str,
-    base: Any,  # noqa: ANN401
-    copy: Callable[[Any], Sequence[Any]],
-    read: Callable[[Any, int, Walk], Iterator[Sequence[Any]]],
-) -> Writer:
-    """Make a writer of sequences.
-
-    Args:
-        word: The kind.
-        base: The builtin type.
-        copy: Takes the items of a short one.
-        read: Takes the items of one of that length in batches: all, or the ends and some between.
-    """
+def sequence_writer(base: Any) -> Writer:
+    """Make a writer of sequences of a builtin type."""
+    word: str = base.__name__
     tag = word.encode()
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         length = base.__len__(value)
         series: Sequence[Any] = ()
         if length < _FEW:  # most: without another generator
-            series = copy(value)
+            series = [*base.__iter__(value)]
             tokens = []
             for item in series:
                 leaf = LEAVES.get(id(type(item)))
@@ -154,7 +142,7 @@ def sequence_writer(
             digest = b"".join(tokens)
         else:
             hasher = xxh3_128()
-            for batch in read(value, length, walk):
+            for batch in _batches(base, value, length, walk):
                 hasher.update((yield from write_batch(batch, walk)))
                 if top and length <= SERIES:
                     series = [*series, *batch]
@@ -178,15 +166,14 @@ def sequence_writer(
 _limit = deque.__dict__["maxlen"].__get__
 
 
-def _list(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
-    return (list.__getitem__(value, span) for span in walk.spans(length))
+def _batches(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
+    """Take the items of a sequence in batches: all, or the ends and some between."""
+    if base is deque:
+        return _deque(value, length, walk)
+    return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
-def _tuple(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
-    return (tuple.__getitem__(value, span) for span in walk.spans(length))
-
-
-def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # noqa: ANN401
+def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
     if walk.may_hold(length):
         yield from batches(deque.__iter__(value))
         return
@@ -197,19 +184,14 @@ def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:  # n
             raise SpentError from None
 
 
-write_list = sequence_writer("list", list, list.copy, _list)
-write_tuple = sequence_writer("tuple", tuple, lambda it: tuple.__getitem__(it, slice(None)), _tuple)
-write_deque = sequence_writer("deque", deque, lambda it: [*deque.__iter__(it)], _deque)
-
-
 # --------------------------------------------------------------------------------------------------
 # Sets
 
 
-def set_writer(base: Any) -> Writer:  # noqa: ANN401
+def set_writer(base: Any) -> Writer:
     """Make a writer of sets: equal whatever order their items come in."""
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         length = base.__len__(value)
         total, order = 0, xxh3_64()
@@ -235,7 +217,7 @@ def set_writer(base: Any) -> Writer:  # noqa: ANN401
 # Dictionaries
 
 
-def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
     """Iterate over keys and values in order, without comparing or hashing a key of the user's.
 
     ``OrderedDict`` finds each next key by its hash. So its own order is asked for only where all
@@ -251,7 +233,7 @@ def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
     return iter(dict.items(value))
 
 
-def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:  # noqa: ANN401
+def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
     """Take the items of a dictionary in batches: all, or its ends and some between."""
     if walk.may_hold(length):
         yield from batches(_items(value, walk))
@@ -290,7 +272,7 @@ def count_times(names: Sequence[object]) -> int:
     return 0
 
 
-def write_dict(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_dict(value: Any, walk: Walk) -> Writing:
     """Write a dictionary, in the order of its keys: iterating over it can depend on that."""
     top = walk.top
     length = dict.__len__(value)

@@ -32,7 +32,7 @@ _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_
 # Elements
 
 
-def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+def contents(walk: Walk, tensor: Any) -> bytes:
     """Digest a tensor that ``reads_natively``; where it cannot be read, note that. 16 bytes."""
     if walk.full:
         return b"~"
@@ -44,7 +44,7 @@ def contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
         return xxh3_128_digest(_UNREADABLE)
 
 
-def readable_contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+def readable_contents(walk: Walk, tensor: Any) -> bytes:
     """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes.
 
     Raises:
@@ -69,7 +69,7 @@ def readable_contents(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
     return xxh3_128_digest(head + _elements(walk, tensor, size, device))
 
 
-def note_strides(walk: Walk, tensor: Any) -> None:  # noqa: ANN401
+def note_strides(walk: Walk, tensor: Any) -> None:
     """Note how the elements of a tensor lie in memory, where that is not the usual way."""
     at = native()
     plain = not at.is_nested(tensor) and at.layout(tensor) is at.strided
@@ -79,10 +79,10 @@ def note_strides(walk: Walk, tensor: Any) -> None:  # noqa: ANN401
 
 @lru_cache(maxsize=4096)
 def _head(
-    dtype: Any,  # noqa: ANN401
+    dtype: Any,
     shape: tuple[int, ...] | None,
-    device: Any,  # noqa: ANN401
-    layout: Any,  # noqa: ANN401
+    device: Any,
+    layout: Any,
     requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
 ) -> tuple[bytes, str]:
     """Write all of a tensor but its elements, and return its type of device too."""
@@ -90,12 +90,12 @@ def _head(
     return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
 
 
-def dtype_of(tensor: Any) -> str:  # noqa: ANN401
+def dtype_of(tensor: Any) -> str:
     """Return a dtype's name, ``float32``."""
     return str(native().dtype(tensor)).removeprefix("torch.")
 
 
-def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa: ANN401
+def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
     at = native()
     if not is_there(tensor):
         return _UNREADABLE
@@ -115,7 +115,7 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:  # noqa
     return _remembered(walk, tensor, size, elements)
 
 
-def _remembered(walk: Walk, tensor: Any, size: int, elements: Own | Lent) -> bytes:  # noqa: ANN401
+def _remembered(walk: Walk, tensor: Any, size: int, elements: Own | Lent) -> bytes:
     """Read a large tensor, or show that it is as it was when it was read."""
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
@@ -182,15 +182,12 @@ class Own(Struct):
         each = min(max(1, block // item), count)
         begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
-        index = []
-        for length in reversed(at.shape(tensor)):
-            index.append((places % length).to(self.device))
-            places = places.div(length, rounding_mode="floor")
-        taken = bits(tensor)[tuple(reversed(index))].cpu().contiguous()
+        index = torch.unravel_index(places, at.shape(tensor))
+        taken = bits(tensor)[tuple(each.to(self.device) for each in index)].cpu().contiguous()
         return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
-def lent_tensor(tensor: Any) -> Lent | None:  # noqa: ANN401
+def lent_tensor(tensor: Any) -> Lent | None:
     """Return where the elements of a tensor on the CPU lie, if in a memory that may be gone."""
     at = native()
     owner = owner_of_storage(at.storage(tensor))
@@ -201,7 +198,7 @@ def lent_tensor(tensor: Any) -> Lent | None:  # noqa: ANN401
     return Lent(at.data_ptr(tensor), (*at.shape(tensor),), strides, item, owner is Owner.OTHER)
 
 
-def readable(tensor: Any, walk: Walk | None = None) -> Any:  # noqa: ANN401
+def readable(tensor: Any, walk: Walk | None = None) -> Any:
     """Return a tensor, outside of autograd, that torch can read.
 
     Args:
@@ -220,7 +217,7 @@ def readable(tensor: Any, walk: Walk | None = None) -> Any:  # noqa: ANN401
     return _copied(tensor, lent.copy() if walk is None else lent.copied(walk))
 
 
-def _copied(tensor: Any, content: Any) -> Any:  # noqa: ANN401
+def _copied(tensor: Any, content: Any) -> Any:
     """Make a tensor like another of its elements, which are given as bytes."""
     torch, at = sys.modules["torch"], native()
     made = torch.from_numpy(content).view(at.dtype(tensor)).reshape(at.shape(tensor))
@@ -228,7 +225,7 @@ def _copied(tensor: Any, content: Any) -> Any:  # noqa: ANN401
     return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
 
 
-def is_there(tensor: Any) -> bool:  # noqa: ANN401
+def is_there(tensor: Any) -> bool:
     """Tell whether the memory that a tensor's shape speaks of is there."""
     at = native()
     if at.data_ptr(tensor) == 0:
@@ -247,11 +244,10 @@ def is_there(tensor: Any) -> bool:  # noqa: ANN401
 def _refuse_capture(device: str) -> None:
     """Leave a CUDA graph that is being recorded alone."""
     if device == "cuda" and sys.modules["torch"].cuda.is_current_stream_capturing():
-        msg = "a CUDA graph is being recorded"
-        raise RuntimeError(msg)
+        raise RuntimeError("a CUDA graph is being recorded")
 
 
-def bits(tensor: Any) -> Any:  # noqa: ANN401
+def bits(tensor: Any) -> Any:
     """View a tensor as integers of the same size, outside of autograd."""
     torch = sys.modules["torch"]
     tensor = native().detach(tensor)
@@ -263,25 +259,18 @@ def bits(tensor: Any) -> Any:  # noqa: ANN401
     return tensor.view(sizes[tensor.element_size()])
 
 
-def _pieces(tensor: Any) -> Iterator[memoryview]:  # noqa: ANN401
+def _pieces(tensor: Any) -> Iterator[memoryview]:
     """Copy a tensor of integers to contiguous memory of the CPU, piece by piece."""
-    size = tensor.numel() * tensor.element_size()
-    if size <= buffers.CHUNK or tensor.dim() == 0:
-        copy = tensor.cpu().contiguous()
-        yield memory(copy.data_ptr(), size)
-        return
-    row = size // tensor.shape[0]
-    rows = max(1, buffers.CHUNK // row)
-    for start in range(0, tensor.shape[0], rows):
-        piece = tensor[start : start + rows]
-        yield from _pieces(piece[0] if len(piece) == 1 and row > buffers.CHUNK else piece)
+    for piece in buffers.split(tensor, tensor.numel() * tensor.element_size()):
+        copy = piece.cpu().contiguous()
+        yield memory(copy.data_ptr(), copy.numel() * copy.element_size())
 
 
 # --------------------------------------------------------------------------------------------------
 # Other layouts
 
 
-def _quantizer(walk: Walk, tensor: Any) -> str:  # noqa: ANN401
+def _quantizer(walk: Walk, tensor: Any) -> str:
     scheme = str(tensor.qscheme())
     if "channel" not in scheme:
         return f"{scheme} {tensor.q_scale().hex()} {tensor.q_zero_point()}"
@@ -290,7 +279,7 @@ def _quantizer(walk: Walk, tensor: Any) -> str:  # noqa: ANN401
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
-def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:  # noqa: ANN401
+def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
     """Digest a sparse tensor by what it stores."""
     tensor = native().detach(tensor)
     if layout == "torch.sparse_coo":
@@ -305,7 +294,7 @@ def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:  # noqa: ANN401
     return b"".join([contents(walk, each) for each in parts])
 
 
-def _nested(walk: Walk, tensor: Any) -> bytes:  # noqa: ANN401
+def _nested(walk: Walk, tensor: Any) -> bytes:
     """Digest a nested tensor of torch's older kind; the newer ones are objects of Python."""
     tensor = native().detach(tensor)
     parts = [tensor._nested_tensor_size(), tensor._nested_tensor_strides(),  # noqa: SLF001

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import count_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
-from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
-
-def _fields(value: Any) -> dict[Any, Any]:  # noqa: ANN401
+def _fields(value: Any) -> dict[Any, Any]:
     return anatomy(type(value)).dictionary(value) or {}
 
 
-def _columns(manager: Any, walk: Walk) -> list[Any]:  # noqa: ANN401
+def _columns(manager: Any, walk: Walk) -> list[Any]:
     """Return the values of each column, in the order of the columns, as views of the blocks."""
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
@@ -32,7 +28,7 @@ def _columns(manager: Any, walk: Walk) -> list[Any]:  # noqa: ANN401
     return found
 
 
-def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
     top = walk.top
     fields = _fields(value)
@@ -60,7 +56,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "frame", f"DataFrame {shape}", parts)
 
 
-def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_series(value: Any, walk: Walk) -> Writing:
     """Write a Series."""
     from ipytorchseed.fingerprint.arrays import series_of
     from ipytorchseed.fingerprint.lent import lent_array
@@ -84,11 +80,7 @@ def write_series(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "series", f"{values.dtype} Series of {len(index):,}", parts, numbers)
 
 
-def _rest(
-    value: Any,  # noqa: ANN401
-    fields: dict[Any, Any],
-    walk: Walk,
-) -> Generator[object, bytes, bytes]:
+def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
     """Write what a user may set besides the values, and what a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
@@ -102,54 +94,40 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
                           "_name", "_no_setting_name", "_reset_identity"})  # fmt: skip
 
 
-def write_index(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write an Index, without the tables that it builds when values are looked up."""
+def index_state(value: Any) -> object:
+    """Return an Index without the tables that it builds when values are looked up."""
     fields = _fields(value)
-    wanted = [(name, fields.get(name)) for name in _OF_INDEX if name in fields]
-    tokens = yield from attribute_tokens(wanted, walk)
-    made = anatomy(type(value))
-    digest = xxh3_128_digest(b"index" + text(made.name) + join(tokens))
-    return Draft(digest, "index", made.title)
+    return [(name, fields[name]) for name in _OF_INDEX if name in fields]
 
 
 _OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
 
 
-def write_extension(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write an array of pandas' own, such as categories, times or nullable numbers."""
-    made = anatomy(type(value))
-    items = {name: item for name, item in made.attributes(value) if name not in _NOT_CONTENT}
+def extension_state(value: Any) -> object:
+    """Return an array of pandas' own, such as categories, times or nullable numbers."""
+    items = {n: item for n, item in anatomy(type(value)).attributes(value) if n not in _NOT_CONTENT}
     for name in ("_ndarray", "_dtype", "_pa_array"):
         if name not in items and hasattr(type(value), name):
             items[name] = getattr(value, name)
-    tokens = yield from attribute_tokens(sorted(items.items(), key=lambda item: item[0]), walk)
-    digest = xxh3_128_digest(b"extension" + text(made.name) + join(tokens))
-    return Draft(digest, "array", made.title)
+    return sorted(items.items(), key=lambda item: item[0])
 
 
-def write_arrow(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
-    """Write Arrow's arrays and tables by the buffers that they consist of."""
+def arrow_state(value: Any) -> object:
+    """Return the buffers that Arrow's arrays and tables consist of."""
     chunks = value.chunks if hasattr(value, "chunks") else [value]
     told = []
     for chunk in chunks:
         buffers = [None if each is None else memoryview(each) for each in chunk.buffers()]
         told.append((str(chunk.type), len(chunk), chunk.offset, buffers))
-    token = yield told
-    made = anatomy(type(value))
-    return Draft(xxh3_128_digest(b"arrow" + text(made.name) + token), "array", made.title)
+    return told
 
 
-def write_moment(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
-    """Write a Timestamp or a Timedelta."""
-    made = anatomy(type(value))
-    unit, zone = str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
-    token = yield (value._value if hasattr(value, "_value") else value.value, unit, zone)  # noqa: SLF001
-    return Draft(xxh3_128_digest(b"moment" + text(made.name) + token), "time", made.title)
+def moment_state(value: Any) -> object:
+    """Return a Timestamp or a Timedelta."""
+    count = value._value if hasattr(value, "_value") else value.value  # noqa: SLF001 -- of pandas 2
+    return count, str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
 
 
-def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write a dtype of pandas' own."""
-    items = [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]
-    tokens = yield from attribute_tokens(items, walk)
-    name = anatomy(type(value)).name
-    return Draft(xxh3_128_digest(b"dtype" + text(name) + join(tokens)), "dtype", str(name))
+def dtype_state(value: Any) -> object:
+    """Return a dtype of pandas' own."""
+    return [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import (
+    PerObject,
     anatomy,
     full_name,
     module_of_class,
@@ -34,22 +34,12 @@ _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from 3.13 on
 
 
-def code_digest(code: types.CodeType, walk: Walk) -> bytes:
-    """Digest what a code object does, whatever its name, file, lines and docstring; 16 bytes.
+def _read_code(code: types.CodeType) -> bytes:
+    """Digest a code object; 16 bytes.
 
     Constants are written where they are loaded, not by their place in ``co_consts``: the docstring
     has a place there, and is never loaded.
     """
-    walk.tick()
-    known = walk.memo.code(code)
-    if known is not None:
-        return known
-    digest = _read_code(code, walk)
-    walk.memo.keep_code(code, digest)
-    return digest
-
-
-def _read_code(code: types.CodeType, walk: Walk) -> bytes:
     raw = code.co_code
     written = bytearray(raw)
     constants = []
@@ -57,7 +47,7 @@ def _read_code(code: types.CodeType, walk: Walk) -> bytes:
     for at in range(0, len(raw), 2):
         argument = argument << 8 | raw[at + 1]
         if raw[at] in _CONSTANT:
-            constants.append(_constant(code.co_consts[argument], walk))
+            constants.append(_constant(code.co_consts[argument]))
             written[at + 1] = 0
         if raw[at] != _EXTENDED:
             argument = 0
@@ -74,18 +64,21 @@ def _read_code(code: types.CodeType, walk: Walk) -> bytes:
     )  # fmt: skip
 
 
-def _constant(value: Any, walk: Walk) -> bytes:  # noqa: ANN401
+code_digest: PerObject[types.CodeType, bytes] = PerObject(_read_code)
+"""Names what a code object does, whatever its name, file, lines and docstring."""
+
+
+def _constant(value: Any) -> bytes:
     """Write a constant; they nest as deep as the parser allows, a hundred levels."""
     kind = type(value)
     if kind is types.CodeType:
-        return b"C" + code_digest(value, walk)
+        return b"C" + code_digest(value)
     if kind is tuple:
-        return b"(%b)" % b"".join([_constant(each, walk) for each in value])
+        return b"(%b)" % b"".join(map(_constant, value))
     if kind is frozenset:
-        each = sorted([_constant(each, walk) for each in value])
-        return b"{%b}" % b"".join(each)
+        return b"{%b}" % b"".join(sorted(map(_constant, value)))
     if kind is slice:  # from 3.14 on
-        return b"[%b]" % _constant((value.start, value.stop, value.step), walk)
+        return b"[%b]" % _constant((value.start, value.stop, value.step))
     write = LEAVES.get(id(kind))
     token = None if write is None else write(value)
     if token is not None:
@@ -94,10 +87,10 @@ def _constant(value: Any, walk: Walk) -> bytes:  # noqa: ANN401
     return b"B" + xxh3_128_digest(raw)
 
 
-def write_code(value: types.CodeType, walk: Walk) -> Writing:
+def write_code(value: types.CodeType, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a code object."""
     yield from ()
-    digest = code_digest(value, walk)
+    digest = code_digest(value)
     return Draft(xxh3_128_digest(b"code" + digest), "code", f"code of {value.co_name}")
 
 
@@ -113,7 +106,7 @@ _cell = types.CellType.__dict__["cell_contents"].__get__
 _DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
 
 
-def cells(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+def cells(function: Any) -> list[tuple[str, object]]:
     """Return the variables of a closure that have a value."""
     found = []
     for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
@@ -124,7 +117,7 @@ def cells(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
     return found
 
 
-def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_function(value: Any, walk: Walk) -> Writing:
     """Write a function written in Python."""
     top = walk.top
     attributes = value.__dict__
@@ -134,7 +127,7 @@ def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
         token = yield original
         digest = xxh3_128_digest(b"compiled" + token)
         return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
-    code = code_digest(value.__code__, walk)
+    code = code_digest(value.__code__)
     given = _defaults(value)
     defaults = yield from attribute_tokens(given, walk)
     closure = yield from attribute_tokens(cells(value), walk)
@@ -154,7 +147,7 @@ def write_function(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "function", f"function {name}", parts)
 
 
-def _defaults(function: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+def _defaults(function: Any) -> list[tuple[str, object]]:
     """Return the arguments that have a default, and that."""
     code, by_place = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
@@ -166,7 +159,7 @@ def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
     return sorted([item for item in items if type(item[0]) is str], key=lambda item: item[0])
 
 
-def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
+def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a function written in C: by name, and by the object that it is bound to."""
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
@@ -180,14 +173,11 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ANN401, ARG001
     return Draft(digest, "function", f"builtin function {value.__name__}")
 
 
-def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a bound method: the function and the object."""
-    top = walk.top
     function = yield value.__func__
     owner = yield value.__self__
     digest = xxh3_128_digest(b"method" + function + owner)
-    if not top:
-        return Draft(digest, "method")
     inner = value.__func__
     plain = type(inner) is types.FunctionType
     name = inner.__code__.co_name if plain else anatomy(type(inner)).title
@@ -195,32 +185,14 @@ def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "method", f"method {name} of {anatomy(type(value.__self__)).title}", parts)
 
 
-_partial = {name: functools.partial.__dict__[name].__get__ for name in ("func", "args", "keywords")}
-
-
-def write_partial(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write a partial function."""
-    top = walk.top
-    tokens = yield from attribute_tokens([(n, read(value)) for n, read in _partial.items()], walk)
-    attributes = anatomy(type(value)).dictionary(value) or {}
-    others = yield attributes
-    digest = xxh3_128_digest(b"partial" + join(tokens) + others)
-    if not top:
-        return Draft(digest, "partial")
-    return Draft(digest, "partial", "partial function", {n: digest_of(t) for n, t in tokens})
-
-
-def wrapper_writer(word: str, *names: str) -> Writer:
+def wrapper_writer(word: str, *names: str, kind: str = "function") -> Writer:
     """Make a writer of what wraps functions, reading them under ``names``."""
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-        top = walk.top
+    def write(value: Any, walk: Walk) -> Writing:
         items = [(name, _read(value, name)) for name in names]
         tokens = yield from attribute_tokens(items, walk)
         digest = xxh3_128_digest(word.encode() + join(tokens))
-        if not top:
-            return Draft(digest, "function")
-        return Draft(digest, "function", word, {name: digest_of(token) for name, token in tokens})
+        return Draft(digest, kind, word, {name: digest_of(token) for name, token in tokens})
 
     return write
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers, reading
@@ -75,7 +76,7 @@ class Lent(Struct, frozen=True):
             hasher.update(piece)
         return hasher.digest()
 
-    def copied(self, walk: Walk) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def copied(self, walk: Walk) -> Any:
         """Copy all elements, as bytes in the order of their indices. Raises as ``digest``."""
         self._ask(walk)
         return self.copy()
@@ -83,10 +84,9 @@ class Lent(Struct, frozen=True):
     def _ask(self, walk: Walk) -> None:
         if self.foreign and not walk.budget.foreign:
             walk.exact = False
-            msg = "its memory is another's, and not read now"
-            raise UnreadableError(msg)
+            raise UnreadableError("its memory is another's, and not read now")
 
-    def copy(self, most: int | None = COPIED) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def copy(self, most: int | None = COPIED) -> Any:
         """Copy all elements, as bytes in the order of their indices.
 
         Args:
@@ -96,8 +96,7 @@ class Lent(Struct, frozen=True):
             UnreadableError: the memory is gone, or there is more in it.
         """
         if most is not None and self.size > most:
-            msg = "too large to be copied from a memory that may be gone"
-            raise UnreadableError(msg)
+            raise UnreadableError("too large to be copied from a memory that may be gone")
         import numpy as np
 
         return np.concatenate([np.array(piece, np.uint8) for piece in self.pieces(_free)])
@@ -106,7 +105,7 @@ class Lent(Struct, frozen=True):
         """Digest a sample as ``buffers.sample`` does; 16 bytes."""
         count = prod(self.shape)
         each = min(max(1, block // self.item), count)
-        taken = [self._take(start, each) for start in buffers.starts(count, blocks, each)]
+        taken = [self.take(start, each) for start in buffers.starts(count, blocks, each)]
         return xxh3_128_digest(b"".join(taken))
 
     def pieces(self, charge: Callable[[int], None]) -> Iterator[memoryview]:
@@ -124,7 +123,7 @@ class Lent(Struct, frozen=True):
                 yield piece
             return
         # Of rows that reach far, many at once: what lies beside one another is in several.
-        most = reading.PIECE if self._row(0).is_compact() else buffers.CHUNK
+        most = reading.PIECE if self._part(0, 0).is_compact() else buffers.CHUNK
         if self.size <= most:
             yield memoryview(self._gathered(charge))
         else:
@@ -132,14 +131,14 @@ class Lent(Struct, frozen=True):
             rows = max(1, length * most // self.size)
             for start in range(0, length, rows):
                 count = min(rows, length - start)
-                part = self._row(start) if count == 1 else self._rows(start, count)
+                part = self._part(0, start) if count == 1 else self._rows(start, count)
                 yield from part.pieces(charge)
 
-    def _gathered(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def _gathered(self, charge: Callable[[int], None]) -> Any:
         """Copy the elements at once, as bytes in the order of their indices."""
         import numpy as np
 
-        return np.ascontiguousarray(self._gather(charge)).reshape(-1).view(np.uint8)
+        return np.ascontiguousarray(self.gather(charge)).reshape(-1).view(np.uint8)
 
     # ----------------------------------------------------------------------------------------------
 
@@ -157,15 +156,17 @@ class Lent(Struct, frozen=True):
         low, high = extent(self.shape, self.strides, self.item)
         return high - low <= max(min(_DENSE * self.size, COPIED), _PAGE)
 
-    def _row(self, index: int) -> Lent:
-        address = self.address + index * self.strides[0]
-        return Lent(address, self.shape[1:], self.strides[1:], self.item, self.foreign)
+    def _part(self, axis: int, index: int) -> Lent:
+        """Return the elements that have an index on an axis."""
+        address = self.address + index * self.strides[axis]
+        shape, strides = (each[:axis] + each[axis + 1 :] for each in (self.shape, self.strides))
+        return replace(self, address=address, shape=shape, strides=strides)
 
     def _rows(self, start: int, count: int) -> Lent:
         address = self.address + start * self.strides[0]
-        return Lent(address, (count, *self.shape[1:]), self.strides, self.item, self.foreign)
+        return replace(self, address=address, shape=(count, *self.shape[1:]))
 
-    def _gather(self, charge: Callable[[int], None]) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def gather(self, charge: Callable[[int], None]) -> Any:
         """Copy the elements, with what lies between where that is little."""
         import numpy as np
 
@@ -183,33 +184,22 @@ class Lent(Struct, frozen=True):
         made = np.empty(self.shape, dtype)
         rest = slice(None)
         for index in range(self.shape[axis]):
-            part = Lent(
-                self.address + index * self.strides[axis],
-                self.shape[:axis] + self.shape[axis + 1 :],
-                self.strides[:axis] + self.strides[axis + 1 :],
-                self.item,
-                self.foreign,
-            )
-            made[(rest,) * axis + (index,)] = part._gather(charge)
+            made[(rest,) * axis + (index,)] = self._part(axis, index).gather(charge)
         return made
 
-    def _take(self, start: int, count: int) -> bytes:
+    def take(self, start: int, count: int) -> bytes:
         """Copy ``count`` elements from the one of that number on."""
         row = prod(self.shape[1:])
         if len(self.shape) <= 1 or row == 1:
             return self._rows(start, count).all() if self.shape else self.all()
         first, ahead = divmod(start, row)
-        taken = []
         if ahead or count < row:
             here = min(count, row - ahead)
-            taken.append(self._row(first)._take(ahead, here))  # noqa: SLF001 -- its own class
-            first, count = first + 1, count - here
-        whole, rest = divmod(count, row)
-        if whole:
-            taken.append(self._rows(first, whole).all())
-        if rest:
-            taken.append(self._row(first + whole)._take(0, rest))  # noqa: SLF001 -- as above
-        return b"".join(taken)
+            taken = self._part(0, first).take(ahead, here)
+        else:
+            here = count - count % row
+            taken = self._rows(first, here // row).all()
+        return taken + self.take(start + here, count - here) if here < count else taken
 
     def all(self) -> bytes:
         """Return all elements, in the order of their indices."""
@@ -220,7 +210,7 @@ def _free(_: int) -> None:
     """Charge nothing for what is read."""
 
 
-def lent_array(value: Any) -> Lent | None:  # noqa: ANN401 -- numpy.ndarray
+def lent_array(value: Any) -> Lent | None:
     """Return where the elements of an array lie, if it is in a memory that may be gone."""
     owner = owner_of_array(value)
     if owner is Owner.LIBRARY:

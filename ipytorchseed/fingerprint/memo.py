@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from types import CodeType
 
 _FASTEST = 25e9  # what one core can read where memory is fast, until it is known here
 _FEW = 1024  # entries before the dead ones are looked for
@@ -32,7 +28,7 @@ class Known(Struct, frozen=True):
 
 
 class Memo:
-    """Digests of tensors and of code, by weak reference: it keeps nothing of the user's alive.
+    """Digests of tensors, by weak reference: it keeps nothing of the user's alive.
 
     A large tensor is not read again where all of this holds:
 
@@ -62,8 +58,7 @@ class Memo:
     def __init__(self) -> None:
         self.speed = _FASTEST
         self._tensors: dict[tuple[int, int], Known] = {}
-        self._limit = self._code_limit = _FEW
-        self._codes: dict[int, tuple[weakref.ref[CodeType], bytes]] = {}
+        self._limit = _FEW
         self._refused: dict[int, float] = {}
         self._samples: dict[bytes, str] = {}
 
@@ -116,15 +111,3 @@ class Memo:
             self._limit = max(_FEW, 2 * len(self._tensors))
         handle: Any = StorageWeakRef(storage)
         self._tensors[identity] = Known(handle, proof, sample, digest)
-
-    def code(self, code: CodeType) -> bytes | None:
-        """Return the digest of a code object seen before."""
-        known = self._codes.get(id(code))
-        return known[1] if known is not None and known[0]() is code else None
-
-    def keep_code(self, code: CodeType, digest: bytes) -> None:
-        """Remember the digest of a code object."""
-        if len(self._codes) >= self._code_limit:
-            self._codes = {k: v for k, v in self._codes.items() if v[0]() is not None}
-            self._code_limit = max(_FEW, 2 * len(self._codes))
-        self._codes[id(code)] = weakref.ref(code), digest

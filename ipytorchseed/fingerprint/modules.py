@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class _Seen(Struct):
     numbers: int = 0
 
 
-def entries(dictionary: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401
+def entries(dictionary: Any) -> list[tuple[Any, Any]]:
     """Return the items of a dictionary, past what a subclass overrides."""
     return [*dict.items(dictionary)] if issubclass(type(dictionary), dict) else []
 
 
-def write_nn_module(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_nn_module(value: Any, walk: Walk) -> Writing:
     """Write a module with all its submodules."""
     top = walk.top
     original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
@@ -88,7 +88,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 
 
 def _write_one(
-    module: Any,  # noqa: ANN401
+    module: Any,
     path: str,
     seen: _Seen,
     walk: Walk,
@@ -128,7 +128,7 @@ def _write_one(
 def _sort_fields(
     fields: dict[Any, Any],
     made: Anatomy,
-    module: Any,  # noqa: ANN401
+    module: Any,
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
     """Return plain attributes, by name, and hooks."""
     hooks, plain = [], []
@@ -140,19 +140,13 @@ def _sort_fields(
                 hooks.append((name, _hooks(item, fields)))
         elif type(name) is str and not (item is None and name in _UNSET):
             plain.append((name, item))
-    if made.slots:
-        plain += _slots(made, module)
+    plain += made.slot_values(module)
     plain.sort(key=_name)
     return plain, hooks
 
 
 def _name(item: tuple[str, Any]) -> str:
     return item[0]
-
-
-def _slots(made: Anatomy, module: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    names = {name for name, _ in made.slots}
-    return [item for item in made.attributes(module) if item[0] in names]
 
 
 def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
@@ -165,12 +159,7 @@ def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
     ]
 
 
-def _write_tensor(
-    tensor: Any,  # noqa: ANN401
-    name: str,
-    seen: _Seen,
-    walk: Walk,
-) -> Generator[object, bytes, bytes]:
+def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
     """Write a parameter or buffer, its gradient apart."""
     if tensor is None:
         return b"N"
@@ -207,7 +196,7 @@ def _parts(seen: _Seen) -> dict[str, str]:
     return parts
 
 
-def write_script_module(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_script_module(value: Any, walk: Walk) -> Writing:
     """Write a compiled TorchScript module: what it stores, which C++ code holds."""
     import torch
 

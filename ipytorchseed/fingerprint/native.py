@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
 
 from ipytorchseed.introspection.anatomy import PerObject, mro, own
 
@@ -14,86 +13,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Native(Struct, frozen=True):
-    """Attributes and methods of ``torch._C.TensorBase``, as functions of a tensor.
+_METHODS = ("data_ptr", "detach", "element_size", "is_conj", "is_contiguous", "is_inference",
+            "is_neg", "numel", "stride")  # fmt: skip
+_ATTRIBUTES = ("device", "dtype", "grad", "is_leaf", "is_nested", "is_quantized", "layout",
+               "requires_grad", "shape")  # fmt: skip
+"""What ``torch._C.TensorBase`` has, and is read under the same name."""
+
+
+@cache
+def native() -> SimpleNamespace:
+    """Return the readers, as functions of a tensor; torch must have been imported.
 
     ``holders`` is asked of a storage, by the address of torch's object: how many hold it. Of a
     storage itself, ``is_shared`` and ``resizable`` are asked.
     """
-
-    cdata: Callable[[Any], int]
-    data_ptr: Callable[[Any], int]
-    detach: Callable[[Any], Any]
-    device: Callable[[Any], Any]
-    dtype: Callable[[Any], Any]
-    element_size: Callable[[Any], int]
-    grad: Callable[[Any], Any]
-    holders: Callable[[int], int]
-    hooks: Callable[[Any], Any]
-    hooks_after: Callable[[Any], Any]
-    is_conj: Callable[[Any], bool]
-    is_contiguous: Callable[[Any], bool]
-    is_inference: Callable[[Any], bool]
-    is_leaf: Callable[[Any], bool]
-    is_neg: Callable[[Any], bool]
-    is_nested: Callable[[Any], bool]
-    is_quantized: Callable[[Any], bool]
-    is_shared: Callable[[Any], bool]
-    layout: Callable[[Any], Any]
-    numel: Callable[[Any], int]
-    offset: Callable[[Any], int]
-    requires_grad: Callable[[Any], bool]
-    resizable: Callable[[Any], bool]
-    shape: Callable[[Any], tuple[int, ...]]
-    storage: Callable[[Any], Any]
-    stride: Callable[[Any], tuple[int, ...]]
-    version: Callable[[Any], int]
-    attributes: Callable[[Any], dict[str, Any]]
-    plain: frozenset[int]
-    strided: Any
-
-
-@cache
-def native() -> Native:
-    """Return the readers; torch must have been imported."""
     torch = sys.modules["torch"]
-    base = torch._C.TensorBase  # noqa: SLF001 -- what torch.Tensor itself extends
+    base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- what torch extends
+    classes = [torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor)]
 
     def attribute(name: str) -> Callable[[Any], Any]:
         return base.__dict__[name].__get__  # type: ignore[no-any-return]
 
-    classes = [torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor)]
-    return Native(
+    return SimpleNamespace(
+        **{name: getattr(base, name) for name in _METHODS},
+        **{name: attribute(name) for name in _ATTRIBUTES},
+        attributes=own(torch.Tensor)["__dict__"].__get__,
         cdata=attribute("_cdata"),
-        data_ptr=base.data_ptr,
-        detach=base.detach,
-        device=attribute("device"),
-        dtype=attribute("dtype"),
-        element_size=base.element_size,
-        grad=attribute("grad"),
         holders=torch._C._storage_Use_Count,  # noqa: SLF001 -- no public way
         hooks=attribute("_backward_hooks"),
         hooks_after=attribute("_post_accumulate_grad_hooks"),
-        is_conj=base.is_conj,
-        is_contiguous=base.is_contiguous,
-        is_inference=base.is_inference,
-        is_leaf=attribute("is_leaf"),
-        is_neg=base.is_neg,
-        is_nested=attribute("is_nested"),
-        is_quantized=attribute("is_quantized"),
-        is_shared=torch._C.StorageBase.is_shared,  # noqa: SLF001 -- as above
-        layout=attribute("layout"),
-        numel=base.numel,
+        is_shared=storage.is_shared,
         offset=base.storage_offset,
-        requires_grad=attribute("requires_grad"),
-        resizable=torch._C.StorageBase.resizable,  # noqa: SLF001 -- as above
-        shape=attribute("shape"),
-        storage=base.untyped_storage,
-        stride=base.stride,
-        version=attribute("_version"),
-        attributes=own(torch.Tensor)["__dict__"].__get__,
         plain=frozenset(map(id, classes)),
+        resizable=storage.resizable,
+        storage=base.untyped_storage,
         strided=torch.strided,
+        version=attribute("_version"),
     )
 
 

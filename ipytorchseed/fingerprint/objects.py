@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes, text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
     return b"".join([name_bytes(name) + token for name, token in tokens])
 
 
-def extra(
-    value: object, walk: Walk, exact: type, skip: Collection[str] = ()
-) -> Generator[object, bytes, bytes]:
+def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) -> Bytes:
     """Write what a subclass of a builtin type adds: its name and its objects' attributes.
 
     Args:
@@ -100,7 +98,7 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
             with texts for keys.
     """
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         made = anatomy(type(value))
         items = made.attributes(value)
@@ -128,7 +126,7 @@ _undated = object_writer("object", frozenset({"data"}))
 _DATE = re.compile(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 
-def write_table_cell(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_table_cell(value: Any, walk: Walk) -> Writing:
     """Write a cell of a summary's table: by what is in it, if that is not when it was made."""
     data = dict(anatomy(type(value)).attributes(value)).get("data")
     dated = type(data) is str and _DATE.fullmatch(data) is not None

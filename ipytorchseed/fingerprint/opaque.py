@@ -26,7 +26,7 @@ PACKAGES = frozenset({
 """Their objects are machinery: reading them leads through half the process, and means nothing."""
 
 
-def write_opaque(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_opaque(value: Any, walk: Walk) -> Writing:
     """Write an object that is not looked into at all."""
     yield from ()
     made = anatomy(type(value))
@@ -43,7 +43,7 @@ def positioned(word: str, position: Callable[[Any], tuple[str, object]]) -> Writ
         position: Returns a line for people, and what tells the position; it is written as content.
     """
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+    def write(value: Any, walk: Walk) -> Writing:
         made = anatomy(type(value))
         walk.unsee(made.name)
         line, where = position(value)
@@ -73,36 +73,27 @@ ITERTOOLS: tuple[type, ...] = tuple(
 )
 
 
-def write_iterator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write a builtin iterator: what it goes through, and how far it is."""
-    made = anatomy(type(value))
-    walk.unsee(made.name)
+def iterator_position(value: Any) -> tuple[str, object]:
+    """Tell what a builtin iterator goes through, and how far it is."""
     kind: Any = type(value)
-    state = kind.__reduce__(value)
-    digest = yield from write_items(state[1:], walk)
-    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
-    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+    return anatomy(kind).title, kind.__reduce__(value)[1:]
 
 
-def write_referents(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-    """Write an iterator of ``itertools`` by what it holds: its position is that of what it reads.
+def referents(value: Any) -> tuple[str, object]:
+    """Tell what an iterator of ``itertools`` holds: its position is that of what it reads.
 
     Its ``__reduce__`` would tell more, but warns from Python 3.12 on and is gone in 3.14.
     """
-    made = anatomy(type(value))
-    walk.unsee(made.name)
     held = [each for each in gc.get_referents(value) if type(each) is not type]
     shown = ""
     if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
         shown = itertools.count.__repr__(value)  # the only one that counts by itself
     elif type(value) is itertools.repeat:
         shown = _times(value)
-    digest = yield from write_items([shown, *held], walk)
-    digest = xxh3_128_digest(b"iterator" + text(made.name) + digest)
-    return Draft(digest, "iterator", made.title, {"position": digest[:8].hex()}, opaque=True)
+    return anatomy(type(value)).title, [shown, *held]
 
 
-def _times(value: Any) -> str:  # noqa: ANN401
+def _times(value: Any) -> str:
     try:
         return f"{itertools.repeat.__length_hint__(value)}"
     except TypeError:  # without end
@@ -116,7 +107,7 @@ _FRAMES = {
 }
 
 
-def write_generator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_generator(value: Any, walk: Walk) -> Writing:
     """Write a generator or a coroutine: its code, where it stands, and its variables.
 
     The variables are those that the garbage collector sees: asking the frame for ``f_locals``
@@ -145,7 +136,7 @@ def write_generator(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
 # Files
 
 
-def _buffer(value: Any) -> Any:  # noqa: ANN401
+def _buffer(value: Any) -> Any:
     """Return the file below a text file, where that is one of Python's own."""
     below = io.TextIOWrapper.__dict__["buffer"].__get__(value)
     return below if type(below) in _BUFFERED else None
@@ -154,12 +145,12 @@ def _buffer(value: Any) -> Any:  # noqa: ANN401
 _BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
 
 
-def _raw(value: Any) -> Any:  # noqa: ANN401
+def _raw(value: Any) -> Any:
     below = type(value).__dict__["raw"].__get__(value)
     return below if type(below) is io.FileIO else None
 
 
-def file_position(value: Any) -> tuple[str, object]:  # noqa: ANN401
+def file_position(value: Any) -> tuple[str, object]:
     """Tell a file's name, mode and position, where asking does not disturb it.
 
     Asking a file that is open for writing would write out what it holds back; asking a file that
@@ -184,14 +175,14 @@ def file_position(value: Any) -> tuple[str, object]:  # noqa: ANN401
     return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
 
 
-def _coarse(buffered: Any) -> int | None:  # noqa: ANN401
+def _coarse(buffered: Any) -> int | None:
     try:
         return int(type(buffered).tell(buffered))
     except (OSError, ValueError):
         return None
 
 
-def memory_file(value: Any) -> tuple[str, object]:  # noqa: ANN401
+def memory_file(value: Any) -> tuple[str, object]:
     """Tell the content and position of a file in memory."""
     base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
     if vars(base)["closed"].__get__(value):
@@ -199,7 +190,7 @@ def memory_file(value: Any) -> tuple[str, object]:  # noqa: ANN401
     return "file in memory", (base.getvalue(value), base.tell(value))
 
 
-def lock_position(value: Any) -> tuple[str, object]:  # noqa: ANN401
+def lock_position(value: Any) -> tuple[str, object]:
     """Tell whether a lock is held."""
     held = type(value).locked(value)
     return f"{'held' if held else 'free'} lock", held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -14,11 +14,8 @@ from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 _OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
                   "_warned_capturable_if_run_uncaptured", "step"})  # fmt: skip
@@ -29,7 +26,7 @@ _HOOKS = "_hooks"  # how the names of dictionaries of hooks end
 _LAST = 2**31  # the place of a parameter that no group has
 
 
-def write_optimizer(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_optimizer(value: Any, walk: Walk) -> Writing:
     """Write an optimizer, and the parameters that it moves."""
     top = walk.top
     made = anatomy(type(value))
@@ -74,15 +71,13 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "optimizer", summary, parts)
 
 
-def _list(value: Any) -> list[Any]:  # noqa: ANN401
+def _list(value: Any) -> list[Any]:
     if issubclass(type(value), list):
         return list.copy(value)
     return [*tuple.__iter__(value)] if issubclass(type(value), tuple) else []
 
 
-def _write_state(
-    state: object, places: dict[int, int], walk: Walk
-) -> Generator[object, bytes, bytes]:
+def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
     items = sorted(
         [(places.get(id(parameter), _LAST), item) for parameter, item in entries(state)],
         key=lambda item: item[0],
@@ -100,7 +95,7 @@ def _steps(state: object, walk: Walk) -> str:
     return "0" if not entries(state) else "unknown"
 
 
-def _shown(value: Any, walk: Walk) -> str:  # noqa: ANN401
+def _shown(value: Any, walk: Walk) -> str:
     if type(value) in (int, float):
         return f"{value:g}"
     torch = sys.modules["torch"]

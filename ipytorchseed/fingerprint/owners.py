@@ -28,7 +28,7 @@ def owner_of_view(view: memoryview) -> Owner:
     return Owner.LIBRARY if issubclass(type(view.obj), _KEPT) else Owner.OTHER
 
 
-def owner_of_storage(storage: Any) -> Owner:  # noqa: ANN401 -- torch.UntypedStorage
+def owner_of_storage(storage: Any) -> Owner:
     """Tell whose the memory of a storage on the CPU is.
 
     torch resizes only what it allocated. It refuses to resize that too once a numpy array looks at
@@ -40,7 +40,7 @@ def owner_of_storage(storage: Any) -> Owner:  # noqa: ANN401 -- torch.UntypedSto
     return Owner.LIBRARY if at.resizable(storage) else Owner.UNTOLD
 
 
-def owner_of_array(value: Any) -> Owner:  # noqa: ANN401 -- numpy.ndarray
+def owner_of_array(value: Any) -> Owner:
     """Tell whose the memory of an array is, by what it is a view of.
 
     A view that reaches beyond its base counts as another's: it was made by ``as_strided``, or
@@ -73,7 +73,7 @@ def owner_of_array(value: Any) -> Owner:  # noqa: ANN401 -- numpy.ndarray
     return Owner.OTHER
 
 
-def _owner_of_base(base: Any) -> Owner:  # noqa: ANN401
+def _owner_of_base(base: Any) -> Owner:
     """Tell whose memory an array looks at that is no array's."""
     kind = type(base)
     if kind is bytes:
@@ -85,7 +85,7 @@ def _owner_of_base(base: Any) -> Owner:  # noqa: ANN401
     return Owner.OTHER
 
 
-def is_inside(value: Any, root: Any) -> bool:  # noqa: ANN401
+def is_inside(value: Any, root: Any) -> bool:
     """Tell whether all elements of an array lie in the memory of another, which is dense."""
     asarray = sys.modules["numpy"].asarray  # of a subclass: past what that overrides
     value, root = asarray(value), asarray(root)
@@ -95,7 +95,7 @@ def is_inside(value: Any, root: Any) -> bool:  # noqa: ANN401
     return bool(low <= ahead + begin and ahead + end <= high)
 
 
-def address_of_array(value: Any) -> int:  # noqa: ANN401 -- numpy.ndarray
+def address_of_array(value: Any) -> int:
     """Return where the first element of an array lies."""
     return int(value.__array_interface__["data"][0])
 

@@ -44,8 +44,7 @@ def copy(source: int, target: int, size: int) -> None:
     """
     way = _way()
     if way is None:
-        msg = "memory that may be gone, and no safe way to read it on this system"
-        raise UnreadableError(msg)
+        raise UnreadableError("memory that may be gone, and no safe way to read it on this system")
     way(source, target, size)
 
 

@@ -63,7 +63,7 @@ LEAVES: dict[int, Callable[[Any], bytes | None]] = {
 _KINDS = {int: "int", float: "float", complex: "complex", bool: "bool", type(None): "None"}
 
 
-def leaf(value: Any) -> Fingerprint | None:  # noqa: ANN401
+def leaf(value: Any) -> Fingerprint | None:
     """Return the fingerprint of a short value without parts, or None for others."""
     kind = type(value)
     write = LEAVES.get(id(kind))
@@ -81,11 +81,11 @@ def leaf(value: Any) -> Fingerprint | None:  # noqa: ANN401
     return Fingerprint(digest, _KINDS.get(kind, kind.__name__), shown, series=series)
 
 
-def _is_huge(value: Any) -> bool:  # noqa: ANN401 -- of a leaf type
+def _is_huge(value: Any) -> bool:
     return type(value) is int and not -_SHOWN < value < _SHOWN
 
 
-def number(value: Any) -> tuple[float] | None:  # noqa: ANN401
+def number(value: Any) -> tuple[float] | None:
     """Return a number as a series of one, None for what is no number or beyond floats."""
     if type(value) is float:
         return (value,)

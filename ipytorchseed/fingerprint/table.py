@@ -6,9 +6,7 @@ import operator
 import random
 import types
 from collections import deque
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint import (
     arrays,
@@ -30,23 +28,6 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.walk import Writer
 
 
-class Kind(Struct, frozen=True):
-    """A row: classes and the writer that knows their objects, and those of subclasses.
-
-    Attributes:
-        write: The writer.
-        types: The classes, or where they are found once their module has been imported, as
-            ``module:name``.
-    """
-
-    write: Writer
-    types: tuple[type | str, ...]
-
-
-def _kind(write: Writer, *kinds: type | str) -> Kind:
-    return Kind(write, kinds)
-
-
 def _object(*skip: str) -> Writer:
     return objects.object_writer("object", frozenset(skip))
 
@@ -66,121 +47,124 @@ _BAR_TIMES = frozenset({
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 })  # fmt: skip
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
-    _kind(containers.write_list, list),
-    _kind(containers.write_tuple, tuple),
-    _kind(containers.write_dict, dict),
-    _kind(containers.set_writer(set), set),
-    _kind(containers.set_writer(frozenset), frozenset),
-    _kind(containers.write_deque, deque),
-    _kind(objects.object_writer("namespace"), types.SimpleNamespace),
-    _kind(texts.text_writer(str), str),
-    _kind(texts.text_writer(bytes), bytes),
-    _kind(texts.number_writer(int), int),
-    _kind(texts.number_writer(float), float),
-    _kind(texts.number_writer(complex), complex),
-    _kind(texts.memory_writer("bytearray", memoryview), bytearray),
-    _kind(texts.memory_writer("memory", memoryview), memoryview, "array:array", "mmap:mmap",
-          "_ctypes:_SimpleCData", "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
+    (containers.sequence_writer(list), list),
+    (containers.sequence_writer(tuple), tuple),
+    (containers.write_dict, dict),
+    (containers.set_writer(set), set),
+    (containers.set_writer(frozenset), frozenset),
+    (containers.sequence_writer(deque), deque),
+    (objects.object_writer("namespace"), types.SimpleNamespace),
+    (texts.text_writer(str), str),
+    (texts.text_writer(bytes), bytes),
+    (texts.number_writer(int), int),
+    (texts.number_writer(float), float),
+    (texts.number_writer(complex), complex),
+    (texts.memory_writer("bytearray", memoryview), bytearray),
+    (texts.memory_writer("memory", memoryview), memoryview, "array:array", "mmap:mmap",
+     "_ctypes:_SimpleCData", "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
     # Small things of the standard library
-    _kind(_state("range", builtin.bounds, show=True), range),
-    _kind(_state("slice", builtin.bounds), slice),
-    _kind(_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
-    _kind(_state("reference", builtin.referred), "weakref:ref"),
-    _kind(_state("pattern", builtin.pattern), "re:Pattern"),
-    _kind(_state("decimal", builtin.decimal, "decimal.Decimal", show=True), "decimal:Decimal"),
-    _kind(_state("path", builtin.path), "pathlib:PurePath"),
-    _kind(_state("zone", builtin.zone), "zoneinfo:ZoneInfo"),
-    _kind(_state("datetime", builtin.moment, "datetime.datetime"), "datetime:datetime"),
-    _kind(_state("date", builtin.moment, "datetime.date"), "datetime:date"),
-    _kind(_state("time", builtin.moment, "datetime.time"), "datetime:time"),
-    _kind(_state("timedelta", builtin.moment, "datetime.timedelta"), "datetime:timedelta"),
-    _kind(_state("timezone", builtin.moment), "datetime:timezone"),
-    _kind(builtin.write_enum, "enum:Enum"),
-    _kind(builtin.write_exception, BaseException),
+    (_state("range", builtin.bounds, show=True), range),
+    (_state("slice", builtin.bounds), slice),
+    (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
+    (_state("reference", builtin.referred), "weakref:ref"),
+    (_state("pattern", builtin.pattern), "re:Pattern"),
+    (_state("decimal", builtin.decimal, "decimal.Decimal", show=True), "decimal:Decimal"),
+    (_state("path", builtin.path), "pathlib:PurePath"),
+    (_state("zone", builtin.zone), "zoneinfo:ZoneInfo"),
+    (_state("datetime", builtin.moment, "datetime.datetime"), "datetime:datetime"),
+    (_state("date", builtin.moment, "datetime.date"), "datetime:date"),
+    (_state("time", builtin.moment, "datetime.time"), "datetime:time"),
+    (_state("timedelta", builtin.moment, "datetime.timedelta"), "datetime:timedelta"),
+    (_state("timezone", builtin.moment), "datetime:timezone"),
+    (builtin.write_enum, "enum:Enum"),
+    (builtin.write_exception, BaseException),
     # Code
-    _kind(functions.write_function, types.FunctionType),
-    _kind(functions.write_method, types.MethodType),
-    _kind(functions.write_builtin, types.BuiltinFunctionType, types.MethodDescriptorType,
-          types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
-          types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc"),
-    _kind(functions.write_partial, "functools:partial"),
-    _kind(_state("getter", builtin.reduced), operator.attrgetter, operator.itemgetter,
-          operator.methodcaller),
-    _kind(_wraps("staticmethod", "__func__"), staticmethod),
-    _kind(_wraps("classmethod", "__func__"), classmethod),
-    _kind(_wraps("property", "fget", "fset", "fdel"), property),
-    _kind(_wraps("cached function", "__wrapped__"), "functools:_lru_cache_wrapper"),
-    _kind(functions.write_code, types.CodeType),
-    _kind(functions.write_class, type),
-    _kind(functions.write_module, types.ModuleType),
+    (functions.write_function, types.FunctionType),
+    (functions.write_method, types.MethodType),
+    (functions.write_builtin, types.BuiltinFunctionType, types.MethodDescriptorType,
+     types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
+     types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc"),
+    (_wraps("partial function", "func", "args", "keywords", "__dict__", kind="partial"),
+     "functools:partial"),
+    (_state("getter", builtin.reduced), operator.attrgetter, operator.itemgetter,
+     operator.methodcaller),
+    (_wraps("staticmethod", "__func__"), staticmethod),
+    (_wraps("classmethod", "__func__"), classmethod),
+    (_wraps("property", "fget", "fset", "fdel"), property),
+    (_wraps("cached function", "__wrapped__"), "functools:_lru_cache_wrapper"),
+    (functions.write_code, types.CodeType),
+    (functions.write_class, type),
+    (functions.write_module, types.ModuleType),
     # Random numbers
-    _kind(builtin.write_generator_state, random.Random, "numpy.random:RandomState",
-          "numpy.random:Generator", "torch:Generator"),
-    _kind(builtin.write_bit_generator, "numpy.random:BitGenerator"),
+    (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
+     "numpy.random:Generator", "torch:Generator"),
+    (builtin.write_bit_generator, "numpy.random:BitGenerator"),
     # numpy
-    _kind(arrays.write_array, "numpy:ndarray"),
-    _kind(arrays.write_number, "numpy:generic"),
-    _kind(arrays.write_dtype, "numpy:dtype"),
+    (arrays.write_array, "numpy:ndarray"),
+    (arrays.write_number, "numpy:generic"),
+    (arrays.write_dtype, "numpy:dtype"),
     # torch
-    _kind(tensors.write_tensor, "torch:Tensor"),
-    _kind(tensors.write_storage, "torch:UntypedStorage"),
-    _kind(_state("torch constant", str, show=True), "torch:dtype", "torch:device", "torch:layout",
-          "torch:memory_format"),
-    _kind(modules.write_script_module, "torch.jit:ScriptModule"),
-    _kind(modules.write_nn_module, "torch.nn.modules.module:Module"),
-    _kind(optimizers.write_optimizer, "torch.optim.optimizer:Optimizer"),
-    _kind(objects.object_writer("scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
-    _kind(objects.object_writer("dataloader", frozenset({"_DataLoader__initialized"})),
-          "torch.utils.data:DataLoader"),
-    _kind(objects.object_writer("dataset"), "torch.utils.data:Dataset"),
+    (tensors.write_tensor, "torch:Tensor"),
+    (tensors.write_storage, "torch:UntypedStorage"),
+    (_state("torch constant", str, show=True), "torch:dtype", "torch:device", "torch:layout",
+     "torch:memory_format"),
+    (modules.write_script_module, "torch.jit:ScriptModule"),
+    (modules.write_nn_module, "torch.nn.modules.module:Module"),
+    (optimizers.write_optimizer, "torch.optim.optimizer:Optimizer"),
+    (objects.object_writer("scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
+    (objects.object_writer("dataloader", frozenset({"_DataLoader__initialized"})),
+     "torch.utils.data:DataLoader"),
+    (objects.object_writer("dataset"), "torch.utils.data:Dataset"),
     # pandas
-    _kind(frames.write_frame, "pandas:DataFrame"),
-    _kind(frames.write_series, "pandas:Series"),
-    _kind(frames.write_index, "pandas:Index"),
-    _kind(frames.write_extension, "pandas.api.extensions:ExtensionArray"),
-    _kind(frames.write_dtype, "pandas.api.extensions:ExtensionDtype"),
-    _kind(frames.write_moment, "pandas:Timestamp", "pandas:Timedelta"),
-    _kind(_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
-          "pandas._libs.missing:NAType"),
-    _kind(frames.write_arrow, "pyarrow:Array", "pyarrow:ChunkedArray"),
+    (frames.write_frame, "pandas:DataFrame"),
+    (frames.write_series, "pandas:Series"),
+    (_state("index", frames.index_state), "pandas:Index"),
+    (_state("array", frames.extension_state), "pandas.api.extensions:ExtensionArray"),
+    (_state("dtype", frames.dtype_state), "pandas.api.extensions:ExtensionDtype"),
+    (_state("time", frames.moment_state), "pandas:Timestamp", "pandas:Timedelta"),
+    (_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
+     "pandas._libs.missing:NAType"),
+    (_state("array", frames.arrow_state), "pyarrow:Array", "pyarrow:ChunkedArray"),
     # What keeps times of its own work, or identities
-    _kind(objects.object_writer("object", _SEARCH_TIMES),
-          "sklearn.model_selection._search:BaseSearchCV"),
-    _kind(objects.object_writer("object", frozenset({"_stop_words_id"})),
-          "sklearn.feature_extraction.text:_VectorizerMixin"),
-    _kind(objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
-    _kind(_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
-    _kind(_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
-    _kind(_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
-    _kind(_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
-    _kind(_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
-    _kind(objects.write_table_cell, "statsmodels.iolib.table:Cell"),
+    (objects.object_writer("object", _SEARCH_TIMES),
+     "sklearn.model_selection._search:BaseSearchCV"),
+    (objects.object_writer("object", frozenset({"_stop_words_id"})),
+     "sklearn.feature_extraction.text:_VectorizerMixin"),
+    (objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
+    (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
+    (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
+    (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
+    (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
+    (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
+    (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
     # What cannot be seen into
-    _kind(opaque.write_iterator, *opaque.ITERATORS),
-    _kind(opaque.write_referents, *opaque.ITERTOOLS),
-    _kind(opaque.write_generator, types.GeneratorType, types.CoroutineType,
-          types.AsyncGeneratorType),
-    _kind(_at("file", opaque.memory_file), "io:BytesIO", "io:StringIO"),
-    _kind(_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
-          "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
-    _kind(opaque.write_opaque, "torch.utils.tensorboard.writer:SummaryWriter",
-          "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
-    _kind(_at("lock", opaque.lock_position), "_thread:LockType"),
+    (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),
+    (_at("iterator", opaque.referents), *opaque.ITERTOOLS),
+    (opaque.write_generator, types.GeneratorType, types.CoroutineType,
+     types.AsyncGeneratorType),
+    (_at("file", opaque.memory_file), "io:BytesIO", "io:StringIO"),
+    (_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
+     "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
+    (opaque.write_opaque, "torch.utils.tensorboard.writer:SummaryWriter",
+     "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
+    (_at("lock", opaque.lock_position), "_thread:LockType"),
 )  # fmt: skip
-"""Every kind that is not a plain object. Of the rows that fit, that of the nearest class counts."""
+"""Every kind that is not a plain object: a writer, and the classes whose objects it knows, those of
+subclasses included. ``module:name`` is a class that is found once its module has been imported. Of
+the rows that fit, that of the nearest class counts."""
 
 _rows: dict[int, Writer] = {}
 _waiting: list[tuple[str, str, Writer]] = []
 
-for _row in KINDS:
-    for _type in _row.types:
+for _write, *_types in KINDS:
+    for _type in _types:
         if isinstance(_type, str):
             _module, _, _name = _type.partition(":")
-            _waiting.append((_module, _name, _row.write))
+            _waiting.append((_module, _name, _write))
         else:
-            _rows[id(_type)] = _row.write
+            _rows[id(_type)] = _write
 
 
 def _arrive() -> None:

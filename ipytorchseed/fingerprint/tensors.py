@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 
-def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:  # noqa: ANN401
+def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
     """Write what a tensor carries besides elements.
 
     Returns:
@@ -57,7 +57,7 @@ def _name(item: tuple[str, object]) -> str:
     return item[0]
 
 
-def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_tensor(value: Any, walk: Walk) -> Writing:
     """Write a tensor or a parameter."""
     top = walk.top
     at = native()
@@ -84,7 +84,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))
 
 
-def _write_wrapper(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def _write_wrapper(value: Any, walk: Walk) -> Writing:
     """Write a tensor whose class handles operations itself, by the tensors that it wraps."""
     made = anatomy(type(value))
     tokens = yield from attribute_tokens(made.attributes(value), walk)
@@ -96,14 +96,14 @@ def _write_wrapper(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "tensor", made.title, parts, opaque=opaque)
 
 
-def shape_of(tensor: Any) -> str:  # noqa: ANN401
+def shape_of(tensor: Any) -> str:
     """Write a shape for people."""
     if native().is_nested(tensor):
         return "nested"
     return " x ".join(map(str, native().shape(tensor))) or "scalar"
 
 
-def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:  # noqa: ANN401
+def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
     """Tell a tensor in a line."""
     shape, device = shape_of(tensor), native().device(tensor).type
     line = f"{dtype_of(tensor)} tensor {shape}"
@@ -112,7 +112,7 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:  # 
     return line if device == "cpu" else f"{line} on {device}"
 
 
-def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:  # noqa: ANN401
+def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
     """Return the numbers of a short tensor of at most one dimension, if they can be read."""
     torch, at = sys.modules["torch"], native()
     dtype = at.dtype(tensor)
@@ -131,7 +131,7 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:  # noqa: ANN
     return tuple(there.to("cpu", torch.float64).reshape(-1).tolist())
 
 
-def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
+def write_storage(value: Any, walk: Walk) -> Writing:
     """Write the memory behind a tensor."""
     yield from ()
     size = value.nbytes()
@@ -149,7 +149,7 @@ def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
     return Draft(digest, "storage", line, {"length": str(size)}, opaque=bool(lost))
 
 
-def _bytes_of(storage: Any, size: int, walk: Walk) -> bytes:  # noqa: ANN401
+def _bytes_of(storage: Any, size: int, walk: Walk) -> bytes:
     owner = owner_of_storage(storage)
     if owner is Owner.LIBRARY:
         return walk.read(memory(storage.data_ptr(), size))

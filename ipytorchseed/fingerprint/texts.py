@@ -21,7 +21,7 @@ _PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number shown by its digits
 
 
-def _plain(base: Any, value: Any) -> Any:  # noqa: ANN401
+def _plain(base: Any, value: Any) -> Any:
     """Return the plain number in an object of a subclass, past the methods it overrides."""
     if base is int:
         return value if type(value) is int else int.__add__(value, 0)
@@ -58,18 +58,15 @@ def _large(number: int, walk: Walk) -> bytes:
     return b"%d;" % size + xxh3_128_digest(raw)
 
 
-def number_writer(base: Any) -> Writer:  # noqa: ANN401
+def number_writer(base: Any) -> Writer:
     """Make a writer of large integers and of objects whose class extends a builtin number."""
     word = base.__name__
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-        top = walk.top
+    def write(value: Any, walk: Walk) -> Writing:
         plain = _plain(base, value)
         token = LEAVES[id(base)](plain)
         more = yield from extra(value, walk, base)
         digest = xxh3_128_digest(word.encode() + more + (token or _large(plain, walk)))
-        if not top:
-            return Draft(digest, word)
         title = type.__dict__["__name__"].__get__(type(value))
         shown = repr(plain) if token and len(token) < _SHOWN else f"of {plain.bit_length():,} bits"
         return Draft(digest, word, f"{title} {shown}")
@@ -77,12 +74,11 @@ def number_writer(base: Any) -> Writer:  # noqa: ANN401
     return write
 
 
-def text_writer(base: Any) -> Writer:  # noqa: ANN401
+def text_writer(base: Any) -> Writer:
     """Make a writer of long texts and bytes, and of objects whose class extends them."""
     word = base.__name__
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-        top = walk.top
+    def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
         if length <= LONG:
             token = LEAVES[id(base)](base.__getitem__(value, slice(None)))
@@ -91,8 +87,6 @@ def text_writer(base: Any) -> Writer:  # noqa: ANN401
             token = b"%d;" % length + body
         more = yield from extra(value, walk, base)
         digest = xxh3_128_digest(word.encode() + more + token)
-        if not top:
-            return Draft(digest, word)
         title = type.__dict__["__name__"].__get__(type(value))
         size = count(length, "character" if base is str else "byte")
         return Draft(digest, word, f"{title} of {size}", {"length": str(length)})
@@ -108,8 +102,7 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
         view: Returns it.
     """
 
-    def write(value: Any, walk: Walk) -> Writing:  # noqa: ANN401
-        top = walk.top
+    def write(value: Any, walk: Walk) -> Writing:
         lost = ""
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
@@ -121,8 +114,6 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
                 body, lost = b"unreadable", f", {error}"
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
-        if not top:
-            return Draft(digest, word)
         line = f"{word} of {count(size, 'byte')}{lost}"
         return Draft(digest, word, line, {"length": str(size)}, opaque=bool(lost))
 

@@ -73,6 +73,7 @@ class Draft(Struct):
 
 
 Writing = Generator[object, bytes, Draft]
+Bytes = Generator[object, bytes, bytes]
 Writer = Callable[[Any, "Walk"], Writing]
 
 
@@ -106,12 +107,7 @@ class Walk:
     """
 
     def __init__(
-        self,
-        memo: Memo,
-        budget: Budget,
-        writer: Callable[[type], Writer],
-        began: float,
-        mode: Mode,
+        self, memo: Memo, budget: Budget, writer: Callable[[type], Writer], began: float, mode: Mode
     ) -> None:
         self.memo = memo
         self.budget = budget

@@ -92,8 +92,7 @@ def _line(extension: State, wish: Mapping[str, Any]) -> str:
         return "%seed new"
     if what in ("save", "restore"):
         return f"%seed {what} {as_word(str(wish.get('name', '')))}"
-    msg = f"there is no button {what!r}"
-    raise LookupFailure(msg)
+    raise LookupFailure(f"there is no button {what!r}")
 
 
 def _word(extension: State, number: int) -> str:
@@ -103,8 +102,7 @@ def _word(extension: State, number: int) -> str:
 def _run(extension: State, number: int) -> Run:
     run = extension.tracking.session.ledger.run(number)
     if run is None:
-        msg = f"the ledger no longer keeps run #{number}"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"the ledger no longer keeps run #{number}")
     return run
 
 

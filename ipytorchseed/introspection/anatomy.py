@@ -133,7 +133,7 @@ class Anatomy(Struct, frozen=True):
             if type(item[0]) is str:
                 yield item
 
-    def _read(self, value: object, name: str, at: int) -> Any:  # noqa: ANN401
+    def _read(self, value: object, name: str, at: int) -> Any:
         kind = self.kind()
         bases = mro(type(value) if kind is None else kind)
         slot: Any = own(bases[at]).get(name) if at < len(bases) else None

@@ -63,7 +63,7 @@ def module_names(module: object) -> dict[str, Any]:
     return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
 
 
-def imported(module: str, name: str) -> Any:  # noqa: ANN401
+def imported(module: str, name: str) -> Any:
     """Return what a module that is imported defines under a name, or None."""
     return module_names(sys.modules.get(module)).get(name)
 
@@ -91,7 +91,7 @@ _FUNCTIONS = identities({types.FunctionType, types.BuiltinFunctionType, types.Me
 _CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
-def module_of(value: Any) -> str:  # noqa: ANN401
+def module_of(value: Any) -> str:
     """Return the name of the module that a value, or its class, comes from, or ""."""
     kind = type(value)
     if issubclass(kind, types.ModuleType):
@@ -110,7 +110,7 @@ def module_of(value: Any) -> str:  # noqa: ANN401
     return module_of_class(kind)
 
 
-def qualified_name(value: Any) -> str:  # noqa: ANN401
+def qualified_name(value: Any) -> str:
     """Return the name of a function or class in its module, or ""."""
     if is_class(value):
         return name_of_class(value)
@@ -121,7 +121,7 @@ def qualified_name(value: Any) -> str:  # noqa: ANN401
     return ""
 
 
-def is_from_its_module(value: Any) -> bool:  # noqa: ANN401
+def is_from_its_module(value: Any) -> bool:
     """Tell whether a bound method is what its module gives out, as ``random.shuffle`` is."""
     owner = value.__self__
     if is_module(owner) or is_class(owner):
@@ -139,7 +139,7 @@ def is_from_its_module(value: Any) -> bool:  # noqa: ANN401
 # Parts
 
 
-def items(value: Any) -> list[Any]:  # noqa: ANN401
+def items(value: Any) -> list[Any]:
     """Return the first items of a container; of a dictionary, its values."""
     kind = type(value)
     found: Any = dict.values(value) if issubclass(kind, dict) else None

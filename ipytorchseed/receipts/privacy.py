@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.receipts.record import VALUES, each_text, each_value
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import FileRead, Run
@@ -44,8 +45,9 @@ def conceal(run: Run, places: Places) -> Run:
         run: As the ledger has it.
         places: Of this machine.
     """
+    shown = {name: getattr(run, name) for name in VALUES}
     return replace(
-        run,
+        _with_paths(run, places.hide),
         notebook="",
         kernel="",
         cell=cell_name(run.cell),
@@ -53,15 +55,13 @@ def conceal(run: Run, places: Places) -> Run:
         notes=(),
         id=None,
         settings={name: _setting(name, each, places) for name, each in run.settings.items()},
-        reads={name: _value(each, places) for name, each in run.reads.items()},
-        writes={name: _value(each, places) for name, each in run.writes.items()},
-        result=None if run.result is None else _value(run.result, places),
-        displays=tuple(_value(each, places) for each in run.displays),
+        **{
+            name: each_value(held, lambda each: _value(each, places))
+            for name, held in shown.items()
+            if held is not None
+        },
         parts={name: tuple(map(_part, each)) for name, each in run.parts.items()},
         error=None if run.error is None else _error(run.error),
-        files=tuple(_file(each, places.hide(each.path)) for each in run.files),
-        loaded={name: _file(each, places.hide(each.path)) for name, each in run.loaded.items()},
-        wrote=tuple(map(places.hide, run.wrote)),
         nondeterministic_calls=tuple(map(places.scrub, run.nondeterministic_calls)),  # programs
     )
 
@@ -126,10 +126,6 @@ def _part(name: str) -> str:
     return f"{_ITEM}{_digest(name)[:8]}" if name.startswith(_ITEM) else name
 
 
-def _file(file: FileRead, path: str) -> FileRead:
-    return replace(file, path=path, modified=0)  # a copy is written later than what it is of
-
-
 def _error(error: str) -> str:
     """Name an error by its type and the digest of all that it says."""
     found = _TYPE.match(error)
@@ -141,15 +137,7 @@ def _setting(name: str, value: Any, places: Places) -> Any:  # noqa: ANN401 -- a
         return places.hide(value)
     if is_secret(name) and value is not None:
         return f"#{_digest(str(value))}"
-    return _scrubbed(value, places)
-
-
-def _scrubbed(value: Any, places: Places) -> Any:  # noqa: ANN401 -- as above
-    if isinstance(value, str):
-        return places.scrub(value)
-    if isinstance(value, dict):
-        return {name: _scrubbed(each, places) for name, each in value.items()}
-    return [_scrubbed(each, places) for each in value] if isinstance(value, list) else value
+    return each_text(value, places.scrub)
 
 
 def _same_setting(name: str, value: Any, here: Run) -> Any:  # noqa: ANN401 -- as above
@@ -168,12 +156,19 @@ def found_at(run: Run, places: Places) -> Run:
     settings: Mapping[str, Any] = run.settings
     if FOLDER in settings:
         settings = {**settings, FOLDER: places.find(str(settings[FOLDER]))}
+    return replace(_with_paths(run, places.find), settings=settings)
+
+
+def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
+    """Return a run with the paths of its files changed."""
+
+    def moved(file: FileRead) -> FileRead:
+        # a copy is written later than what it is of
+        return replace(file, path=change(file.path), modified=0)
+
     return replace(
         run,
-        settings=settings,
-        files=tuple(replace(each, path=places.find(each.path)) for each in run.files),
-        loaded={
-            name: replace(each, path=places.find(each.path)) for name, each in run.loaded.items()
-        },
-        wrote=tuple(map(places.find, run.wrote)),
+        files=tuple(map(moved, run.files)),
+        loaded={name: moved(each) for name, each in run.loaded.items()},
+        wrote=tuple(map(change, run.wrote)),
     )

@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.receipts.files import read_file, say_unread
 from ipytorchseed.receipts.privacy import found_at
-from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_value
+from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_text, each_value
 
 if TYPE_CHECKING:
     from ipytorchseed.receipts.places import Places
@@ -83,15 +83,13 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
     except msgspec.ValidationError:
         head = _Head()
     if head.kind != KIND:
-        msg = f"not a receipt: its JSON does not say kind {KIND!r}; {_AGAIN}"
-        raise ValueError(msg)
+        raise ValueError(f"not a receipt: its JSON does not say kind {KIND!r}; {_AGAIN}")
     if head.schema != SCHEMA:
-        msg = (
+        raise ValueError(
             f"a receipt of schema {head.schema}, and this ipytorchseed reads schema {SCHEMA}:"
             " update it, or have the receipt written by the version that is here"
         )
-        raise ValueError(msg)
-    _check(msgspec.json.decode(content))
+    each_text(msgspec.json.decode(content), _check)
     file = msgspec.json.decode(content, type=_File)
     values = {key: _value(each) for key, each in file.values.items()}
     runs = [
@@ -115,20 +113,13 @@ def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Finge
             told[name] = each_value(told[name], values.__getitem__)
     run = msgspec.convert(told, Run)
     if not 0 <= run.started < _LATEST:
-        msg = f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}"
-        raise ValueError(msg)
+        raise ValueError(f"a damaged receipt: a cell ran at no time that a clock tells; {_AGAIN}")
     return run
 
 
-def _check(content: Any) -> None:  # noqa: ANN401 -- a JSON value
-    """Raise an error where texts are not such as are written: of any length, or unseen."""
-    left = [content]
-    while left:
-        part = left.pop()
-        if isinstance(part, dict):
-            left += [*part, *part.values()]
-        elif isinstance(part, list):
-            left += part
-        elif isinstance(part, str) and not (part.isprintable() and len(part) <= _LONGEST):
-            msg = "a damaged receipt: it holds a text with control characters, or of no end"
-            raise ValueError(f"{msg}; {_AGAIN}")
+def _check(text: str) -> str:
+    """Raise an error where a text is not such as is written: of any length, or unseen."""
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    told = "a damaged receipt: it holds a text with control characters, or of no end"
+    raise ValueError(f"{told}; {_AGAIN}")

@@ -97,8 +97,19 @@ def completed(runs: Sequence[Run]) -> list[Run]:
     return found[::-1]
 
 
+def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value
+    """Return a JSON value with each text in it changed, names included."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(name): each_text(each, change) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [each_text(each, change) for each in value]
+    return value
+
+
 def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
     """Return what a field of values holds with each of them changed: one, several, or by name."""
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
-    return [*map(change, held)] if isinstance(held, list | tuple) else change(held)
+    return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.receipts.privacy import conceal
-from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Stand, completed, each_value
+from ipytorchseed.receipts.record import (
+    KIND,
+    SCHEMA,
+    VALUES,
+    Stand,
+    completed,
+    each_text,
+    each_value,
+)
 from ipytorchseed.rng.position import UNKNOWN
 
 if TYPE_CHECKING:
@@ -58,7 +66,7 @@ def write(
         values = _Values(*most)
         cells = [_cell(run, told["settings"], values) for run in hidden]
         told |= {"values": values.named, "cells": cells}
-        content = msgspec.json.encode(_printable(msgspec.to_builtins(told))) + b"\n"
+        content = msgspec.json.encode(each_text(msgspec.to_builtins(told), _printable)) + b"\n"
         if len(content) <= max(_LEAST, _PER_CELL * len(runs)):
             break
     return content
@@ -131,10 +139,6 @@ def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]
     return told
 
 
-def _printable(value: Any) -> Any:  # noqa: ANN401 -- a JSON value
+def _printable(text: str) -> str:
     """Replace what a text file should not hold: control characters, halves of surrogate pairs."""
-    if isinstance(value, str):
-        return "".join(each if each.isprintable() else "?" for each in value)
-    if isinstance(value, dict):
-        return {_printable(name): _printable(each) for name, each in value.items()}
-    return [*map(_printable, value)] if isinstance(value, list | tuple) else value
+    return "".join(each if each.isprintable() else "?" for each in text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import WIDTH, visible, wrap
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from ipytorchseed.session.outcome import Difference
@@ -32,6 +33,8 @@ class CheckView(View):
     Args:
         checked: The result.
     """
+
+    template = "check"
 
     def __init__(self, checked: Checked) -> None:
         self.checked = checked
@@ -111,7 +114,7 @@ class CheckView(View):
                 " torch"
             )
             said.append(f"{entry.operation}{line} {what}.")
-        said += [f"{each.message[:1].upper()}{each.message[1:]}." for each in checked.suspects]
+        said += [sentence(each.message) for each in checked.suspects]
         if entry is not None and not checked.suspects:
             said.append("Nothing was found that can account for it.")
         return said
@@ -130,7 +133,7 @@ class CheckView(View):
         return said
 
     @property
-    def mend(self) -> list[str]:
+    def remedies(self) -> list[str]:
         """Sentences on what helps."""
         checked = self.checked
         said = []
@@ -153,7 +156,7 @@ class CheckView(View):
     @property
     def notes(self) -> list[str]:
         """Sentences on what could not be copied, seen or promised."""
-        return [f"{note[:1].upper()}{note[1:]}." for note in self.checked.notes]
+        return [*map(sentence, self.checked.notes)]
 
     @property
     def listed(self) -> list[tuple[str, str]]:
@@ -177,8 +180,8 @@ class CheckView(View):
             code = visible(f"{culprit.line}: {culprit.code}")
             parts.append(f"      {code}"[:WIDTH].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
-        if self.mend:
-            parts += ["", *(wrap(each, first="") for each in self.mend)]
+        if self.remedies:
+            parts += ["", *(wrap(each, first="") for each in self.remedies)]
         if self.listed:
             parts += ["", f"Differs between {_times(checked.runs)}"]
             parts += [wrap(f"{name}: {detail}", first="  ") for name, detail in self.listed]
@@ -187,34 +190,18 @@ class CheckView(View):
             parts += ["", *(wrap(note, first="Note: ") for note in self.notes)]
         return "\n".join(parts)
 
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("check", view=self, checked=self.checked)
-
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         checked, culprit = self.checked, self.checked.culprit
-        first = None
-        if culprit is not None:
-            first = {
-                "operation": culprit.operation,
-                "line": culprit.line,
-                "index": culprit.index,
-                "inputs_equal": True,
-            }
-        return json.dumps(
-            {
-                "schema": 1,
-                "reproducible": checked.reproducible,
-                "runs": checked.runs,
-                "differences": [
-                    {"what": each.what, "name": each.name, "detail": each.detail}
-                    for each in checked.differences
-                ],
-                "first_divergence": first,
-                "with_flags": checked.with_flags,
-            }
-        )
+        first = culprit and {**pick(culprit, "operation", "line", "index"), "inputs_equal": True}
+        differences = [pick(each, "what", "name", "detail") for each in checked.differences]
+        return json.dumps({
+            "schema": 1,
+            **pick(checked, "reproducible", "runs"),
+            "differences": differences,
+            "first_divergence": first,
+            "with_flags": checked.with_flags,
+        })  # fmt: skip
 
 
 def _name(difference: Difference) -> str:

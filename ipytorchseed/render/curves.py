@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.render.html import fill
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -71,16 +73,7 @@ def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
     Returns:
         An ``svg`` element that has no script and no text of the user's.
     """
-    drawn = draw_curves(before, after)
-    return (
-        f'<svg role="img" width="{drawn.width}" height="{drawn.height}"'
-        f' viewBox="0 0 {drawn.width} {drawn.height}" fill="none">'
-        "<title>both series, and their difference below</title>"
-        f'<path class="its-then" d="{drawn.before}" stroke="hsl(210 70% 50%)" stroke-width="1.6"/>'
-        f'<path class="its-later" d="{drawn.after}" stroke="hsl(28 85% 50%)" stroke-width="1.6"'
-        ' stroke-dasharray="5 3"/>'
-        f'<path d="{drawn.apart}" stroke="currentColor" opacity=".6"/></svg>'
-    )
+    return fill("curves", drawn=draw_curves(before, after))
 
 
 def _thin(series: Sequence[float], most: int) -> list[float]:

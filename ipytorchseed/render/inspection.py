@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from ipytorchseed.receipts.record import each_text
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip
-from ipytorchseed.render.why import own_mend, suspect
+from ipytorchseed.render.why import own_remedy, suspect
 from ipytorchseed.why.case import run_name
 
 if TYPE_CHECKING:
@@ -29,11 +31,7 @@ NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
 
 def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
     """Return a model with everything in it as text may be shown; names agree as they did."""
-    if isinstance(model, str):
-        return visible(model, lines=True)
-    if isinstance(model, dict):
-        return {visible_model(name): visible_model(each) for name, each in model.items()}
-    return [*map(visible_model, model)] if isinstance(model, (list, tuple)) else model
+    return each_text(model, partial(visible, lines=True))
 
 
 def chip_model(digest: str | None) -> list[object] | None:
@@ -130,7 +128,7 @@ def line_words(line: Line) -> str:
 def why_model(view: WhyView) -> Model:
     """Return an explanation."""
     said = view.explanation
-    states = [{} if run is None else run.begun for run in (said.against, said.run)]
+    began = [name for run in (said.against, said.run) if run is not None for name in run.begun]
     return {
         "run": said.run.id,
         "against": None if said.against is None else said.against.id,
@@ -145,24 +143,19 @@ def why_model(view: WhyView) -> Model:
                 "page": cause_page(cause.kind, cause.name),
                 "message": cause.message,
                 "proof": cause.proof,
-                "mend": own_mend(cause),
-                "chips": [chip_model(each) for each in view.begun(cause.name)]
-                if cause.kind == "rng"
-                else [],
+                "mend": own_remedy(cause),
+                "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }
             for cause in said.causes
         ],
         "back": view.way_back,
-        "mend": [*said.mend.commands],
+        "mend": [*said.remedy.commands],
         "next": view.next_step,
         "changed": [[change.name or change.what, change.detail] for change in view.shown],
         "more": view.more,
         "curves": [_curves_model(name, *pair) for name, pair in view.series],
         "cleared": [[suspect(each), each.message] for each in said.cleared],
-        "begun": [
-            [name, *(chip_model(side.get(name)) for side in states)]
-            for name in dict.fromkeys([*states[0], *states[1]])
-        ],
+        "begun": [[name, *map(chip_model, view.begun(name))] for name in dict.fromkeys(began)],
     }
 
 

@@ -7,7 +7,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.determinism.scope import deterministic
@@ -25,9 +27,10 @@ class Receipt(View):
 
     def __init__(self, scope: deterministic) -> None:
         changes, stuck = scope.changes, scope.stuck
-        count = f"{len(changes)} setting{'' if len(changes) == 1 else 's'}"
         parts = [] if scope.seed is None else [f"seeded with {scope.seed}"]
-        parts.append(f"{count} set" if changes else "every setting was as needed")
+        parts.append(
+            f"{many(len(changes), 'setting')} set" if changes else "every setting was as needed"
+        )
         if stuck:
             parts.append(f"not put back: {', '.join(stuck)}")
         elif changes:
@@ -63,13 +66,7 @@ def receipt_json(scope: deterministic) -> str:
                 for name, before, within in scope.changes
             ],
             "alerts": [
-                {
-                    "operation": alert.operation,
-                    "line": alert.line,
-                    "forward": alert.forward,
-                    "count": alert.count,
-                    "instead": alert.instead,
-                }
+                pick(alert, "operation", "line", "forward", "count", "instead")
                 for alert in scope.alerts
             ],
             "restored": not scope.stuck,

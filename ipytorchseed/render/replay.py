@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
 from ipytorchseed.why.case import run_name
-from ipytorchseed.why.explanation import Mend
+from ipytorchseed.why.explanation import Remedy
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,8 @@ class PlanView(View):
         plan: The plan; with at least one step.
         kernel: The kernel that asks.
     """
+
+    template = "replay"
 
     def __init__(self, plan: Plan, kernel: str) -> None:
         self.plan = plan
@@ -66,18 +68,10 @@ class PlanView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        columns: dict[str, dict[str, Any]] = {
-            "Run": {"no_wrap": True},
-            "Cell": {"no_wrap": True},
-            "For": {"overflow": "fold"},
-            "Took": {"no_wrap": True},
-        }
+        whole = {"no_wrap": True}
+        columns = {"Run": whole, "Cell": whole, "For": {"no_wrap": False}, "Took": whole}
         table = draw_table(self.title, columns, self.rows)
         return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("replay", view=self)
 
 
 class ReplayView(View):
@@ -91,6 +85,8 @@ class ReplayView(View):
         causes: Why the cell gave another result before; all of that was put back.
     """
 
+    template = "replayed"
+
     def __init__(
         self,
         explanation: Explanation,
@@ -99,7 +95,7 @@ class ReplayView(View):
         shared: Sequence[str] = (),
         causes: Sequence[Cause] = (),
     ) -> None:
-        self.explanation = replace(explanation, mend=Mend())
+        self.explanation = replace(explanation, remedy=Remedy())
         self._plan = plan
         self._shared = shared
         self._causes = causes
@@ -127,7 +123,7 @@ class ReplayView(View):
         before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
-            said += [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in self._plan.doubts]
+            said += map(sentence, self._plan.doubts)
         elif self._causes:
             names = ", ".join(map(suspect, self._causes))
             several = "s, together" if len(self._causes) > 1 else ""
@@ -144,10 +140,6 @@ class ReplayView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), wrap(" ".join(self.remarks), first="")]
         return "\n".join([*parts, *(["", self.why.text()] if self.why is not None else [])])
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("replayed", view=self, why="" if self.why is None else self.why.html())
 
 
 def say_outside(plan: Plan, kernel: str) -> str:

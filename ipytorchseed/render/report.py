@@ -12,6 +12,7 @@ from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.view import View
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,8 +101,7 @@ class Report(View):
         """The answer in one line."""
         if self.assessment.repeats:
             return "Runs repeat on this machine: every setting is as it should be."
-        count = len(self.assessment.problems)
-        return f"{count} {'thing' if count == 1 else 'things'} can still change results:"
+        return f"{many(len(self.assessment.problems), 'thing')} can still change results:"
 
     @property
     def risks(self) -> list[tuple[str, str, str]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ipytorchseed.determinism.environment import FLAGS as VARIABLES
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.table import FLAGS
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.inspection import NO_TORCH, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
@@ -16,17 +15,16 @@ from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ipytorchseed.determinism.assessment import Judged
     from ipytorchseed.ledger.records import Run
+    from ipytorchseed.render.inspection import Model
     from ipytorchseed.rng.generators import Found
     from ipytorchseed.rng.position import Position
-
-
-NO_RUN = "No run is recorded yet."
 
 
 class RngView(View):
@@ -40,6 +38,9 @@ class RngView(View):
         note: What to say besides; empty for nothing.
         everything: Whether runs that only looked at something, or could not be parsed, are listed.
     """
+
+    template = "rng"
+    no_run = "No run is recorded yet."
 
     def __init__(  # noqa: PLR0913 -- what there is to see
         self,
@@ -77,21 +78,21 @@ class RngView(View):
             parts += ["", *write_lines(self.timeline)]
             parts += ["", "* began in another state than the cell's run before it"]
         elif not self.aside:
-            parts += ["", NO_RUN]
+            parts += ["", self.no_run]
         parts += [self.aside] if self.aside else []
         return "\n".join(parts)
 
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("rng", view=self, settings=settings_model(self.report), no_run=NO_RUN)
+    @property
+    def settings(self) -> Model:
+        """The settings, as the inspector has them."""
+        return settings_model(self.report)
 
 
 def _aside(count: int) -> str:
     """Say how many runs are not listed."""
-    runs = "1 run" if count == 1 else f"{count} runs"
-    return (
-        f"Not listed: {runs} that only looked, or could not be parsed. %rng --all" if count else ""
-    )
+    if not count:
+        return ""
+    return f"Not listed: {many(count, 'run')} that only looked, or could not be parsed. %rng --all"
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
@@ -129,6 +130,8 @@ class StateDifference(View):
         kernel: The kernel that asks.
     """
 
+    template = "difference"
+
     def __init__(
         self, first: Run, second: Run, positions: Mapping[str, Position], kernel: str
     ) -> None:
@@ -144,10 +147,6 @@ class StateDifference(View):
         """Draw it for a terminal of 80 columns."""
         titles = ("Source", f"{self.names[0]} began", f"{self.names[1]} began", "")
         return draw_table("", {title: {"overflow": "fold"} for title in titles}, self.rows)
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("difference", names=self.names, rows=self.rows)
 
 
 def _state(digest: str | None, positions: Mapping[str, Position]) -> str:

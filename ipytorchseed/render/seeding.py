@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible
-from ipytorchseed.render.values import hue, short_digest
+from ipytorchseed.render.values import hue, pick, short_digest
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import digest
@@ -59,8 +58,12 @@ class Row(Struct, frozen=True):
     def to_json(self) -> dict[str, object]:
         """Return what other programs read."""
         kind = {"type": self.type} if self.type else {}
-        stands = {"digest": self.digest, "seed": self.position.seed, "draws": self.position.draws}
-        return {"name": self.name, **kind, **stands}
+        return {
+            "name": self.name,
+            **kind,
+            "digest": self.digest,
+            **pick(self.position, "seed", "draws"),
+        }
 
     @property
     def short(self) -> str:
@@ -94,6 +97,8 @@ class SeedStatus(View):
         rows: Sources, then generators.
     """
 
+    template = "seeding"
+
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title = title
         self.rows = rows
@@ -120,7 +125,3 @@ class SeedStatus(View):
             for row in self.rows
         ]
         return draw_table(self.title, columns, rows)
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("seeding", title=self.title, rows=self.rows)

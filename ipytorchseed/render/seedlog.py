@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
@@ -24,8 +23,6 @@ _HOW = {
     "new": "%seed new",
     "scope": "%%deterministic",
 }
-_TITLES = ("When", "Seed", "By", "Run", "Cell")
-_NOTHING = "No seed set in this notebook yet."
 _LABEL = 22
 
 
@@ -39,6 +36,10 @@ class SeedLog(View):
         more: Whether there are earlier entries.
         note: What to say besides; empty for nothing.
     """
+
+    template = "seedlog"
+    titles = ("When", "Seed", "By", "Run", "Cell")
+    nothing = "No seed set in this notebook yet."
 
     def __init__(
         self,
@@ -69,12 +70,8 @@ class SeedLog(View):
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
         if not self.rows:
-            return wrap(f"{_NOTHING} {self.said}", first="")
-        return draw_table(self.said, {name: {} for name in _TITLES}, self.rows)
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("seedlog", rows=self.rows, titles=_TITLES, nothing=_NOTHING, said=self.said)
+            return wrap(f"{self.nothing} {self.said}", first="")
+        return draw_table(self.said, {name: {} for name in self.titles}, self.rows)
 
 
 def restored_text(done: Restored, where: str) -> str:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ipytorchseed.render.curves import height_between, range_of, sparkline
+from ipytorchseed.render.html import fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,21 +56,12 @@ def strip_svg(
     def across(value: float) -> str:
         return f"{_EDGE + height_between(value, low, high) * (_WIDTH - 2 * _EDGE):.1f}"
 
-    def points(series: Sequence[float], row: float, name: str, colour: str) -> str:
-        return "".join(
-            f'<circle class="{name}" cx="{across(value)}" cy="{row}" r="3.5" stroke="{colour}"/>'
-            for value in series
-        )
-
-    rows = _HEIGHT * (2 if then else 1)
-    row = rows - _HEIGHT / 2
-    left, right, middle = across(ends[0]), across(ends[1]), across(mean)
-    return (
-        f'<svg role="img" width="{_WIDTH}" height="{rows}" viewBox="0 0 {_WIDTH} {rows}"'
-        ' fill="none" stroke-width="1.4" style="max-width:none">'
-        f"<title>each seed, the mean and its interval{', the other study above' * bool(then)}"
-        f'</title><path d="M{left} {row}H{right}" stroke="currentColor" stroke-width="6"'
-        f' opacity=".2"/><path d="M{middle} {row - 8}v16" stroke="currentColor"/>'
-        f"{points(then, _HEIGHT / 2, 'its-then', 'hsl(210 70% 50%)')}"
-        f"{points(now, row, 'its-later', 'hsl(28 85% 50%)')}</svg>"
+    return fill(
+        "strip",
+        width=_WIDTH,
+        height=_HEIGHT,
+        now=[*map(across, now)],
+        then=[*map(across, then)],
+        ends=[*map(across, ends)],
+        mean=across(mean),
     )

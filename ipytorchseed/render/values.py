@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.render.text import visible
@@ -28,6 +28,11 @@ def write_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(write_value(item) for item in value)
     return visible(value if isinstance(value, str) else str(value).removeprefix("torch."))
+
+
+def pick(record: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a record by their names: what other programs read of it."""
+    return {name: getattr(record, name) for name in names}
 
 
 def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:

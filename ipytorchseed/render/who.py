@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name
+from ipytorchseed.why.words import many, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,8 @@ class WhoView(View):
         kernel: The kernel that asks.
     """
 
+    template = "who"
+
     def __init__(self, run: Run, traces: Sequence[Trace], kernel: str) -> None:
         self.run = run
         self.kernel = kernel
@@ -38,10 +40,8 @@ class WhoView(View):
         name = run_name(self.run, self.kernel)
         if not self.draws:
             return f"No draw was seen in {name}, of {self.traced:,} operations."
-        sources = len({draw.source for draw in self.draws})
-        many = "1 source" if sources == 1 else f"{sources} sources"
-        seen = "1 operation" if self.traced == 1 else f"{self.traced:,} operations"
-        return f"Who drew in {name}: {many}, {seen}"
+        sources = many(len({draw.source for draw in self.draws}), "source")
+        return f"Who drew in {name}: {sources}, {many(self.traced, 'operation')}"
 
     @property
     def unseen(self) -> list[str]:
@@ -62,7 +62,7 @@ class WhoView(View):
         if self.unseen:
             names = ", ".join(self.unseen)
             said.append(f"Moved as well, it is not known on which line: {names}.")
-        return said + [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
+        return [*said, *map(sentence, self.notes)]
 
     @property
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:
@@ -83,21 +83,12 @@ class WhoView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [visible(self.title)]
         if self.draws:
-            columns: dict[str, dict[str, Any]] = {
-                "Source": {"overflow": "fold"},
-                "Numbers": {"justify": "right"},
-                "Times": {"justify": "right"},
-                "Operation": {"overflow": "fold"},
-                "Line": {"justify": "right"},
-                "Module": {"overflow": "fold"},
-            }
+            fold, right = {"overflow": "fold"}, {"justify": "right"}
+            columns = {"Source": fold, "Numbers": right, "Times": right, "Operation": fold,
+                       "Line": right, "Module": fold}  # fmt: skip
             parts = [draw_table(self.title, columns, self.rows)]
         parts += [wrap(remark, first="") for remark in self.remarks]
         return "\n".join(parts)
-
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("who", view=self)
 
     def code(self, line: str) -> str:
         """Return the text of a line of the cell."""

@@ -7,15 +7,19 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from ipytorchseed.render.charted import charted
 from ipytorchseed.render.curves import curves_svg, sparklines
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 from ipytorchseed.why.case import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.unknown import say_unseen
+from ipytorchseed.why.words import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +158,7 @@ class WhyView(View):
             said_of_cell = re.sub("^the cell", "The cell", unseen)
             return f"{said_of_cell}. If it is not that, {_CHECK}."
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
-        return " ".join(filter(None, map(_sentence, (notes, _CHECK))))
+        return " ".join(filter(None, map(sentence, (notes, _CHECK))))
 
     @property
     def one_reason(self) -> str:
@@ -172,12 +176,12 @@ class WhyView(View):
     @property
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
-        mend = self.explanation.mend
-        if mend.complete:
+        remedy = self.explanation.remedy
+        if remedy.complete:
             return "To get the earlier result back:"
-        if mend.commands:
-            return f"To get the earlier result back, if it can be ({mend.obstacle}):"
-        return f"No way back to the earlier result: {mend.obstacle}." if mend.obstacle else ""
+        if remedy.commands:
+            return f"To get the earlier result back, if it can be ({remedy.obstacle}):"
+        return f"No way back to the earlier result: {remedy.obstacle}." if remedy.obstacle else ""
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
@@ -225,14 +229,14 @@ class WhyView(View):
         for cause in said.causes:
             parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
             parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
-            parts += [wrap(line, first="      mend: ") for line in self._mend(cause).splitlines()]
+            parts += [wrap(line, first="      mend: ") for line in self._remedy(cause).splitlines()]
             if self.finding(cause):
                 parts.append(wrap(self.finding(cause), first="      "))
         if self.one_reason:
             parts.append(wrap(self.one_reason, first="  "))
         if self.way_back:
             parts += ["", wrap(self.way_back, first="")]
-            parts += [f"    {visible(command)}" for command in said.mend.commands]
+            parts += [f"    {visible(command)}" for command in said.remedy.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:
@@ -250,13 +254,13 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_mend": self._mend, "suspect": suspect, "mark": mark}
+        words = {"name": _name, "own_remedy": self._remedy, "suspect": suspect, "mark": mark}
         return fill("why", view=self, said=self.explanation, **words)
 
-    def _mend(self, cause: Cause) -> str:
+    def _remedy(self, cause: Cause) -> str:
         """Return what mends a cause; there is no way back to a run elsewhere that does."""
         against = self.explanation.against
-        return cause.fix if against is not None and against.receipt else own_mend(cause)
+        return cause.fix if against is not None and against.receipt else own_remedy(cause)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
@@ -266,24 +270,13 @@ class WhyView(View):
                 "schema": 1,
                 "cell": {"id": said.run.cell, "label": label_of(said.run.source)},
                 "run": _run(said.run),
-                "against": None if said.against is None else _run(said.against),
-                "again": None if said.again is None else _run(said.again),
-                "verdict": said.verdict,
-                "message": said.message,
-                "changed": [
-                    {"what": change.what, "name": change.name, "detail": change.detail}
-                    for change in said.changed
-                ],
+                "against": said.against and _run(said.against),
+                "again": said.again and _run(said.again),
+                **pick(said, "verdict", "message"),
+                "changed": [pick(change, "what", "name", "detail") for change in said.changed],
                 "causes": [cause_json(cause) for cause in said.causes],
-                "mend": {
-                    "commands": said.mend.commands,
-                    "complete": said.mend.complete,
-                    "obstacle": said.mend.obstacle,
-                },
-                "cleared": [
-                    {"kind": each.kind, "name": each.name, "message": each.message}
-                    for each in said.cleared
-                ],
+                "mend": to_builtins(said.remedy),
+                "cleared": to_builtins(said.cleared),
             }
         )
 
@@ -293,7 +286,7 @@ def mark(cause: Cause) -> str:
     return "·" if cause.finding.level == CLEARED else "▲"
 
 
-def own_mend(cause: Cause) -> str:
+def own_remedy(cause: Cause) -> str:
     """Return what mends a cause in another way than by commands before the cell is run again."""
     return "" if cause.goes_back else cause.fix
 
@@ -306,22 +299,15 @@ def suspect(it: Cause | Cleared) -> str:
 def cause_json(cause: Cause) -> dict[str, object]:
     """Return a cause as other programs read it."""
     return {
-        "kind": cause.kind,
-        "name": cause.name,
+        **pick(cause, "kind", "name"),
         "blame": [
             {"execution_count": each.run and each.run.execution_count, "how": each.how}
             for each in cause.blame
         ],
-        "message": cause.message,
-        "fix": cause.fix,
+        **pick(cause, "message", "fix"),
         "proof": cause.finding.level,
         "experiment": cause.finding.how,
     }
-
-
-def _sentence(clause: str) -> str:
-    """Write a clause as a sentence; nothing for none."""
-    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
 def _is_step(change: Change) -> bool:
@@ -345,4 +331,4 @@ def _name(change: Change) -> str:
 
 def _run(run: Run) -> dict[str, object]:
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started))
-    return {"execution_count": run.execution_count, "kernel": run.kernel, "started": started}
+    return {**pick(run, "execution_count", "kernel"), "started": started}

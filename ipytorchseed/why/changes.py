@@ -13,6 +13,7 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.case import differ
 from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -176,7 +177,7 @@ def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
         how = "changed"
         if "" not in sizes and sizes[0] != sizes[1]:
             grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
-            how = f"{grew} from {sizes[0]} to {sizes[1]} element{'' if sizes[1] == '1' else 's'}"
+            how = f"{grew} from {sizes[0]} to {many(int(sizes[1]), 'element')}"
         yield f"the function's default argument `{name}` {how}"
 
 
@@ -261,7 +262,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
-            said.append(f"changed {len(moved)} of {every} {noun}{'s' if every != 1 else ''}")
+            said.append(f"changed {len(moved)} of {many(every, noun)}")
     if "parameters" in parts:
         said.append("changed parameters")
     length = parts.get("length")
@@ -290,5 +291,4 @@ def _length(before: str | None, after: str | None) -> str:
         more = int(str(after)) - int(str(before))
     except ValueError:
         return f"length {before} → {after}"
-    items = "item" if abs(more) == 1 else "items"
-    return f"appended {more:,} {items}" if more > 0 else f"removed {-more:,} {items}"
+    return f"appended {many(more, 'item')}" if more > 0 else f"removed {many(-more, 'item')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,8 @@ from ipytorchseed.why.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    Trials = Callable[[frozenset[str]], "Result"]
 
 PROVED, LIKELY, CLEARED = "proved", "likely", "cleared by experiment"
 
@@ -49,7 +52,7 @@ def count_most(suspects: int) -> int:
 
 def judge(
     suspects: Sequence[str],
-    run: Callable[[frozenset[str]], Result],
+    run: Trials,
     names: Names,
     obstacle: Callable[[], str] = str,
     beside: str = "",
@@ -68,7 +71,7 @@ def judge(
         obstacle: Says why a cell that is run again may give something else, if that is known.
         beside: Names what else can go back, where the earlier result does not come without it.
     """
-    trials = _Trials(run)
+    trials = cache(run)  # each experiment once
     if trials(frozenset()) is not Result.LATER:
         how = f"run again from where {names.later} began, the cell gave another result"
         return dict.fromkeys(suspects, Finding(how=obstacle() or how))
@@ -87,7 +90,7 @@ def judge(
     return {each: found[each] for each in suspects}
 
 
-def _tell_apart(suspects: Sequence[str], trials: _Trials, names: Names) -> dict[str, Finding]:
+def _tell_apart(suspects: Sequence[str], trials: Trials, names: Names) -> dict[str, Finding]:
     """Judge suspects that bring the earlier result back together."""
     every = frozenset(suspects)
     alone = {each: trials(frozenset({each})) for each in suspects}
@@ -106,19 +109,6 @@ def _tell_apart(suspects: Sequence[str], trials: _Trials, names: Names) -> dict[
     return found | dict.fromkeys(spare, Finding(how=how))
 
 
-class _Trials:
-    """Makes each experiment once."""
-
-    def __init__(self, run: Callable[[frozenset[str]], Result]) -> None:
-        self._run = run
-        self._known: dict[frozenset[str], Result] = {}
-
-    def __call__(self, chosen: frozenset[str]) -> Result:
-        if chosen not in self._known:
-            self._known[chosen] = self._run(chosen)
-        return self._known[chosen]
-
-
 def _together(each: str, needed: Sequence[str], alone: dict[str, Result], names: Names) -> Finding:
     """Say that several suspects bring the earlier result back, and none of them without."""
     others = [other for other in needed if other != each]
@@ -134,7 +124,7 @@ def _together(each: str, needed: Sequence[str], alone: dict[str, Result], names:
 
 
 def _spare(
-    trials: _Trials, spare: frozenset[str], alone: dict[str, Result], names: Names
+    trials: Trials, spare: frozenset[str], alone: dict[str, Result], names: Names
 ) -> dict[str, Finding]:
     """Judge suspects without which the earlier result comes back."""
     idle = frozenset(each for each in spare if alone[each] is Result.LATER)

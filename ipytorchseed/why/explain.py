@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
-from ipytorchseed.why.mend import find_mend, with_fixes
+from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +45,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     """
     if against is None:
         return Explanation(run, None, "first-run", _say_first(run, history))
-    case = Case(run, against, history, states, operations=tuple(operations))
     changed = find_changes(against, run)
-    case = replace(case, changed=changed)
+    case = Case(run, against, history, states, changed, tuple(operations))
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
@@ -68,47 +66,37 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     cleared += without_effect
     if not changed:
         return _explain_same(case, causes, cleared)
+    unknown = find_unknown_inputs(case)
+    begin = f"{case.name(run)} differs from {case.name(against)}"
+    remedy = Remedy()
     if causes:
         causes = with_rivals(case, with_roots(case, causes))
-        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-        unknown = find_unknown_inputs(case)
-        more = f"; {say(case, unknown)}" if unknown else ""
-        message = f"{case.name(run)} differs from {case.name(against)}: {count} found{more}"
-        mend = find_mend(case, causes, present)
-        return Explanation(
-            run,
-            against,
-            "explained",
-            message,
-            changed,
-            tuple(with_fixes(causes, mend)),
-            tuple(cleared),
-            mend,
-            unknown=unknown,
-        )
-    unknown = find_unknown_inputs(case)
-    if unknown:
+        message = f"{begin}: {many(len(causes), 'cause')} found"
+        message += f"; {say(case, unknown)}" if unknown else ""
+        remedy = find_remedy(case, causes, present)
+        causes = with_fixes(causes, remedy)
+    elif unknown:
+        message = f"{begin}, and nothing that was looked at does, but {say(case, unknown)}"
+    elif case.two_cells:
+        message = f"{begin}, which is another cell: both found the same states, settings and inputs"
+    else:
+        unseen = say_unseen(against, run)
         message = (
-            f"{case.name(run)} differs from {case.name(against)}, and nothing that was looked at"
-            f" does, but {say(case, unknown)}"
+            f"{begin}, and nothing that was recorded does{f', but {unseen}' if unseen else ''}."
+            " Next step: %%deterministic --check on top of the cell, which tells whether it"
+            " repeats by itself"
         )
-        return Explanation(
-            run, against, "unexplained", message, changed, (), tuple(cleared), unknown=unknown
-        )
-    if case.two_cells:
-        message = (
-            f"{case.name(run)} differs from {case.name(against)}, which is another cell: both found"
-            " the same states, settings and inputs"
-        )
-        return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
-    unseen = say_unseen(against, run)
-    known = f", but {unseen}" if unseen else ""
-    message = (
-        f"{case.name(run)} differs from {case.name(against)}, and nothing that was recorded does"
-        f"{known}. Next step: %%deterministic --check on top of the cell, which tells whether it"
-        " repeats by itself"
+    return Explanation(
+        run,
+        against,
+        "explained" if causes else "unexplained",
+        message,
+        changed,
+        tuple(causes),
+        tuple(cleared),
+        remedy,
+        unknown,
     )
-    return Explanation(run, against, "unexplained", message, changed, (), tuple(cleared))
 
 
 def _explain_same(case: Case, causes: Sequence[Cause], cleared: Sequence[Cleared]) -> Explanation:

@@ -99,7 +99,7 @@ class Unknown(Struct, frozen=True):
     makers: tuple[Run, ...] = ()
 
 
-class Mend(Struct, frozen=True):
+class Remedy(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
@@ -124,7 +124,7 @@ class Explanation(Struct, frozen=True):
         changed: In what the results differ.
         causes: What can account for it.
         cleared: What was looked at and is not the cause.
-        mend: The way back to the earlier result.
+        remedy: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
         again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
     """
@@ -136,6 +136,6 @@ class Explanation(Struct, frozen=True):
     changed: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
     cleared: tuple[Cleared, ...] = ()
-    mend: Mend = Mend()
+    remedy: Remedy = Remedy()
     unknown: tuple[Unknown, ...] = ()
     again: Run | None = None

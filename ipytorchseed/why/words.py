@@ -1,4 +1,4 @@
-"""Words that several findings share."""
+"""Words that findings and what is told of them share."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ def listed(names: Iterable[str]) -> str:
     """Write names as a list, each once: ``a, b and c``."""
     *others, last = dict.fromkeys(names)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Write how many there are: ``1 run``, ``1,200 runs``, with ``more`` where an s is not all."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def sentence(clause: str) -> str:
+    """Write a clause as a sentence; nothing for none."""
+    return f"{clause[0].upper()}{clause[1:]}." if clause else ""

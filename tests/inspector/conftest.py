@@ -11,7 +11,7 @@ from comm.base_comm import BaseComm
 from IPython.core.interactiveshell import InteractiveShell
 
 import ipytorchseed as its
-from ipytorchseed.inspector import desk
+from ipytorchseed.inspector import messages
 from ipytorchseed.notebook import extension
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ class FrontEnd:
         return result.result
 
     @property
-    def desk(self) -> desk.Desk:
-        """The inspector's desk; opened on first use."""
+    def handler(self) -> messages.MessageHandler:
+        """The handler of the inspector's messages; opened on first use."""
         opened = self.extension.open_viewer()
-        assert isinstance(opened, desk.Desk)
+        assert isinstance(opened, messages.MessageHandler)
         return opened
 
     def ask(self, ask: str, **question: Any) -> Mapping[str, Any]:
         """Ask as a view does; return the answer."""
-        return self.desk.answer({"ask": ask, **question})
+        return self.handler.answer({"ask": ask, **question})
 
     def do(self, what: str, **wish: Any) -> Mapping[str, Any]:
         """Press a button as a view does that has seen everything."""
@@ -66,7 +66,7 @@ class FrontEnd:
 
     def said(self) -> list[Mapping[str, Any]]:
         """Return what views were told since the last time."""
-        sent = self.desk.shown().comm.__dict__.setdefault("sent", [])
+        sent = self.handler.shown().comm.__dict__.setdefault("sent", [])
         told = [data["content"] for _, data in sent if data.get("method") == "custom"]
         sent.clear()
         return told
@@ -76,7 +76,7 @@ class FrontEnd:
 def front_end(put_back, tmp_path, monkeypatch) -> Iterator[FrontEnd]:
     """A shell with the extension, a ledger of its own and widgets that lead nowhere."""
     monkeypatch.setattr(comm, "create_comm", Wire)
-    monkeypatch.setattr(desk, "_made", [])
+    monkeypatch.setattr(messages, "_made", [])
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     shell = InteractiveShell()

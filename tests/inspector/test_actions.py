@@ -64,7 +64,7 @@ def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
     asked = front_end.do("replay", run=1)
     assert asked["question"] == "In[1] writes kept.txt. Run that again?"
     assert not (tmp_path / "kept.txt").exists()
-    told = front_end.desk.answer(asked["wish"])
+    told = front_end.handler.answer(asked["wish"])
     assert (told["ok"], told["line"]) == (False, "%replay 1 --yes")
     assert told["text"].startswith("#2 is not In[1]'s result.")
     assert told["undo"] == {"what": "undo-replay"}
@@ -136,7 +136,7 @@ def test_a_name_that_is_taken_is_asked_about_once(front_end):
     session = front_end.extension.tracking.session
     kept = session.ledger.saved(session.notebook, "mine")
     assert kept != front_end.extension.states()
-    assert front_end.desk.answer({"ask": "do", **asked["wish"]})["ok"]
+    assert front_end.handler.answer({"ask": "do", **asked["wish"]})["ok"]
     assert session.ledger.saved(session.notebook, "mine") == front_end.extension.states()
 
 
@@ -150,7 +150,7 @@ def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
     asked = front_end.do(**what)
     assert (asked["say"], "no way back" in asked["question"]) == ("confirm", True)
     assert front_end.extension.states() == before
-    assert front_end.desk.answer({"ask": "do", **asked["wish"]})["ok"]
+    assert front_end.handler.answer({"ask": "do", **asked["wish"]})["ok"]
     assert front_end.extension.states() != before
 
 

@@ -43,10 +43,10 @@ def test_text_is_never_parsed_as_html():
 def test_what_a_notebook_saves_of_it_is_its_code(front_end):
     """However many runs there are."""
     front_end.run("import random")
-    before = front_end.desk.shown().get_state()
+    before = front_end.handler.shown().get_state()
     for _ in range(5):
         front_end.run("random.random()")
     front_end.ask("open")
-    assert front_end.desk.shown().get_state() == before
+    assert front_end.handler.shown().get_state() == before
     own = {"_esm", "_css", "layout", "tabbable", "tooltip"}
     assert {name for name in before if not name.startswith("_")} | {"_esm", "_css"} <= own

@@ -238,4 +238,4 @@ def test_an_explanation_has_the_facts_of_its_text(name):
         assert f"{change.name or change.what} {change.detail}" in words
     for each in said.cleared:
         assert each.message in words
-    assert " ".join(said.mend.commands) in words
+    assert " ".join(said.remedy.commands) in words

@@ -179,7 +179,7 @@ def test_why_names_the_way_back():
 
     def mend(*runs):
         said = explain(runs[-1], runs[-3], runs[-3:-1], States(runs))
-        return said.mend.commands, said.mend.complete, said.mend.obstacle, said.causes[0].fix
+        return said.remedy.commands, said.remedy.complete, said.remedy.obstacle, said.causes[0].fix
 
     first, last = _use(2, OLD, OLD), _use(4, NEW, NEW)
     assert mend(MAKE, first, SPOIL, last) == (("%replay 2",), True, "", "%replay 2")
@@ -197,4 +197,4 @@ def test_a_source_that_moved_is_mended_by_rewinding_too():
     last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))
     said = explain(last, first, [first], States([MAKE, first, last]))
     assert said.causes[0].fix == "%seed rewind 2"
-    assert said.mend.commands == ("%replay 2",)
+    assert said.remedy.commands == ("%replay 2",)

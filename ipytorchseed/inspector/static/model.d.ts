@@ -1,5 +1,5 @@
 // What travels between the kernel and the inspector's view, for the type checker: no browser reads
-// this. The kernel's side is ipytorchseed/render/inspection.py and ipytorchseed/inspector/desk.py.
+// this. The kernel's side is ipytorchseed/render/inspection.py and ipytorchseed/inspector/messages.py.
 
 /** A state: its short code, its hue in degrees, its full digest. */
 export type Chip = [code: string, hue: number, digest: string] | null;

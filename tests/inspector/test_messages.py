@@ -145,15 +145,15 @@ def test_curves_come_as_paths(front_end):
 def test_unloading_is_told_and_loading_again_finds_the_same_widget(front_end):
     """A notebook keeps the code of one."""
     front_end.run(START)
-    before = front_end.desk.shown()
+    before = front_end.handler.shown()
     front_end.said()
-    front_end.desk.close()
+    front_end.handler.close()
     told = front_end.said()
     assert [each["say"] for each in told] == ["gone"]
     before._asked(None, {"ask": "open", "view": "v"}, None)
     assert front_end.said()[0]["say"] == "gone"
     front_end.extension.viewer = None
-    assert front_end.desk.shown() is before
+    assert front_end.handler.shown() is before
     assert [each["say"] for each in front_end.said()] == ["back"]
 
 
@@ -173,10 +173,10 @@ def test_with_tracking_off_that_is_said_and_states_are_told_all_the_same(front_e
 def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
     """As ``ipywidgets.Widget.close_all()`` does; runs meanwhile do no harm."""
     front_end.run(START)
-    closed = front_end.desk.shown()
+    closed = front_end.handler.shown()
     closed.close()
     front_end.run("1")
-    shown = front_end.desk.shown()
+    shown = front_end.handler.shown()
     assert shown is not closed
     front_end.said()
     front_end.run("2")
@@ -192,7 +192,7 @@ def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
     def fail(_):
         raise OSError
 
-    monkeypatch.setattr(front_end.desk, "ran", fail)
+    monkeypatch.setattr(front_end.handler, "ran", fail)
     for _ in range(2):
         front_end.run("%%deterministic 3\nx = torch.are_deterministic_algorithms_enabled()")
         assert front_end.shell.user_ns["x"]
@@ -226,7 +226,7 @@ def test_a_question_that_makes_no_sense_does_no_harm(front_end, question):
     """It has no answer, or one that can be sent; and nothing moves."""
     front_end.run(f"{START}\n%seed 42 -q")
     before = front_end.extension.states()
-    json.dumps(front_end.desk.answer(question))
+    json.dumps(front_end.handler.answer(question))
     assert front_end.extension.states() == before
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.why.case import run_word
-from ipytorchseed.why.explanation import Mend
+from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ipytorchseed.why.present import Present
 
 
-def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> Mend:
+def find_remedy(case: Case, causes: Sequence[Cause], present: Present | None) -> Remedy:
     """Find the way back from where the kernel stands now, not from where the later run began.
 
     Args:
@@ -28,13 +28,13 @@ def find_mend(case: Case, causes: Sequence[Cause], present: Present | None) -> M
         present: What is known of the kernel that asks; None where none does.
     """
     if case.two_cells or not causes or present is None:
-        return Mend()  # one cell does not give another's result
+        return Remedy()  # one cell does not give another's result
     plan = make_plan(case.against, present)
     if plan.blocked:
-        return Mend(obstacle=plan.blocked)
+        return Remedy(obstacle=plan.blocked)
     obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
     command = f"%replay {run_word(case.against, present.kernel)}"
-    return Mend((command,), not obstacles, obstacles[0] if obstacles else "")
+    return Remedy((command,), not obstacles, obstacles[0] if obstacles else "")
 
 
 def _obstacle(case: Case, cause: Cause) -> str:
@@ -53,7 +53,7 @@ def _obstacle(case: Case, cause: Cause) -> str:
     return cause.message if stays.get(cause.kind) else ""
 
 
-def with_fixes(causes: Sequence[Cause], mend: Mend) -> list[Cause]:
+def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
     """Give the inputs among the causes what makes them anew: the way back does."""
-    fix = next(iter(mend.commands), "")
+    fix = next(iter(remedy.commands), "")
     return [replace(cause, fix=fix) if cause.kind == "input" else cause for cause in causes]

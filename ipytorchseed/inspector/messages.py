@@ -1,4 +1,4 @@
-"""Where views of the inspector ask, and from where they are told of runs."""
+"""Handles the messages of inspector views, and pushes runs to them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _made: list[Inspector] = []
 code of each in its file."""
 
 
-class Desk:
+class MessageHandler:
     """Answers the questions of views, and tells them of runs.
 
     Questions come between cells, or from another thread while one runs (ipykernel 7): what is read

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from ipytorchseed.reads.overwrites import Lent
 
 
 class Effects(Struct):
@@ -29,8 +34,8 @@ class Effects(Struct):
         texts: Constants that may be names of files or folders.
         programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
-        overwritten: Names of objects whose content it sets anew before it reads them.
-        initialised: Names of models whose layers it initialises anew before it reads them.
+        anew: Names whose content it sets anew before it reads them, and how, as
+            ``overwrites.find_overwrites`` tells.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
@@ -55,8 +60,7 @@ class Effects(Struct):
     texts: set[str] = set()
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
-    overwritten: set[str] = set()
-    initialised: set[str] = set()
+    anew: dict[str, str | Lent] = {}
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
     mixed: set[str] = set()

@@ -21,6 +21,8 @@ from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.nondeterminism import Nondeterminism
+from ipytorchseed.reads.lending import how_set_anew
+from ipytorchseed.reads.overwrites import LAYERS, WHOLE
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
@@ -103,7 +105,8 @@ class _Walker(Values):
         self._draws = Draws()
         self._entire: set[str] = set()
         self._counted: set[str] = set()
-        self._read_as_left: dict[str, set[str]] = {"overwritten": set(), "initialised": set()}
+        self._anew: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
+        self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -130,8 +133,8 @@ class _Walker(Values):
         )
         if found.complete and self.in_time:
             found.counted = self._counted - self._draws.uncounted
-        found.initialised -= self._read_as_left["initialised"]
-        found.overwritten -= self._read_as_left["overwritten"]
+        found.overwritten = self._anew[WHOLE] - self._as_left[WHOLE]
+        found.initialised = self._anew[LAYERS] - self._as_left[LAYERS]
         found.heeded = self._draws.heeded(found.packages, complete=found.complete and self.in_time)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         found.timing, found.timed = self._chance.readings(effects, namespace, timed)
@@ -199,13 +202,12 @@ class _Walker(Values):
 
     def _note_overwrites(self, effects: Effects, home: _Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""
-        anew = {home.shown(name) for name in effects.overwritten & effects.reads.keys()}
-        layers = {home.shown(name) for name in effects.initialised & effects.reads.keys()} | anew
-        reads = {home.shown(name) for name in effects.reads}
-        self._found.overwritten |= anew
-        self._found.initialised |= layers
-        self._read_as_left["overwritten"] |= reads - anew
-        self._read_as_left["initialised"] |= reads - layers
+        for name in effects.reads:
+            how = how_set_anew(effects.anew.get(name), effects.writes, home.names)
+            shown = home.shown(name)
+            for kind in (WHOLE, LAYERS):
+                found = self._anew if how in (kind, WHOLE) else self._as_left
+                found[kind].add(shown)
 
     def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""

@@ -168,15 +168,15 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     case: Case, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
-    moved = changed_parts(before, after).keys()
+    moved = changed_parts(before, after).keys() or {"content"}
     if _reads_other_parts(case, name, before, after):
         return _OTHER_PARTS
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
-    if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
+    if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
-    if moved and moved <= _without_effect(case):
+    if moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved and moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
         return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE

@@ -8,6 +8,7 @@ import re
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
+from ipytorchseed.reads.expressions import look_up_name, name_of_item
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -16,6 +17,7 @@ from ipytorchseed.reads.taint import note_call
 
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
+_LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
 
@@ -30,6 +32,8 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         if magic is not None:
             scope.visit(callee)
             return _magic(scope, magic)
+    if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
+        look_up_name(scope, name_of_item(scope, callee.value, node.args[0]))
     func = scope.visit(callee)
     args = [scope.visit(each) for each in node.args]
     args += [scope.visit(word.value) for word in node.keywords]

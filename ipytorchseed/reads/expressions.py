@@ -26,7 +26,7 @@ _TEXT = AbstractValue(only_taint=True)
 _PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
-_NAMESPACES = frozenset({"globals", "locals", "vars"})
+_NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 
 
 @evaluates("Constant")
@@ -40,7 +40,12 @@ def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
 
 @evaluates("Name")
 def _name(scope: Scope, node: ast.Name) -> AbstractValue:
-    abstract = scope.load(node.id)
+    return look_up_name(scope, node.id)
+
+
+def look_up_name(scope: Scope, name: str | None) -> AbstractValue:
+    """Follow what looks a name up; nothing where there is none."""
+    abstract = UNKNOWN if name is None else scope.load(name)
     scope.effects.paths.update(abstract.paths)
     return abstract
 
@@ -71,9 +76,7 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
 def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     name = item_of_namespace(scope, node)
     if name is not None:
-        abstract = scope.load(name)
-        scope.effects.paths.update(abstract.paths)
-        return abstract
+        return look_up_name(scope, name)
     value = _result(scope, node) or visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
@@ -86,9 +89,7 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     number = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
-    abstract = scope.load(f"{_RESULTS[name]}{number}")
-    scope.effects.paths.update(abstract.paths)
-    return abstract
+    return look_up_name(scope, f"{_RESULTS[name]}{number}")
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
@@ -111,13 +112,17 @@ def constant_keys(node: ast.expr) -> list[str]:
 
 def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
     """Return the name in ``globals()["name"]``."""
-    value, key = node.value, node.slice
+    return name_of_item(scope, node.value, node.slice)
+
+
+def name_of_item(scope: Scope, namespace: ast.expr, key: ast.expr | None) -> str | None:
+    """Return the name that is looked up by a constant in ``globals()`` or the like, if it is."""
     is_namespace = (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Name)
-        and value.func.id in _NAMESPACES
-        and not value.args
-    ) or (isinstance(value, ast.Attribute) and value.attr == "user_ns")
+        isinstance(namespace, ast.Call)
+        and isinstance(namespace.func, ast.Name)
+        and namespace.func.id in _NAMESPACES
+        and not namespace.args
+    ) or (isinstance(namespace, ast.Attribute) and namespace.attr == "user_ns")
     if not is_namespace:
         return None
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -164,6 +169,8 @@ def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
 
 @evaluates("Compare")
 def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
+    if isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant):
+        look_up_name(scope, name_of_item(scope, node.comparators[0], node.left))
     scope.consume(scope.visit(node.left))
     for each in node.comparators:
         scope.consume(scope.visit(each))

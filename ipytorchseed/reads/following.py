@@ -20,8 +20,8 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
-from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.lending import how_set_anew
+from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, WHOLE
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values

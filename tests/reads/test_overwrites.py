@@ -14,7 +14,7 @@ TRANSFORM = TransformerManager().transform_cell
 def found(source):
     """Return the names that are overwritten, and those that are initialised."""
     anew = effects_of_cell(source, TRANSFORM).anew
-    return tuple({name for name in {"m", "x"} if anew.get(name) == how} for how in (WHOLE, LAYERS))
+    return tuple({name for name in ("m", "x") if anew.get(name) == how} for how in (WHOLE, LAYERS))
 
 
 @pytest.mark.parametrize(

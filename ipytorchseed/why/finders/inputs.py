@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
@@ -74,8 +75,11 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     """Find the values that differ between the begins of the two runs."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
+    imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
+        if name.startswith(imported):
+            continue  # the file that both imported it from is the business of another finder
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:
@@ -279,6 +283,7 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame += _left_out(case, name)
+    blame = blame or _wrote_module(case, name)
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
@@ -336,6 +341,13 @@ def _shown(case: Case, name: str) -> list[Blame]:
         mine = [run for run in mine if str(run.execution_count) == number]
     back = len(name) if set(name) == {"_"} else 1
     return [Blame(run, "showed it") for run in mine[-back:][:1]]
+
+
+def _wrote_module(case: Case, name: str) -> list[Blame]:
+    """Find the run that wrote the file of the module of which the name is."""
+    file = f"{name.rpartition('.')[0].replace('.', '/')}.py"
+    wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
+    return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
 
 def _left_out(case: Case, name: str) -> Iterator[Blame]:

@@ -32,6 +32,7 @@ class Lent(Struct, frozen=True):
     function: str
     argument: int | str
 
+
 _WHOLE = frozenset({
     "clear", "copy_", "fill", "fill_", "load_state_dict", "normal_", "uniform_", "zero_",
 })  # fmt: skip
@@ -77,7 +78,7 @@ def find_overwrites(
                 calls = alone and users[0].node.name in map(_callee, _calls(statement))
                 how = users[0].does.get(name) if calls else None
             else:
-                how = _overwrites(statement, name)
+                how = WHOLE if _fills(statement, name) else _overwrites(statement, name)
                 if how is None and _reads_nothing(statement, name):
                     continue
                 how = how or _lends(statement, name)
@@ -130,8 +131,6 @@ def _statements(
 
 def _overwrites(node: ast.stmt, name: str) -> str | None:
     """Tell how a statement sets anew what a name holds; None where it does not, or reads it too."""
-    if isinstance(node, ast.Assign) and any(_is_whole(each, name) for each in node.targets):
-        return None if _names(node.value, name) else WHOLE
     if isinstance(node, ast.For):
         anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, ast.walk(node)))
         return LAYERS if anew else None
@@ -155,8 +154,16 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
     return LAYERS if apply or method == "reset_parameters" else None
 
 
-def _is_whole(node: ast.expr, name: str) -> bool:
-    """Tell whether it is all items of what a name holds: ``sums[:]``, ``sums[...]``."""
+def _fills(node: ast.stmt, name: str) -> bool:
+    """Tell whether a statement sets all items of what a name holds: ``sums[:] = 0``."""
+    return (
+        isinstance(node, ast.Assign)
+        and any(_is_every_item(each, name) for each in node.targets)
+        and not _names(node.value, name)
+    )
+
+
+def _is_every_item(node: ast.expr, name: str) -> bool:
     if not (isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == name):
         return False
     part = node.slice
@@ -169,10 +176,10 @@ def _lends(node: ast.stmt, name: str) -> Lent | None:
     """Tell which function a statement gives what a name holds; None where it does more with it."""
     mentions = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
     for call in _calls(node) if len(mentions) == 1 else ():
-        given = [(place, each) for place, each in enumerate(call.args)]
-        given += [(word.arg, word.value) for word in call.keywords]
-        for argument, value in given:
-            if value is mentions[0] and argument is not None and _callee(call):
+        given: dict[int | str, ast.expr] = dict(enumerate(call.args))
+        given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
+        for argument, value in given.items():
+            if value is mentions[0] and _callee(call):
                 return Lent(_callee(call), argument)
     return None
 

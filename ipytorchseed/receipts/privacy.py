@@ -59,7 +59,9 @@ def conceal(run: Run, places: Places) -> Run:
         displays=tuple(_value(each, places) for each in run.displays),
         parts={name: tuple(map(_part, each)) for name, each in run.parts.items()},
         error=None if run.error is None else _error(run.error),
-        files=tuple(_file(each, places.hide(each.path)) for each in run.files),
+        files=tuple(
+            _file(each, places.hide(each.path)) for each in run.files if not each.is_folder
+        ),
         loaded={name: _file(each, places.hide(each.path)) for name, each in run.loaded.items()},
         wrote=tuple(map(places.hide, run.wrote)),
         nondeterministic_calls=tuple(map(places.scrub, run.nondeterministic_calls)),  # programs

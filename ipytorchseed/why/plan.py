@@ -223,7 +223,7 @@ class _Planner:
         changed = [
             PurePath(path).name
             for path in self._present.changed_files(run)
-            if path not in run.wrote  # it may write it before it reads it
+            if path not in run.wrote and path[-1:] != "/"  # it may write it before it reads it
         ]
         if changed:
             which = f"{_listed(changed)} {'is' if len(changed) == 1 else 'are'}"

@@ -35,7 +35,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_name(scope, name_of_item(scope, callee.value, node.args[0]))
     func = scope.visit(callee)
-    args = [scope.visit(each) for each in node.args]
+    args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
     args += [scope.visit(word.value) for word in node.keywords]
     for arg in args:
         if arg.bodies:
@@ -52,6 +52,15 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _count(scope: Scope, node: ast.expr) -> AbstractValue:
+    """Follow an argument of ``len``, which reads of it no more than that."""
+    if not isinstance(node, ast.Name):
+        return scope.visit(node)
+    abstract = scope.load(node.id)
+    scope.effects.paths.update(f"{path}.__len__" for path in abstract.paths)
+    return abstract
 
 
 def _enter(

@@ -24,6 +24,8 @@ class Effects(Struct):
         items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
             of ``params.get("rate")``, the name with its ``.get``, and no key where it varies;
             none either where an item is only set.
+        columns: Names and columns that it reads of them, if they hold data frames, else all: as in
+            ``prices.loc[rows, "open"]``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
@@ -50,6 +52,7 @@ class Effects(Struct):
     must_assign: set[str] = set()
     paths: set[str] = set()
     items: set[tuple[str, str]] = set()
+    columns: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
@@ -89,6 +92,7 @@ class Effects(Struct):
         self.writes |= other.writes
         self.paths |= other.paths
         self.items |= other.items
+        self.columns |= other.columns
         self.handed |= other.handed
         self.escaped |= other.escaped
         self.mixed |= other.mixed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from typing import Any
 
@@ -77,7 +78,7 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     name = item_of_namespace(scope, node)
     if name is not None:
         return look_up_name(scope, name)
-    value = _result(scope, node) or visit_owner(scope, node, reads=True)
+    value = _result(scope, node) or _columns(scope, node) or visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     return replace(value.item(), bodies=())
@@ -90,6 +91,35 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
     return look_up_name(scope, f"{_RESULTS[name]}{number}")
+
+
+def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
+    """Follow ``frame[rows]["open"]``, ``frame.loc[rows, "open"]``, and so on after ``groupby``.
+
+    Returns:
+        What is known of the frame; None where it is none of these.
+    """
+    owner: ast.expr = node.value
+    part: ast.expr = node.slice
+    by: list[ast.expr] = []
+    more: list[ast.expr] = []
+    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice):
+        more, owner = [owner.slice], owner.value
+    elif isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
+        owner, part = owner.value, part.elts[-1]
+    elif isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") == "groupby":
+        by = [*owner.args, *(word.value for word in owner.keywords if word.arg == "by")]
+        more = [word.value for word in owner.keywords if word.arg != "by"]
+        owner = getattr(owner.func, "value", owner)
+    keys = [constant_keys(each) for each in (part, *by)]
+    if owner is node.value or not isinstance(owner, ast.Name) or not all(keys):
+        return None
+    for each in more:
+        scope.consume(scope.visit(each))
+    value = scope.load(owner.id)
+    named = itertools.product(value.paths, itertools.chain(*keys))
+    scope.effects.columns.update(named)
+    return value
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:

@@ -23,6 +23,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
@@ -162,7 +163,11 @@ class _Walker(Values):
         self._draws.look_up(effects, code)
         self._counted |= effects.counted
         if home.found_again:
-            self._note_parts(effects, home)
+            for name, parts in find_parts(effects, home.names).items():
+                if parts is None:
+                    self._entire.add(home.shown(name))
+                else:
+                    self._found.parts.setdefault(home.shown(name), set()).update(parts)
         self._note_overwrites(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -176,29 +181,6 @@ class _Walker(Values):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
-
-    def _note_parts(self, effects: Effects, home: _Home) -> None:
-        """Note of which names only parts are read, and which."""
-        used: dict[str, set[str]] = {}
-        whole = set()
-        for path in effects.paths:
-            root, _, rest = path.partition(".")
-            part = rest.partition(".")[0].removesuffix("()")
-            if not part:
-                whole.add(root)
-            else:
-                used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
-        varies = {path for path, key in effects.items if not key} | effects.handed
-        for path, key in effects.items:
-            root = path.removesuffix(".get")
-            parts = used.setdefault(root, set())
-            parts |= {f"k:{key}"} if key else set()
-            parts -= set() if path in varies else {"a:get"}
-        for name in effects.reads:
-            if name in used and name not in whole:
-                self._found.parts.setdefault(home.shown(name), set()).update(used[name])
-            else:
-                self._entire.add(home.shown(name))
 
     def _note_overwrites(self, effects: Effects, home: _Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

@@ -17,6 +17,12 @@ from ipytorchseed.reads.taint import note_call
 
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
+_OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
+"""Arguments of a ``DataLoader`` that may be anything, and its order stays that of the data."""
+
+_ORDERED = 2
+"""Its first arguments, which are such."""
+
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -74,8 +80,20 @@ def _enter(
     return replace(result, bodies=tuple(after))
 
 
+def _goes_in_order(node: ast.Call) -> bool:
+    """Tell whether a ``DataLoader`` that is made so goes over its data in their order."""
+    others = [word for word in node.keywords if word.arg not in _OF_BATCHES]
+    unset = (isinstance(word.value, ast.Constant) and not word.value.value for word in others)
+    return len(node.args) <= _ORDERED and None not in {word.arg for word in others} and all(unset)
+
+
 def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
-    """Note which item ``rates.get("warm")`` looks up; none by name where that is no constant."""
+    """Note which item ``rates.get("warm")`` looks up, and in which order a ``DataLoader`` goes.
+
+    No item is noted by name where that is no constant.
+    """
+    if func.tail.endswith("DataLoader"):
+        scope.effects.loaders += (_goes_in_order(node),)
     first = node.args[0] if node.args else None
     constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
     key = str(first.value) if constant and isinstance(first, ast.Constant) else ""

@@ -38,6 +38,8 @@ class Effects(Struct):
         defined: The code of functions and classes that it defines, by name.
         anew: Names whose content it sets anew before it reads them, and how, as
             ``overwrites.find_overwrites`` tells.
+        loaders: Of each ``DataLoader`` that it makes, whether it goes over its data in their order,
+            in no worker.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
@@ -64,6 +66,7 @@ class Effects(Struct):
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
     anew: dict[str, str | Lent] = {}
+    loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
     mixed: set[str] = set()
@@ -109,4 +112,5 @@ class Effects(Struct):
         self.texts |= other.texts
         self.programs |= other.programs
         self.holds |= other.holds
+        self.loaders += other.loaders
         self.complete &= other.complete

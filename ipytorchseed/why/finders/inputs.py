@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
-from ipytorchseed.why.changes import changed_parts, how_far, say_parts
+from ipytorchseed.why.changes import changed_parts, how_far
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
+from ipytorchseed.why.finders.changers import (
+    REDEFINED,
+    find_changers,
+    find_left_out,
+    find_module_writers,
+    find_shower,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -51,8 +57,6 @@ _ASPECTS = {
     "mode": "the mode, which no layer of it heeds",
 }
 """Aspects that may be without effect, and what is said of them then."""
-
-NOT_RUN = "was not run since the restart"
 
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
@@ -246,7 +250,7 @@ def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint
         )
     ):
         return False
-    blame = _blame(case, name)
+    blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
@@ -269,8 +273,9 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = _shown(case, name) if is_result(name) else _blame(case, name)
-    if after.kind == "class" or "code" in changed_parts(before, after):
+    blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
+    anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
+    if anew or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
     elif _is_reading(case, name):
         message = f"{name} {READING}"
@@ -282,8 +287,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
-    blame += _left_out(case, name)
-    blame = blame or _wrote_module(case, name)
+    blame += find_left_out(case, name)
+    blame = blame or find_module_writers(case, name)
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
@@ -300,89 +305,3 @@ def _is_reading(case: Case, name: str) -> bool:
     """Tell whether a value holds what a clock said, or an address, and nothing else."""
     makers = (run for run in reversed(case.history) if name in run.writes)
     return any(name in run.timed for run in itertools.islice(makers, 1))
-
-
-def _blame(case: Case, name: str) -> list[Blame]:
-    """List the runs that changed a value, from the last one that made it anew on."""
-    blame: list[Blame] = []
-    known = case.against.reads[name]
-    moved = changed_parts(known, case.run.reads[name])
-    unwatched: list[Run] = []  # the runs since it was last looked at
-    for run in [*case.history, case.run]:
-        seen = run.reads.get(name)
-        if seen is not None:
-            if len(unwatched) == 1 and differ(known, seen):
-                blame.append(Blame(unwatched[0], _how(known, seen, anew=False)))
-            known = seen
-            unwatched.clear()
-        made = run.writes.get(name)
-        if run is case.run:
-            break
-        if made is None:
-            unwatched.append(run)
-            continue
-        unwatched.clear()
-        if same(known, made) is not False:
-            continue
-        anew = _makes_anew(run, name)
-        if anew:
-            blame.clear()
-        if anew or _had_a_part(moved, known, made):
-            blame.append(Blame(run, _how(known, made, anew=anew)))
-        known = made
-    return blame
-
-
-def _shown(case: Case, name: str) -> list[Blame]:
-    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
-    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
-    number = name.lstrip("_")
-    if number.isdigit():
-        mine = [run for run in mine if str(run.execution_count) == number]
-    back = len(name) if set(name) == {"_"} else 1
-    return [Blame(run, "showed it") for run in mine[-back:][:1]]
-
-
-def _wrote_module(case: Case, name: str) -> list[Blame]:
-    """Find the run that wrote the file of the module of which the name is."""
-    file = f"{name.rpartition('.')[0].replace('.', '/')}.py"
-    wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
-    return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
-
-
-def _left_out(case: Case, name: str) -> Iterator[Blame]:
-    """Yield the runs that made a value what it was, of cells not run since the restart."""
-    if case.same_kernel:
-        return
-    latest = case.states.latest(case.run)
-    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
-    makers: list[Run] = []
-    for run in latest:
-        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
-            if name not in run.writes:
-                continue
-            makers.append(run)
-            if _makes_anew(run, name):
-                break
-    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
-    yield from (Blame(run, NOT_RUN) for run in left_out.values())
-
-
-def _makes_anew(run: Run, name: str) -> bool:
-    """Tell whether a run that changed a value bound its name, and had not read it."""
-    return name not in run.reads and name not in run.in_place
-
-
-def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a change may have brought about any of the differences ``moved``."""
-    parts = changed_parts(before, after)
-    return not moved or not parts or not moved.keys().isdisjoint(parts)
-
-
-def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
-    if after.kind == "class" or "code" in changed_parts(before, after):
-        return "redefined it" if anew else "changed it"
-    said = say_parts(before, after)
-    if said and not anew:
-        return said
-    return "made it anew" if anew else "changed it"

@@ -23,11 +23,12 @@ class GeneratorState(Struct, frozen=True):
 
 
 class FileRead(Struct, frozen=True):
-    """A file that a cell opened for reading.
+    """A file that a cell opened for reading, or a folder that it listed.
 
     Attributes:
-        path: Absolute.
-        size: In bytes, when the cell ended; -1 where it was gone.
+        path: Absolute; that of a folder ends in ``/``.
+        size: In bytes, when the cell ended; -1 where it was gone. Of a folder, how many names it
+            held as it was listed.
         digest: The name of its content, or of a sample of it; empty where there was no time.
         exact: Whether all of it was read for the digest.
         modified: When it was last written to, in nanoseconds since 1970; 0 where it was gone.
@@ -38,6 +39,11 @@ class FileRead(Struct, frozen=True):
     digest: str
     exact: bool = True
     modified: int = 0
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder that was listed."""
+        return self.path.endswith("/")
 
     def same(self, other: FileRead) -> bool | None:
         """Tell whether the file had the same content; None where that is not known."""

@@ -134,6 +134,15 @@ class Extension:
         finally:
             if not state.runs.busy:
                 state.at_work = False
+            self._stay_last()
+
+    def _stay_last(self) -> None:
+        """Look at the next cell after all others acted before it: ``%autoreload`` reloads then."""
+        events, ours = self.state.shell.events, self._events["pre_run_cell"]
+        callbacks = events.callbacks["pre_run_cell"]
+        if ours in callbacks and callbacks[-1] is not ours:
+            events.unregister("pre_run_cell", ours)
+            events.register("pre_run_cell", ours)
 
     def _after_run(self, result: ExecutionResult | None) -> None:
         """Do what follows a run; each step, whatever became of those before it."""

@@ -8,6 +8,7 @@ import re
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
+from ipytorchseed.reads.expressions import look_up_name, name_of_item
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -16,6 +17,13 @@ from ipytorchseed.reads.taint import note_call
 
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
+_OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
+"""Arguments of a ``DataLoader`` that may be anything, and its order stays that of the data."""
+
+_ORDERED = 2
+"""Its first arguments, which are such."""
+
+_LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
 
@@ -30,8 +38,10 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         if magic is not None:
             scope.visit(callee)
             return _magic(scope, magic)
+    if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
+        look_up_name(scope, name_of_item(scope, callee.value, node.args[0]))
     func = scope.visit(callee)
-    args = [scope.visit(each) for each in node.args]
+    args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
     args += [scope.visit(word.value) for word in node.keywords]
     for arg in args:
         if arg.bodies:
@@ -50,6 +60,15 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
 
+def _count(scope: Scope, node: ast.expr) -> AbstractValue:
+    """Follow an argument of ``len``, which reads of it no more than that."""
+    if not isinstance(node, ast.Name):
+        return scope.visit(node)
+    abstract = scope.load(node.id)
+    scope.effects.paths.update(f"{path}.__len__" for path in abstract.paths)
+    return abstract
+
+
 def _enter(
     scope: Scope, func: AbstractValue, result: AbstractValue, *, certain: bool
 ) -> AbstractValue:
@@ -61,8 +80,20 @@ def _enter(
     return replace(result, bodies=tuple(after))
 
 
+def _goes_in_order(node: ast.Call) -> bool:
+    """Tell whether a ``DataLoader`` that is made so goes over its data in their order."""
+    others = [word for word in node.keywords if word.arg not in _OF_BATCHES]
+    unset = (isinstance(word.value, ast.Constant) and not word.value.value for word in others)
+    return len(node.args) <= _ORDERED and None not in {word.arg for word in others} and all(unset)
+
+
 def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
-    """Note which item ``rates.get("warm")`` looks up; none by name where that is no constant."""
+    """Note which item ``rates.get("warm")`` looks up, and in which order a ``DataLoader`` goes.
+
+    No item is noted by name where that is no constant.
+    """
+    if func.tail.endswith("DataLoader"):
+        scope.effects.loaders += (_goes_in_order(node),)
     first = node.args[0] if node.args else None
     constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
     key = str(first.value) if constant and isinstance(first, ast.Constant) else ""

@@ -105,7 +105,7 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
-    effects.overwritten, effects.initialised = find_overwrites(tree.body, parse)
+    effects.anew = find_overwrites(tree.body, parse)
     return effects
 
 

@@ -33,7 +33,7 @@ def _effects_of_code(code: CodeType) -> Effects:
             effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
             body = getattr(function, "body", None)
             if isinstance(body, list):
-                effects.overwritten, effects.initialised = find_overwrites(body, parse_text)
+                effects.anew = find_overwrites(body, parse_text)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

@@ -100,6 +100,7 @@ class Draws:
             effects: What it does with names.
             code: The code, where it is a function's.
         """
+        self._loaders += effects.loaders
         names = effects.calls.keys() | effects.handed | effects.paths
         maker = self._constructors.get(id(code))
         if maker is None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from ipytorchseed.reads.overwrites import Lent
 
 
 class Effects(Struct):
@@ -19,6 +24,8 @@ class Effects(Struct):
         items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
             of ``params.get("rate")``, the name with its ``.get``, and no key where it varies;
             none either where an item is only set.
+        columns: Names and columns that it reads of them, if they hold data frames, else all: as in
+            ``prices.loc[rows, "open"]``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
@@ -29,8 +36,10 @@ class Effects(Struct):
         texts: Constants that may be names of files or folders.
         programs: Programs of their own that it runs, as in ``magics.Magic``.
         defined: The code of functions and classes that it defines, by name.
-        overwritten: Names of objects whose content it sets anew before it reads them.
-        initialised: Names of models whose layers it initialises anew before it reads them.
+        anew: Names whose content it sets anew before it reads them, and how, as
+            ``overwrites.find_overwrites`` tells.
+        loaders: Of each ``DataLoader`` that it makes, whether it goes over its data in their order,
+            in no worker.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
@@ -45,6 +54,7 @@ class Effects(Struct):
     must_assign: set[str] = set()
     paths: set[str] = set()
     items: set[tuple[str, str]] = set()
+    columns: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
@@ -55,8 +65,8 @@ class Effects(Struct):
     texts: set[str] = set()
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
-    overwritten: set[str] = set()
-    initialised: set[str] = set()
+    anew: dict[str, str | Lent] = {}
+    loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
     mixed: set[str] = set()
@@ -85,6 +95,7 @@ class Effects(Struct):
         self.writes |= other.writes
         self.paths |= other.paths
         self.items |= other.items
+        self.columns |= other.columns
         self.handed |= other.handed
         self.escaped |= other.escaped
         self.mixed |= other.mixed
@@ -101,4 +112,5 @@ class Effects(Struct):
         self.texts |= other.texts
         self.programs |= other.programs
         self.holds |= other.holds
+        self.loaders += other.loaders
         self.complete &= other.complete

@@ -109,6 +109,12 @@ NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PROGRAMS
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
 
+NAMES: frozenset[str] = frozenset({
+    "os.getpid", "tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.mkdtemp",
+    "tempfile.mkstemp", "uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7",
+})  # fmt: skip
+"""Those of them that are asked for names and places, on which few results hang."""
+
 CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
 """Last parts of the names above, to pass over the others quickly."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from typing import Any
 
@@ -26,7 +27,7 @@ _TEXT = AbstractValue(only_taint=True)
 _PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
-_NAMESPACES = frozenset({"globals", "locals", "vars"})
+_NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 
 
 @evaluates("Constant")
@@ -40,7 +41,12 @@ def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
 
 @evaluates("Name")
 def _name(scope: Scope, node: ast.Name) -> AbstractValue:
-    abstract = scope.load(node.id)
+    return look_up_name(scope, node.id)
+
+
+def look_up_name(scope: Scope, name: str | None) -> AbstractValue:
+    """Follow what looks a name up; nothing where there is none."""
+    abstract = UNKNOWN if name is None else scope.load(name)
     scope.effects.paths.update(abstract.paths)
     return abstract
 
@@ -71,10 +77,8 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
 def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     name = item_of_namespace(scope, node)
     if name is not None:
-        abstract = scope.load(name)
-        scope.effects.paths.update(abstract.paths)
-        return abstract
-    value = _result(scope, node) or visit_owner(scope, node, reads=True)
+        return look_up_name(scope, name)
+    value = _result(scope, node) or _columns(scope, node) or visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     return replace(value.item(), bodies=())
@@ -86,9 +90,36 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     number = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
-    abstract = scope.load(f"{_RESULTS[name]}{number}")
-    scope.effects.paths.update(abstract.paths)
-    return abstract
+    return look_up_name(scope, f"{_RESULTS[name]}{number}")
+
+
+def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
+    """Follow ``frame[rows]["open"]``, ``frame.loc[rows, "open"]``, and so on after ``groupby``.
+
+    Returns:
+        What is known of the frame; None where it is none of these.
+    """
+    owner: ast.expr = node.value
+    part: ast.expr = node.slice
+    by: list[ast.expr] = []
+    more: list[ast.expr] = []
+    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice):
+        more, owner = [owner.slice], owner.value
+    elif isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
+        owner, part = owner.value, part.elts[-1]
+    elif isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") == "groupby":
+        by = [*owner.args, *(word.value for word in owner.keywords if word.arg == "by")]
+        more = [word.value for word in owner.keywords if word.arg != "by"]
+        owner = getattr(owner.func, "value", owner)
+    keys = [constant_keys(each) for each in (part, *by)]
+    if owner is node.value or not isinstance(owner, ast.Name) or not all(keys):
+        return None
+    for each in more:
+        scope.consume(scope.visit(each))
+    value = scope.load(owner.id)
+    named = itertools.product(value.paths, itertools.chain(*keys))
+    scope.effects.columns.update(named)
+    return value
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
@@ -111,13 +142,17 @@ def constant_keys(node: ast.expr) -> list[str]:
 
 def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
     """Return the name in ``globals()["name"]``."""
-    value, key = node.value, node.slice
+    return name_of_item(scope, node.value, node.slice)
+
+
+def name_of_item(scope: Scope, namespace: ast.expr, key: ast.expr | None) -> str | None:
+    """Return the name that is looked up by a constant in ``globals()`` or the like, if it is."""
     is_namespace = (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Name)
-        and value.func.id in _NAMESPACES
-        and not value.args
-    ) or (isinstance(value, ast.Attribute) and value.attr == "user_ns")
+        isinstance(namespace, ast.Call)
+        and isinstance(namespace.func, ast.Name)
+        and namespace.func.id in _NAMESPACES
+        and not namespace.args
+    ) or (isinstance(namespace, ast.Attribute) and namespace.attr == "user_ns")
     if not is_namespace:
         return None
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -164,6 +199,8 @@ def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
 
 @evaluates("Compare")
 def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
+    if isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant):
+        look_up_name(scope, name_of_item(scope, node.comparators[0], node.left))
     scope.consume(scope.visit(node.left))
     for each in node.comparators:
         scope.consume(scope.visit(each))

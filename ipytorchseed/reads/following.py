@@ -12,15 +12,17 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
+from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
+from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
@@ -36,8 +38,6 @@ _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
-
-_DUNDER = re.compile(r"__\w+__")
 
 
 def find_dependencies(
@@ -62,30 +62,6 @@ def find_dependencies(
     return walker.walk(effects, frozenset(timed))
 
 
-class _Home(Struct, frozen=True):
-    """Where the global names of some code are found.
-
-    Attributes:
-        names: The dictionary.
-        module: The module's name; "" for the notebook.
-        found_again: Whether the dictionary is that of the notebook, or of the module as loaded.
-        package: What its relative imports begin from.
-    """
-
-    names: Mapping[str, Any]
-    module: str
-    found_again: bool = True
-    package: str = ""
-
-    def shown(self, name: str) -> str:
-        """Return what a value is called that is found here under a name."""
-        return f"{self.module}.{name}" if self.module else name
-
-    def holds(self, root: str, assigned: frozenset[str]) -> bool:
-        """Tell whether a name still holds what it held before the cell."""
-        return bool(self.module) or root.removesuffix("()") not in assigned
-
-
 class _Walker(Values):
     """Follows code from name to value to code."""
 
@@ -94,7 +70,7 @@ class _Walker(Values):
     ) -> None:
         super().__init__(deadline)
         self._found = Dependencies()
-        self._notebook = _Home(namespace, "")
+        self._notebook = Home(namespace, "")
         self._hidden = hidden
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
@@ -103,7 +79,8 @@ class _Walker(Values):
         self._draws = Draws()
         self._entire: set[str] = set()
         self._counted: set[str] = set()
-        self._read_as_left: dict[str, set[str]] = {"overwritten": set(), "initialised": set()}
+        self._anew: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
+        self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -130,8 +107,8 @@ class _Walker(Values):
         )
         if found.complete and self.in_time:
             found.counted = self._counted - self._draws.uncounted
-        found.initialised -= self._read_as_left["initialised"]
-        found.overwritten -= self._read_as_left["overwritten"]
+        found.overwritten = self._anew[WHOLE] - self._as_left[WHOLE]
+        found.initialised = self._anew[LAYERS] - self._as_left[LAYERS]
         found.heeded = self._draws.heeded(found.packages, complete=found.complete and self.in_time)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
         found.timing, found.timed = self._chance.readings(effects, namespace, timed)
@@ -144,7 +121,7 @@ class _Walker(Values):
     def _follow(
         self,
         effects: Effects,
-        home: _Home,
+        home: Home,
         assigned: frozenset[str],
         code: CodeType | None = None,
     ) -> None:
@@ -159,7 +136,11 @@ class _Walker(Values):
         self._draws.look_up(effects, code)
         self._counted |= effects.counted
         if home.found_again:
-            self._note_parts(effects, home)
+            for name, parts in find_parts(effects, home.names).items():
+                if parts is None:
+                    self._entire.add(home.shown(name))
+                else:
+                    self._found.parts.setdefault(home.shown(name), set()).update(parts)
         self._note_overwrites(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -174,40 +155,16 @@ class _Walker(Values):
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
 
-    def _note_parts(self, effects: Effects, home: _Home) -> None:
-        """Note of which names only parts are read, and which."""
-        used: dict[str, set[str]] = {}
-        whole = set()
-        for path in effects.paths:
-            root, _, rest = path.partition(".")
-            part = rest.partition(".")[0].removesuffix("()")
-            if not part:
-                whole.add(root)
-            else:
-                used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
-        varies = {path for path, key in effects.items if not key} | effects.handed
-        for path, key in effects.items:
-            root = path.removesuffix(".get")
-            parts = used.setdefault(root, set())
-            parts |= {f"k:{key}"} if key else set()
-            parts -= set() if path in varies else {"a:get"}
-        for name in effects.reads:
-            if name in used and name not in whole:
-                self._found.parts.setdefault(home.shown(name), set()).update(used[name])
-            else:
-                self._entire.add(home.shown(name))
-
-    def _note_overwrites(self, effects: Effects, home: _Home) -> None:
+    def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""
-        anew = {home.shown(name) for name in effects.overwritten & effects.reads.keys()}
-        layers = {home.shown(name) for name in effects.initialised & effects.reads.keys()} | anew
-        reads = {home.shown(name) for name in effects.reads}
-        self._found.overwritten |= anew
-        self._found.initialised |= layers
-        self._read_as_left["overwritten"] |= reads - anew
-        self._read_as_left["initialised"] |= reads - layers
+        for name in effects.reads:
+            how = how_set_anew(effects.anew.get(name), effects.writes, home.names)
+            shown = home.shown(name)
+            for kind in (WHOLE, LAYERS):
+                found = self._anew if how in (kind, WHOLE) else self._as_left
+                found[kind].add(shown)
 
-    def _judge(self, effects: Effects, home: _Home, assigned: frozenset[str]) -> None:
+    def _judge(self, effects: Effects, home: Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""
         found, chance = self._found, self._chance
         found.packages |= effects.imports
@@ -253,19 +210,12 @@ class _Walker(Values):
             self._followed[id(effects)] = assigned if before is None else assigned & before
             self._follow(effects, self._notebook, assigned)
 
-    def _home(self, names: Mapping[str, Any]) -> _Home:
-        """Tell whose global names a dictionary holds."""
-        if names is self._notebook.names:
-            return self._notebook
-        name = introspection.text(names.get("__name__"))
-        module = sys.modules.get(name)
-        loaded = module is not None and introspection.module_names(module) is names
-        package = introspection.text(names.get("__package__"))
-        return _Home(names, name or "?", loaded and name != "__main__", package)
+    def _home(self, names: Mapping[str, Any]) -> Home:
+        return self._notebook if names is self._notebook.names else home_of(names)
 
     # -- names ---------------------------------------------------------------------------------
 
-    def _read(self, name: str, home: _Home, assigned: frozenset[str], stars: list[Any]) -> None:
+    def _read(self, name: str, home: Home, assigned: frozenset[str], stars: list[Any]) -> None:
         for module in stars:
             if module is not MISSING and name in introspection.module_names(module):
                 self._attribute(module, name, assigned)
@@ -280,7 +230,7 @@ class _Walker(Values):
         if introspection.is_class(value):
             self._draws.use(value)
 
-    def _name(self, name: str, value: Any, home: _Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
+    def _name(self, name: str, value: Any, home: Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note a name and what its value leads to."""
         key = id(home.names), name
         noted = self._noted.get(key)
@@ -289,7 +239,7 @@ class _Walker(Values):
         if noted:
             self.push([value], assigned)
 
-    def _note(self, name: str, value: Any, home: _Home) -> bool:  # noqa: ANN401
+    def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
         if introspection.is_function(value):  # by whatever name it goes here
@@ -297,7 +247,7 @@ class _Walker(Values):
         if introspection.is_module(value) or not self.is_input(value):
             return False
         if home.module:
-            if _DUNDER.fullmatch(name):
+            if DUNDER.fullmatch(name):
                 return False
         elif (name in self._hidden or _NOBODYS.fullmatch(name)) and not is_result(name):
             return False
@@ -312,7 +262,7 @@ class _Walker(Values):
             self._entire |= {home.shown(name)} if whole else set()
             self._name(name, made, home, assigned)
 
-    def _home_of(self, made: type) -> _Home | None:
+    def _home_of(self, made: type) -> Home | None:
         """Return where a class is found under its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
@@ -328,7 +278,7 @@ class _Walker(Values):
         if home is not None:
             self._entire.add(home.shown(name_of_class(made)))
 
-    def _path(self, path: str, home: _Home, assigned: frozenset[str]) -> None:
+    def _path(self, path: str, home: Home, assigned: frozenset[str]) -> None:
         """Follow a dotted name through modules to the attribute that is read."""
         imported = path[:1] == ":"
         if imported:
@@ -365,7 +315,7 @@ class _Walker(Values):
         replaced = introspection.is_function(names[name]) and is_local_module(
             introspection.module_of(names[name])
         )
-        plain = not is_local_module(full) and _is_plain(names, name)
+        plain = not is_local_module(full) and is_plain(names, name)
         if full != "__main__" and plain:
             self._found.names.setdefault(f"{full}.{name}", (full, name))
         elif full != "__main__" and (replaced or is_local_module(full)):
@@ -378,7 +328,7 @@ class _Walker(Values):
     def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute of a module is set that is looked at."""
         full = introspection.module_of(module)
-        plain = _is_plain(introspection.module_names(module), name)
+        plain = is_plain(introspection.module_names(module), name)
         if full != "__main__" and (plain or is_local_module(full)):
             self._found.sets[f"{full}.{name}"] = full, name
 
@@ -389,11 +339,6 @@ class _Walker(Values):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)
-
-
-def _is_plain(names: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a module holds a number or a text under a name of its own choice."""
-    return name in names and introspection.is_scalar(names[name]) and not _DUNDER.fullmatch(name)
 
 
 def _fewest_known(read: tuple[str, frozenset[str]]) -> int:

@@ -9,10 +9,29 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from ipytorchseed.reads.bindings import names_of
 from ipytorchseed.reads.magics import magic_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+WHOLE, LAYERS = "whole", "layers"
+"""How content is set anew: nothing is left of it, or layers initialise what they have a way to."""
+
+
+class Lent(Struct, frozen=True):
+    """A function that is given an object: what it does with that decides.
+
+    Attributes:
+        function: Its dotted name.
+        argument: The place of the object among the arguments, or its keyword.
+    """
+
+    function: str
+    argument: int | str
+
 
 _WHOLE = frozenset({
     "clear", "copy_", "fill", "fill_", "load_state_dict", "normal_", "uniform_", "zero_",
@@ -33,7 +52,7 @@ _NO_READS = frozenset({
 
 def find_overwrites(
     body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
-) -> tuple[set[str], set[str]]:
+) -> dict[str, str | Lent]:
     """Find the names whose content some code sets anew before it reads them.
 
     Args:
@@ -41,22 +60,53 @@ def find_overwrites(
         parse: Parses the bodies of magics such as ``%%time``.
 
     Returns:
-        Names of which nothing is left, and names of models whose layers are initialised anew, as
-        far as these have a way to.
+        By name, ``WHOLE``, ``LAYERS``, or the function that it is given to first.
     """
-    whole: set[str] = set()
-    layers: set[str] = set()
+    found: dict[str, str | Lent] = {}
     met: set[str] = set()
+    functions: dict[str, _Function] = {}
     for statement in _statements(body, parse):
-        used = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
-        for name in used - met:
-            how = _overwrites(statement, name)
-            if how is None and _reads_nothing(statement, name):
-                continue
+        if isinstance(statement, ast.FunctionDef) and not statement.decorator_list:
+            functions[statement.name] = _Function(statement, find_overwrites(statement.body, parse))
+            continue  # what it does counts where it is named
+        used = _names_in(statement)
+        called = [functions[name] for name in sorted(used & functions.keys())]
+        for name in used.union(*(each.uses for each in called)) - met:
+            users = [each for each in called if name in each.uses]
+            if users:
+                alone = len(users) == 1 and name not in used
+                calls = alone and users[0].node.name in map(_callee, _calls(statement))
+                how = users[0].does.get(name) if calls else None
+            else:
+                how = WHOLE if _fills(statement, name) else _overwrites(statement, name)
+                if how is None and _reads_nothing(statement, name):
+                    continue
+                how = how or _lends(statement, name)
+                while isinstance(how, Lent) and how.function in functions:
+                    how = functions[how.function].does_with(how.argument)
             met.add(name)
             if how is not None:
-                (whole if how == "whole" else layers).add(name)
-    return whole, layers
+                found[name] = how
+    return found
+
+
+class _Function:
+    """A function that the code itself defines.
+
+    Args:
+        node: Its definition.
+        does: The names whose content it sets anew, its own as well.
+    """
+
+    def __init__(self, node: ast.FunctionDef, does: dict[str, str | Lent]) -> None:
+        self.node, self.does = node, does
+        self.uses = _names_in(node) - names_of(node)
+
+    def does_with(self, argument: int | str) -> str | Lent | None:
+        """Tell how it sets anew what it is given as an argument."""
+        given = [each.arg for each in (*self.node.args.posonlyargs, *self.node.args.args)]
+        name = argument if isinstance(argument, str) else [*given, *[""] * argument][argument]
+        return self.does.get(name)
 
 
 def _statements(
@@ -83,7 +133,7 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
     """Tell how a statement sets anew what a name holds; None where it does not, or reads it too."""
     if isinstance(node, ast.For):
         anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, ast.walk(node)))
-        return "layers" if anew else None
+        return LAYERS if anew else None
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     if not isinstance(value, ast.Call):
         return None
@@ -92,16 +142,64 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         alone = isinstance(node, ast.Expr) and [getattr(each, "id", "") for each in value.args] == [
             name
         ]
-        return "layers" if alone and _initialises(value.func) else None
+        return LAYERS if alone and _initialises(value.func) else None
     given = [*value.args, *(each.value for each in value.keywords)]
     if any(_names(each, name) for each in given) or any(
         each.arg == "strict" and not getattr(each.value, "value", False) for each in value.keywords
     ):
         return None
     if method in _WHOLE:
-        return "whole"
+        return WHOLE
     apply = method == "apply" and any(_initialises(each) for arg in given for each in ast.walk(arg))
-    return "layers" if apply or method == "reset_parameters" else None
+    return LAYERS if apply or method == "reset_parameters" else None
+
+
+def _fills(node: ast.stmt, name: str) -> bool:
+    """Tell whether a statement sets all items of what a name holds: ``sums[:] = 0``."""
+    return (
+        isinstance(node, ast.Assign)
+        and any(_is_every_item(each, name) for each in node.targets)
+        and not _names(node.value, name)
+    )
+
+
+def _is_every_item(node: ast.expr, name: str) -> bool:
+    if not (isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == name):
+        return False
+    part = node.slice
+    if isinstance(part, ast.Slice):
+        return part.lower is part.upper is part.step is None
+    return isinstance(part, ast.Constant) and part.value is ...
+
+
+def _lends(node: ast.stmt, name: str) -> Lent | None:
+    """Tell which function a statement gives what a name holds; None where it does more with it."""
+    mentions = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
+    for call in _calls(node) if len(mentions) == 1 else ():
+        given: dict[int | str, ast.expr] = dict(enumerate(call.args))
+        given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
+        for argument, value in given.items():
+            if value is mentions[0] and _callee(call):
+                return Lent(_callee(call), argument)
+    return None
+
+
+def _calls(node: ast.stmt) -> list[ast.Call]:
+    """Return the calls of a statement that certainly runs them all."""
+    parts = [*ast.walk(node)] if isinstance(node, ast.Expr | ast.Assign | ast.Return) else []
+    if any(isinstance(each, ast.Lambda | ast.IfExp | ast.BoolOp | ast.Starred) for each in parts):
+        return []
+    return [each for each in parts if isinstance(each, ast.Call)]
+
+
+def _callee(call: ast.Call) -> str:
+    """Return the dotted name of the function that is called; nothing where it has none."""
+    words = []
+    node = call.func
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(words)]) if isinstance(node, ast.Name) else ""
 
 
 def _goes_through_layers(node: ast.For) -> bool:
@@ -124,7 +222,11 @@ def _method(node: ast.expr | None, name: str) -> str | None:
 
 
 def _names(node: ast.AST, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+    return name in _names_in(node)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _reads_nothing(node: ast.stmt, name: str) -> bool:

@@ -46,8 +46,9 @@ def conceal(run: Run, places: Places) -> Run:
         places: Of this machine.
     """
     shown = {name: getattr(run, name) for name in VALUES}
+    files = tuple(file for file in run.files if not file.is_folder)
     return replace(
-        _with_paths(run, places.hide),
+        _with_paths(replace(run, files=files), places.hide),
         notebook="",
         kernel="",
         cell=cell_name(run.cell),

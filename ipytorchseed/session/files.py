@@ -1,4 +1,4 @@
-"""The files that a cell reads and writes, and their content."""
+"""The files that a cell reads and writes, the folders that it lists, and their content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from xxhash import xxh3_64
+from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.ledger.records import FileRead
@@ -35,6 +35,10 @@ _MOST = 1_000
 
 _MOST_WRITTEN = 16
 """Files noted of one run that it wrote."""
+
+_MOST_LISTED = 32
+_MOST_NAMES = 10_000
+"""Folders noted of one run that it lists, and names in one of them."""
 
 _IN_CELL = 0.05
 """Seconds for a file that the cell reads and then replaces."""
@@ -62,6 +66,7 @@ class FileWatch:
         self._made: set[str] = set()
         self.paths: dict[str, FileRead | None] = {}
         self._written: dict[str, None] = {}
+        self._listed = 0
         self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
 
@@ -70,6 +75,7 @@ class FileWatch:
         self.paths.clear()
         self._made.clear()
         self._written.clear()
+        self._listed = 0
         self._named = {}
         hearing.start(self)
 
@@ -86,6 +92,16 @@ class FileWatch:
             self.changes(path)
         if anew and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
+
+    def lists(self, folder: str) -> None:
+        """Note a folder that is about to be listed, with the names that it holds now."""
+        path = f"{folder.rstrip('/')}/"
+        if path in self.paths or self._listed == _MOST_LISTED or _is_not_the_users(path):
+            return
+        if self._imports is None or not self._imports.inside:
+            self._listed += 1
+            self.paths[path] = None  # what follows is heard as well
+            self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Note files of code that programs run, those that are there.
@@ -159,7 +175,7 @@ class FileWatch:
 
     def look(self, path: str, seconds: float) -> FileRead:
         """Name the content of a file now; of one that is gone or cannot be read, its absence."""
-        found = self._name(path, monotonic() + seconds)
+        found = _list(path) if path[-1:] == "/" else self._name(path, monotonic() + seconds)
         return found or FileRead(path, -1, "0" * 16)
 
     def _name(self, path: str, until: float, *, only_size: bool = False) -> FileRead | None:
@@ -184,6 +200,21 @@ class FileWatch:
         except (OSError, ValueError):  # ValueError: a name that no file can have
             return None
         return record
+
+
+def _list(folder: str) -> FileRead | None:
+    """Name what lies in a folder, but for what is hidden there; None where that is too much."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
+    except OSError:
+        return None
+    if len(names) > _MOST_NAMES:
+        return None
+    seen = sorted(name for name in names if name[:1] != "." and name != "__pycache__")
+    return FileRead(
+        folder, len(seen), xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
+    )
 
 
 def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:

@@ -1,4 +1,4 @@
-"""Python's functions that open, replace and remove files, heard while a cell runs.
+"""Python's functions that open, replace, remove and list files, heard while a cell runs.
 
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
     Place = tuple[dict[Any, Any], object]
 
+_LIST_FOR_THEMSELVES = (
+    "_frozen_importlib",
+    "importlib",
+    "IPython",
+    "pkg_resources",
+    "shutil",
+    "tempfile",
+)
+"""Modules that list folders without handing on what is there."""
+
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT = 3
 _PLAIN = (str, int, bytes, type(None))
@@ -40,6 +50,9 @@ class Listener(Protocol):
 
     def changes(self, path: str) -> None:
         """Hear that a file is about to be replaced, renamed, cut or removed."""
+
+    def lists(self, folder: str) -> None:
+        """Hear that the names in a folder are about to be listed."""
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Hear that a program is about to be started in a folder, and which files it may run."""
@@ -125,6 +138,12 @@ def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
     listener.changes(_absolute(path, dir_fd))
 
 
+def _list(listener: Listener, path: object = ".") -> None:
+    caller = sys._getframe(2).f_globals.get("__name__")  # noqa: SLF001 -- of the function above
+    if not str(caller).startswith(_LIST_FOR_THEMSELVES):
+        listener.lists(_absolute("." if path is None else path))
+
+
 def _rename(
     listener: Listener,
     src: object,
@@ -179,6 +198,8 @@ _PAIRS: list[tuple[Function, Function]] = [
     for original, tell in (
         (_io.open, _open),
         (_of_system["open"], _open_descriptor),
+        (_of_system["listdir"], _list),
+        (_of_system["scandir"], _list),
         (_of_system["remove"], _remove),
         (_of_system["unlink"], _remove),
         (_of_system["rename"], _rename),
@@ -243,7 +264,7 @@ def _of_pathlib(names: dict[str, Any]) -> Iterator[Place]:
     """Python 3.10 keeps them in a class; an object of it can have its own."""
     accessor = names.get("_normal_accessor")
     if accessor is not None:
-        for name in ("open", "unlink", "rename", "replace"):
+        for name in ("open", "unlink", "rename", "replace", "listdir", "scandir"):
             vars(accessor).setdefault(name, getattr(accessor, name))
             yield vars(accessor), name
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.values import is_class, is_function, is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
@@ -230,6 +230,16 @@ class Session:
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
+    def _look_into_imported(self, pending: Pending, namespace: Mapping[str, Any]) -> None:
+        """Look at the code and the constants of local modules that the cell itself imported."""
+        flow = self.effects_of(pending.source)
+        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
+        for name, (module, attribute) in sorted(reached.names.items()):
+            if module in self._imports.own and name not in reached.sets:
+                value = look_up((module, attribute), namespace)
+                if is_function(value) or is_class(value) or is_scalar(value):
+                    pending.reads.setdefault(name, self.variables.look(value, pending.budget))
+
     def stop_look(self) -> None:
         """End the look under way soon: what it has not come to is not looked at."""
         self._cut_short = True
@@ -278,6 +288,8 @@ class Session:
         reached = pending.reached
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
+        if self._imports.own:
+            self._look_into_imported(pending, namespace)
         bound = written | reached.writes | reached.sets.keys()
         run = Run(
             notebook=self.notebook,

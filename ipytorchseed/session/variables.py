@@ -26,6 +26,13 @@ _PUTS = frozenset({"a:append", "a:extend", "a:add"})
 _FILLED = frozenset({"list", "deque", "set"})
 """Methods that look at nothing of what is there, and kinds of values that have them."""
 
+_TELL_SIZE = frozenset({"a:__len__", "a:dim", "a:ndim", "a:numel", "a:shape", "a:size"})
+_SIZES = {
+    **dict.fromkeys(("array", "frame", "series", "tensor"), "shape"),
+    **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
+}
+"""Attributes that tell nothing but a size, and the part in which it lies by kind."""
+
 MOST_NAMES = 12_000
 """Variables on record of one run, those that its text names first."""
 
@@ -141,10 +148,18 @@ def parts_read(
         known = values[name].parts if name in values else {}
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
-        columns = {f"k:{part[2:]}" if part not in known else part for part in wanted}
+        columns = {_part(part, values[name]) for part in wanted} if known else set()
         if known and columns <= known.keys():
             found[name] = tuple(sorted(columns))
     return found
+
+
+def _part(part: str, value: Fingerprint) -> str:
+    """Name a part that a cell reads as fingerprints do: columns, and what tells the size."""
+    if part in value.parts:
+        return part
+    size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
+    return size if size in value.parts else f"k:{part[2:]}"
 
 
 def _is_too_large(value: Fingerprint) -> bool:

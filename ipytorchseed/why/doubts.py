@@ -65,8 +65,11 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     if imports and not all(_is_seeded(run, source) for source in moved):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
-    for path in sorted({*present.changed_files(run)} & {*run.wrote}):
-        yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
+    for path in sorted(present.changed_files(run)):
+        if path in run.wrote:
+            yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
+        elif path.endswith("/"):
+            yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"

@@ -154,6 +154,8 @@ class _Planner:
         now = self._now.get(name) or self._present.last(name)
         if now is None:
             return "." in name  # in a module that is imported yet, and not set by a cell
+        if self._is_of_old_class(name, reader):
+            return False
         alike = same(now, wanted)
         if alike is None and _random(now) == _random(wanted):
             self._doubts[f"`{name}` is too large to be compared in full"] = None
@@ -162,6 +164,16 @@ class _Planner:
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
         return _is_as_good(now, wanted, reader, alike=bool(alike))
+
+    def _is_of_old_class(self, name: str, reader: Run) -> bool:
+        """Tell whether a variable was made with a class that a step defines anew."""
+        anew = self._classes()
+        makers = self._makers(name, reader)[:1] if anew and name not in self._now else []
+        return any(not anew.keys().isdisjoint(maker.reads) for maker in makers)
+
+    def _classes(self) -> dict[str, Fingerprint]:
+        """Return the classes that steps define anew, by name."""
+        return {name: value for name, value in self._now.items() if value.kind == "class"}
 
     def _makers(self, name: str, reader: Run) -> list[Run]:
         """Return the runs that may leave a variable as wanted, the best first."""
@@ -173,7 +185,15 @@ class _Planner:
             for run in self._present.makers(name, wanted.digest)
             if _random(run.writes[name]) == _random(wanted)
         ]
-        makers.sort(key=lambda run: name in run.reads)  # those that make it from nothing first
+        classes = self._classes()
+
+        def fits_worse(run: Run) -> tuple[bool, bool]:
+            used = [
+                (value, run.reads[each]) for each, value in classes.items() if each in run.reads
+            ]
+            return any(same(*pair) is False for pair in used), name in run.reads
+
+        makers.sort(key=fits_worse)  # with the same classes, then those that make it from nothing
         if makers and not wanted.exact:
             self._doubts[f"nobody can see all of `{name}`"] = None
         return makers
@@ -223,7 +243,7 @@ class _Planner:
         changed = [
             PurePath(path).name
             for path in self._present.changed_files(run)
-            if path not in run.wrote  # it may write it before it reads it
+            if path not in run.wrote and path[-1:] != "/"  # it may write it before it reads it
         ]
         if changed:
             which = f"{_listed(changed)} {'is' if len(changed) == 1 else 'are'}"

@@ -1,4 +1,4 @@
-"""Settings that differ between two machines beside other causes: any of them may be the one."""
+"""Settings that differ beside other causes: which of them cannot be the one, and which may."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROUNDS = frozenset({
 
 
 def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
-    """Clear settings of another machine that only round, where more than rounding differs.
+    """Clear settings that only round, where more than rounding differs.
 
     They stay where no other cause than settings was found: many steps make much of a little.
 
@@ -41,7 +41,7 @@ def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list
         causes: What was found in it.
     """
     known = {_is_more(case, each) for each in case.changed} - {None}
-    if not case.elsewhere or known != {True} or all(each.kind in _KINDS for each in causes):
+    if known != {True} or all(each.kind in _KINDS for each in causes):
         return causes, []
     cleared = [Cleared(each.kind, each.name, _MORE) for each in causes if each.name in _ROUNDS]
     return [each for each in causes if each.name not in _ROUNDS], cleared

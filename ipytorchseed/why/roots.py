@@ -10,8 +10,8 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.case import Case
 from ipytorchseed.why.changes import how_far, write_step
 from ipytorchseed.why.finders import FINDERS
+from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
-from ipytorchseed.why.finders.inputs import NOT_RUN
 from ipytorchseed.why.finders.libraries import find_libraries
 
 if TYPE_CHECKING:

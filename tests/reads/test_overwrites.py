@@ -6,14 +6,15 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.overwrites import LAYERS, WHOLE, Lent
 
 TRANSFORM = TransformerManager().transform_cell
 
 
 def found(source):
     """Return the names that are overwritten, and those that are initialised."""
-    effects = effects_of_cell(source, TRANSFORM)
-    return effects.overwritten & {"m", "x"}, effects.initialised & {"m", "x"}
+    anew = effects_of_cell(source, TRANSFORM).anew
+    return tuple({name for name in ("m", "x") if anew.get(name) == how} for how in (WHOLE, LAYERS))
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,11 @@ def found(source):
         "%%time\nm.load_state_dict(start)",
         "m.clear()\nm.append(1)",
         "m.load_state_dict(start, strict=True)",
+        "m[:] = 0\nm += 1",
+        "m[...] = x",
+        "def run(net, steps):\n    net.load_state_dict(start)\n    fit(net)\nloss = run(m, 3)",
+        "def run():\n    m.load_state_dict(start)\n    fit(m)\nprint(run())",
+        "def clear(a):\n    a.clear()\ndef run(k, b):\n    clear(b)\nfor i in x:\n    run(i, b=m)",
     ],
 )
 def test_nothing_is_left(source):
@@ -43,6 +49,7 @@ def test_nothing_is_left(source):
         "for layer in m.children():\n    layer.reset_parameters()",
         "for p in m.parameters():\n    torch.nn.init.normal_(p)",
         "with torch.no_grad():\n    m.apply(reset)",
+        "def fit(net):\n    net.apply(reset)\n    train(net)\nloss = fit(m)",
     ],
 )
 def test_layers_are_initialised(source):
@@ -66,8 +73,30 @@ def test_layers_are_initialised(source):
         "m.zero_().add_(m)",
         "x = m\nx.clear()",
         "print(m.parameters())\nm(x)\nm.load_state_dict(start)",
+        "m[:] = m + 1",
+        "m[1:] = 0",
+        "def run(net):\n    net.load_state_dict(start)\nrun(m) if x else m",
+        "def run(net):\n    net.load_state_dict(start)\nlater = lambda: run(m)\ntrain(m)",
+        "def run(net):\n    net.load_state_dict(start)\nrun(m, m)",
+        "def run():\n    m.load_state_dict(start)\nstart_thread(run)\ntrain(m)",
+        "def run(net):\n    train(net)\n    net.load_state_dict(start)\nrun(m)",
+        "def run(m):\n    m.load_state_dict(start)\nrun(x)\ntrain(m)",
+        "@twice\ndef run(net):\n    net.load_state_dict(start)\nrun(m)",
     ],
 )
 def test_something_is_read_first(source):
     """Or may be, for all that the text tells."""
     assert "m" not in set.union(*found(source))
+
+
+@pytest.mark.parametrize(
+    ("source", "lent"),
+    [
+        ("loss = run(3, m).item()", Lent("run", 1)),
+        ("print(helpers.run(3, net=m))", Lent("helpers.run", "net")),
+        ("def outer(net):\n    inner(1, net)\nouter(m)", Lent("inner", 1)),
+    ],
+)
+def test_an_object_is_given_to_a_function_first(source, lent):
+    """What that does with it decides."""
+    assert effects_of_cell(source, TRANSFORM).anew["m"] == lent

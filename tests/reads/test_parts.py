@@ -9,6 +9,8 @@ from types import SimpleNamespace
 cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
 key = "n"
+from pandas import DataFrame
+frame = DataFrame({"day": [1, 2], "price": [3, 4], "n": [0, 1]})
 class Config:
     size = 2
     other = 3
@@ -32,11 +34,19 @@ PARTS = {
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
+    "x = len(params)": ("params", {"a:__len__"}),
+    "x = frame[frame['day'] > 1]['price'].mean()": ("frame", {"k:day", "k:price"}),
+    "x = frame.loc[frame['day'] > 1, ['price', 'n']]": ("frame", {"k:day", "k:price", "k:n"}),
+    "x = frame.groupby('day', sort=False)['price'].sum()": ("frame", {"k:day", "k:price"}),
+    "x = frame.groupby(key)['price']": ("frame", {"a:groupby"}),
+    "x = frame.groupby(by=['day', 'n'])['price'].sum()": ("frame", {"k:day", "k:n", "k:price"}),
 }
 
 WHOLE = {
     "x = cfg": "cfg",
-    "x = len(params)": "params",
+    "x = sorted(params)": "params",
+    "x = params[key]['n']": "params",
+    "x = frame[key]": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, 'batch')": "cfg",
     "x = params[key]": "params",

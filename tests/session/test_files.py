@@ -283,3 +283,33 @@ def test_what_a_package_opens_as_it_is_imported_is_its_own(notebook, folder, mon
     assert [Path(each.path).name for each in run.files] == ["b"]
     run = notebook.run("import opening_module")
     assert [Path(each.path).name for each in run.files] == ["a", "b"]
+
+
+LISTINGS = (
+    "os.listdir()", "list(Path('.').glob('*.txt'))", "__import__('glob').glob('*.txt')",
+    "list(os.scandir('.'))", "list(os.walk('.'))", "list(Path('.').iterdir())",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", LISTINGS)
+def test_a_folder_that_the_cell_lists_is_named_by_what_lies_there(notebook, folder, cell):
+    """What is hidden there does not count."""
+    (folder / "a.txt").touch()
+    first = notebook.run(cell)
+    (folder / ".hidden").touch()
+    same = notebook.run(cell)
+    (folder / "b.txt").touch()
+    other = notebook.run(cell)
+    assert {each.path for each in first.files} == {f"{folder}/"}
+    assert first.files == same.files
+    assert (first.files[0].size, other.files[0].size) == (1, 2)
+
+
+def test_what_imports_and_clean_up_list_is_no_input(notebook, folder):
+    """They hand nothing on."""
+    (folder / "local_module.py").write_text("x = 1")
+    cell = (
+        "import tempfile\nimport local_module\nwith tempfile.TemporaryDirectory(dir='.'):\n    pass"
+    )
+    run = notebook.run(cell)
+    assert [each.path for each in run.files if each.is_folder] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS, STANDS, is_program, sentence
+from ipytorchseed.reads.entropy import CLOCKS, NAMES, STANDS, is_program, sentence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -29,8 +29,9 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     Args:
         case: The evidence.
         others: Whether another cause was found. A clock is then not named, nor what tells how the
-            machine stands: cells often measure themselves, which changes nothing else. A clock is,
-            where its readings go into other numbers, or the cell may have seeded from it.
+            machine stands: cells often measure themselves, which changes nothing else; nor what is
+            asked for names of files and runs. A clock is, where its readings go into other numbers,
+            or the cell may have seeded from it.
     """
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -39,7 +40,7 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     for name in case.run.nondeterministic_calls:
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
-        measures = name in CLOCKS.keys() - mixed or name in STANDS
+        measures = name in CLOCKS.keys() - mixed or name in NAMES or name in STANDS
         if others and measures and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue

@@ -28,7 +28,7 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
     earlier = {file.path: file for file in case.against.files}
     for after in case.run.files:
         before = earlier.get(after.path)
-        if before is None or before.same(after) is not False:
+        if before is None or before.same(after) is not False or after.is_folder:
             continue
         blame = _writer(case, after)
         causes.append(
@@ -46,6 +46,11 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
 def _writer(case: Case, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
     heard = [Blame(run, "wrote it") for run in case.history if file.path in run.wrote]
+    if file.is_folder:
+        wrote = [
+            (run, path) for run in case.history for path in run.wrote if _parent(path) == file.path
+        ]
+        return tuple(Blame(run, f"wrote {path[len(file.path) :]}") for run, path in wrote[-1:])
     ran = [
         Blame(run, "ran as it was written")
         for run in case.history
@@ -95,24 +100,57 @@ def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
 
 
 def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name the files that only one of the runs read, where nothing else accounts for the change.
+    """Name the files that only one of the runs read, and the folders of other content.
 
-    A file that came or went says what a changed path, or a changed list of paths, does not.
+    A file that came or went says what a changed path, or a changed list of paths, does not. What a
+    cell listed may have no part in its result: a folder is named where nothing else is a cause.
 
     Args:
         case: The evidence.
-        others: Whether another cause was found. It may have led the cell to other files.
+        others: Whether another cause was found. It may have led the cell to other files, but for
+            those that came to a folder that it lists, or went.
     """
-    earlier, later = ({file.path for file in run.files} for run in (case.against, case.run))
-    found = [
-        *((path, "was not read before") for path in sorted(later - earlier)),
-        *((path, "is not read any more") for path in sorted(earlier - later)),
-    ]
     folders = case.against.settings.get(FOLDER), case.run.settings.get(FOLDER)
     if folders[0] != folders[1] and None not in folders:
         elsewhere = _elsewhere(case, *map(str, folders))
         if elsewhere:
             return elsewhere, []
-    if others:
-        return [], [Cleared("file", path, "other causes account for it") for path, _ in found]
-    return [Cause("file", path, f"{path} {what}") for path, what in found], []
+    earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
+    both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
+    listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
+    came = [later[path] for path in sorted(later.keys() - earlier.keys())]
+    went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
+    found = [
+        *(_other(case, file, "was not read before") for file in came if not file.is_folder),
+        *(_other(case, file, "is not read any more") for file in went if not file.is_folder),
+    ]
+    if not (others or found):
+        return [_listing(case, *pair) for pair in listed], []
+    sure = [
+        cause
+        for cause in found
+        if not others or any(_parent(cause.name) == folder.path for _, folder in listed)
+    ]
+    unsure = [each.name for each in found if each not in sure]
+    return sure, [Cleared("file", path, "other causes account for it") for path in unsure]
+
+
+def _other(case: Case, file: FileRead, how: str) -> Cause:
+    """Name a file that only one of the runs read."""
+    blame = _writer(case, file)
+    return Cause("file", file.path, f"{file.path} {how}{case.doings(blame)}", blame=blame)
+
+
+def _listing(case: Case, before: FileRead, after: FileRead) -> Cause:
+    """Name a folder that both runs listed, with other files in it."""
+    blame = _writer(case, after)
+    what = "holds other files than before"
+    if before.size != after.size:
+        what = f"holds {after.size:,} file{'' if after.size == 1 else 's'}, not {before.size:,}"
+    message = f"{after.path}, which the cell lists, {what}{case.doings(blame)}"
+    return Cause("file", after.path, message, blame=blame)
+
+
+def _parent(path: str) -> str:
+    """Return the path of the folder in which a file lies, as listings have it."""
+    return path[: path.rindex("/") + 1] if "/" in path else ""

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.case import differ
-from ipytorchseed.why.changes import changed_parts, how_far, say_parts
+from ipytorchseed.why.changes import changed_parts, how_far
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
+from ipytorchseed.why.finders.changers import (
+    REDEFINED,
+    find_changers,
+    find_left_out,
+    find_module_writers,
+    find_shower,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -51,8 +58,6 @@ _ASPECTS = {
 }
 """Aspects that may be without effect, and what is said of them then."""
 
-NOT_RUN = "was not run since the restart"
-
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
 
@@ -74,8 +79,11 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     """Find the values that differ between the begins of the two runs."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
+    imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
+        if name.startswith(imported):
+            continue  # the file that both imported it from is the business of another finder
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:
@@ -168,15 +176,15 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     case: Case, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
-    moved = changed_parts(before, after).keys()
+    moved = changed_parts(before, after).keys() or {"content"}
     if _reads_other_parts(case, name, before, after):
         return _OTHER_PARTS
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
-    if moved and all(part in counters or part.endswith(_BATCHES) for part in moved):
+    if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
-    if moved and moved <= _without_effect(case):
+    if moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved and moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
         return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE
@@ -242,7 +250,7 @@ def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint
         )
     ):
         return False
-    blame = _blame(case, name)
+    blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
@@ -265,8 +273,9 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
 
 
 def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = _shown(case, name) if is_result(name) else _blame(case, name)
-    if after.kind == "class" or "code" in changed_parts(before, after):
+    blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
+    anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
+    if anew or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
     elif _is_reading(case, name):
         message = f"{name} {READING}"
@@ -278,7 +287,8 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
-    blame += _left_out(case, name)
+    blame += find_left_out(case, name)
+    blame = blame or find_module_writers(case, name)
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
@@ -295,82 +305,3 @@ def _is_reading(case: Case, name: str) -> bool:
     """Tell whether a value holds what a clock said, or an address, and nothing else."""
     makers = (run for run in reversed(case.history) if name in run.writes)
     return any(name in run.timed for run in itertools.islice(makers, 1))
-
-
-def _blame(case: Case, name: str) -> list[Blame]:
-    """List the runs that changed a value, from the last one that made it anew on."""
-    blame: list[Blame] = []
-    known = case.against.reads[name]
-    moved = changed_parts(known, case.run.reads[name])
-    unwatched: list[Run] = []  # the runs since it was last looked at
-    for run in [*case.history, case.run]:
-        seen = run.reads.get(name)
-        if seen is not None:
-            if len(unwatched) == 1 and differ(known, seen):
-                blame.append(Blame(unwatched[0], _how(known, seen, anew=False)))
-            known = seen
-            unwatched.clear()
-        made = run.writes.get(name)
-        if run is case.run:
-            break
-        if made is None:
-            unwatched.append(run)
-            continue
-        unwatched.clear()
-        if same(known, made) is not False:
-            continue
-        anew = _makes_anew(run, name)
-        if anew:
-            blame.clear()
-        if anew or _had_a_part(moved, known, made):
-            blame.append(Blame(run, _how(known, made, anew=anew)))
-        known = made
-    return blame
-
-
-def _shown(case: Case, name: str) -> list[Blame]:
-    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
-    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
-    number = name.lstrip("_")
-    if number.isdigit():
-        mine = [run for run in mine if str(run.execution_count) == number]
-    back = len(name) if set(name) == {"_"} else 1
-    return [Blame(run, "showed it") for run in mine[-back:][:1]]
-
-
-def _left_out(case: Case, name: str) -> Iterator[Blame]:
-    """Yield the runs that made a value what it was, of cells not run since the restart."""
-    if case.same_kernel:
-        return
-    latest = case.states.latest(case.run)
-    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
-    makers: list[Run] = []
-    for run in latest:
-        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
-            if name not in run.writes:
-                continue
-            makers.append(run)
-            if _makes_anew(run, name):
-                break
-    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
-    yield from (Blame(run, NOT_RUN) for run in left_out.values())
-
-
-def _makes_anew(run: Run, name: str) -> bool:
-    """Tell whether a run that changed a value bound its name, and had not read it."""
-    return name not in run.reads and name not in run.in_place
-
-
-def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a change may have brought about any of the differences ``moved``."""
-    parts = changed_parts(before, after)
-    return not moved or not parts or not moved.keys().isdisjoint(parts)
-
-
-def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
-    if after.kind == "class" or "code" in changed_parts(before, after):
-        return "redefined it" if anew else "changed it"
-    said = say_parts(before, after)
-    if said and not anew:
-        return said
-    return "made it anew" if anew else "changed it"

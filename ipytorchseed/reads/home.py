@@ -1,0 +1,55 @@
+"""Where the global names of code are found: in the notebook, or in a module."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.introspection import values as introspection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DUNDER = re.compile(r"__\w+__")
+"""Names that the interpreter keeps for itself."""
+
+
+class Home(Struct, frozen=True):
+    """Where the global names of some code are found.
+
+    Attributes:
+        names: The dictionary.
+        module: The module's name; "" for the notebook.
+        found_again: Whether the dictionary is that of the notebook, or of the module as loaded.
+        package: What its relative imports begin from.
+    """
+
+    names: Mapping[str, Any]
+    module: str
+    found_again: bool = True
+    package: str = ""
+
+    def shown(self, name: str) -> str:
+        """Return what a value is called that is found here under a name."""
+        return f"{self.module}.{name}" if self.module else name
+
+    def holds(self, root: str, assigned: frozenset[str]) -> bool:
+        """Tell whether a name still holds what it held before the cell."""
+        return bool(self.module) or root.removesuffix("()") not in assigned
+
+
+def home_of(names: Mapping[str, Any]) -> Home:
+    """Tell which module's global names a dictionary holds."""
+    name = introspection.text(names.get("__name__"))
+    module = sys.modules.get(name)
+    loaded = module is not None and introspection.module_names(module) is names
+    package = introspection.text(names.get("__package__"))
+    return Home(names, name or "?", loaded and name != "__main__", package)
+
+
+def is_plain(names: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a module holds a number or a text under a name of its own choice."""
+    return name in names and introspection.is_scalar(names[name]) and not DUNDER.fullmatch(name)

@@ -1,0 +1,52 @@
+"""What becomes of an object that code gives to a function before it reads it."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.overwrites import Lent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+_DEEPEST = 8
+"""Functions that hand an object on to each other."""
+
+
+def how_set_anew(
+    how: str | Lent | None, writes: Collection[str], names: Mapping[str, Any]
+) -> str | None:
+    """Tell how the content of an object is set anew before it is read.
+
+    Args:
+        how: What ``overwrites.find_overwrites`` told of it.
+        writes: Names that the code sets itself, which may hold other functions then.
+        names: What the code's global names hold.
+
+    Returns:
+        ``overwrites.WHOLE`` or ``overwrites.LAYERS``; None where it is not, for all one knows.
+    """
+    for _ in range(_DEEPEST):
+        if not isinstance(how, Lent):
+            return how
+        root, *rest = how.function.split(".")
+        function = None if root in writes else names.get(root)
+        for name in rest:
+            inside = introspection.is_module(function)
+            function = introspection.module_names(function).get(name) if inside else None
+        if type(function) is not FunctionType or not is_local_module(
+            introspection.module_of(function)
+        ):
+            return None
+        code, argument = function.__code__, how.argument
+        given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if isinstance(argument, int):
+            argument = next(iter(given[: code.co_argcount][argument:]), "")
+        effects = effects_of_code(code)
+        how = effects.anew.get(argument) if argument in given else None
+        writes, names = effects.writes, function.__globals__
+    return None

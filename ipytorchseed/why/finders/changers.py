@@ -1,0 +1,111 @@
+"""Which runs made a value what it is."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.why.case import differ
+from ipytorchseed.why.changes import changed_parts, say_parts
+from ipytorchseed.why.explanation import Blame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.case import Case
+
+REDEFINED = "redefined it"
+"""Said of a run that defined a class or function anew."""
+
+NOT_RUN = "was not run since the restart"
+
+
+def find_changers(case: Case, name: str) -> list[Blame]:
+    """List the runs that changed a value, from the last one that made it anew on."""
+    blame: list[Blame] = []
+    known = case.against.reads[name]
+    moved = changed_parts(known, case.run.reads[name])
+    unwatched: list[Run] = []  # the runs since it was last looked at
+    for run in [*case.history, case.run]:
+        seen = run.reads.get(name)
+        if seen is not None:
+            if len(unwatched) == 1 and differ(known, seen):
+                blame.append(Blame(unwatched[0], _how(known, seen, anew=False)))
+            known = seen
+            unwatched.clear()
+        made = run.writes.get(name)
+        if run is case.run:
+            break
+        if made is None:
+            unwatched.append(run)
+            continue
+        unwatched.clear()
+        if same(known, made) is not False:
+            continue
+        anew = _makes_anew(run, name)
+        if anew:
+            blame.clear()
+        if anew or _had_a_part(moved, known, made):
+            blame.append(Blame(run, _how(known, made, anew=anew)))
+        known = made
+    return blame
+
+
+def find_shower(case: Case, name: str) -> list[Blame]:
+    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
+    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
+    number = name.lstrip("_")
+    if number.isdigit():
+        mine = [run for run in mine if str(run.execution_count) == number]
+    back = len(name) if set(name) == {"_"} else 1
+    return [Blame(run, "showed it") for run in mine[-back:][:1]]
+
+
+def find_module_writers(case: Case, name: str) -> list[Blame]:
+    """Find the run that wrote the file of the module of which the name is."""
+    file = f"{name.rpartition('.')[0].replace('.', '/')}.py"
+    wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
+    return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
+
+
+def find_left_out(case: Case, name: str) -> Iterator[Blame]:
+    """Yield the runs that made a value what it was, of cells not run since the restart."""
+    if case.same_kernel:
+        return
+    latest = case.states.latest(case.run)
+    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
+    makers: list[Run] = []
+    for run in latest:
+        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
+            if name not in run.writes:
+                continue
+            makers.append(run)
+            if _makes_anew(run, name):
+                break
+    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
+    yield from (Blame(run, NOT_RUN) for run in left_out.values())
+
+
+def _makes_anew(run: Run, name: str) -> bool:
+    """Tell whether a run that changed a value bound its name, and had not read it."""
+    return name not in run.reads and name not in run.in_place
+
+
+def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a change may have brought about any of the differences ``moved``."""
+    parts = changed_parts(before, after)
+    return not moved or not parts or not moved.keys().isdisjoint(parts)
+
+
+def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
+    if "code" in changed_parts(before, after):
+        return REDEFINED if anew else "changed it"
+    if after.kind == "class" and anew:
+        return REDEFINED
+    said = say_parts(before, after)
+    if said and not anew:
+        return said
+    return "made it anew" if anew else "changed it"

@@ -42,7 +42,7 @@ class Connection(sqlite3.Connection):
         self._version = -1
 
     def changed(self) -> bool:
-        """Tell whether others may have written since this was asked last; asked in a transaction."""
+        """Tell, in a transaction, whether others may have written since this was asked last."""
         (version,) = self.execute("PRAGMA data_version").fetchone()
         if version == self._version:
             return False

@@ -31,6 +31,11 @@ class Unreadable(Struct, frozen=True):
 
     reason: str
 
+    @classmethod
+    def because(cls, error: Exception) -> Unreadable:
+        """Return what stands for a value at whose question torch raised."""
+        return cls(str(error).partition("\n")[0] or type(error).__name__)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Unreadable)
 
@@ -85,16 +90,16 @@ class Flag(Struct, frozen=True, eq=False):
         try:
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
-            first = str(error).partition("\n")[0]
-            return Unreadable(first or type(error).__name__)
+            return Unreadable.because(error)
 
 
-_SCALARS = (bool, int, float, str)
+PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Types of values that JSON has as they are."""
 
 
 def plain(value: object) -> object:
     """Return a flag's value as JSON has it: types and devices as torch writes them."""
-    if isinstance(value, _SCALARS):
+    if isinstance(value, (bool, int, float, str)):
         return value
     if value is ANY or value is None or isinstance(value, Unreadable):
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,12 +34,18 @@ class HeldInterrupt:
 
     def hold(self) -> None:
         """Take the place of the handler; not in another thread, nor of one that is as patient."""
-        handler = signal.getsignal(signal.SIGINT)
-        if current_thread() is not main_thread() or not callable(handler):
+        self.hold_back(signal.getsignal(signal.SIGINT))
+
+    def hold_back(self, handler: Any) -> None:  # noqa: ANN401 -- as ``signal.getsignal`` says
+        """Do so, given the handler."""
+        if isinstance(handler, HeldInterrupt) and self._patient <= handler._patient:  # noqa: SLF001 -- its own class
             return
-        if not isinstance(handler, HeldInterrupt) or self._patient > handler._patient:  # noqa: SLF001 -- its own class
+        if callable(handler):
             self._handler = handler
-            signal.signal(signal.SIGINT, self)
+            try:
+                signal.signal(signal.SIGINT, self)
+            except ValueError:  # another thread
+                self._handler = None
 
     def release(self) -> None:
         """Put the handler back; what arrived is left to the caller."""

@@ -143,14 +143,18 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         packages: Packages that its code reaches.
     """
     found: dict[str, Any] = {}
-    with suppress(OSError):  # the folder was removed
+    try:  # noqa: SIM105 -- before every cell: so below
         found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
+    except OSError:  # it was removed
+        pass
     for setting in SETTINGS:
         module = sys.modules.get(setting.package)
         if setting.package and (module is None or setting.package not in packages):
             continue
-        with suppress(Exception):  # another version of the library keeps it elsewhere
+        try:  # noqa: SIM105 -- before every cell
             found[setting.name] = setting.read(module)
+        except Exception:  # noqa: BLE001, S110 -- another version keeps it elsewhere
+            pass
     return found
 
 

@@ -8,12 +8,14 @@ disagree (torch 2.9, aten/src/ATen/Context.cpp). Rows are read one by one and pu
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
-from ipytorchseed.determinism.torch_flags import attribute
+from ipytorchseed.determinism.torch_flags import OfTorch, attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,7 +62,9 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
     where = {"generic": "everywhere", "cuda": "on NVIDIA GPUs", "mkldnn": "in oneDNN"}[backend]
     return Flag(
         name=name,
-        get=lambda: _read(key),
+        get=OfTorch(
+            lambda torch: partial(torch._C._get_fp32_precision_getter, *key)  # noqa: SLF001
+        ),
         set=lambda value: _write(key, value),
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
         why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
@@ -87,12 +91,6 @@ def _old_flag(
     )
 
 
-def _get_matmul() -> object:
-    import torch
-
-    return torch.get_float32_matmul_precision()
-
-
 def _set_matmul(value: str) -> None:
     import torch
 
@@ -105,7 +103,7 @@ _cudnn = attribute("backends.cudnn.allow_tf32")
 FLAGS: tuple[Flag, ...] = (
     _old_flag(
         _MATMUL,
-        (_get_matmul, _set_matmul),
+        (OfTorch(attrgetter("get_float32_matmul_precision")), _set_matmul),
         "Matrix products",
         cuda=False,
     ),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism import environment, precision, torch_flags
+from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.determinism.interrupts import held_interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
 
     from ipytorchseed.determinism.flag import Flag
 
@@ -32,7 +35,28 @@ def read_flags() -> dict[str, object]:
 
     Nothing is started.
     """
-    return {flag.name: flag.read() for flag in FLAGS}
+    import torch
+
+    found: dict[str, object] = {}
+    for name, get in _getters(torch, FLAGS):
+        try:
+            found[name] = get()
+        except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
+            found[name] = Unreadable.because(error)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _getters(torch: ModuleType, flags: tuple[Flag, ...]) -> list[tuple[str, Callable[[], object]]]:
+    """Return what reads each flag, found once: they are read before every cell."""
+    found = []
+    for flag in flags:
+        get = flag.get
+        if isinstance(get, torch_flags.OfTorch):
+            with suppress(AttributeError):  # a torch without it
+                get = get.find(torch)
+        found.append((flag.name, get))
+    return found
 
 
 def restore_flags(saved: Mapping[str, object]) -> list[str]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag
 
@@ -30,15 +33,29 @@ def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what 
     return torch
 
 
+class OfTorch(Struct, frozen=True):
+    """A getter of torch's own, which is imported where it was not.
+
+    Attributes:
+        find: Returns it, given torch; it stays the same.
+    """
+
+    find: Callable[[Any], Callable[[], object]]
+
+    def __call__(self) -> object:
+        """Read the value."""
+        return self.find(_torch())()
+
+
 def attribute(path: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
     """Return getter and setter of an attribute such as ``backends.cudnn.benchmark`` of torch."""
     holder, _, last = path.rpartition(".")
-    find, read = attrgetter(holder), attrgetter(path)
+    find = attrgetter(holder)
 
     def set_(value: Any) -> None:  # noqa: ANN401 -- each flag has its own type
         setattr(find(_torch()), last, value)
 
-    return lambda: read(_torch()), set_
+    return OfTorch(lambda torch: partial(getattr, find(torch), last)), set_
 
 
 def _attribute_flag(path: str, **fields: Any) -> Flag:
@@ -83,7 +100,7 @@ def _inductor(
             with suppress(AttributeError):
                 return find(module)
             return default
-        told = os.environ.get(variable, "")
+        told = os.environ.get(variable, "") if variable else ""
         return told == "1" if default is False else told or default
 
     def set_(value: Any) -> None:  # noqa: ANN401
@@ -103,7 +120,7 @@ _deterministic_get, _deterministic_set = _inductor(
 ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the rows below it
     Flag(
         name="torch.use_deterministic_algorithms",
-        get=lambda: _torch().are_deterministic_algorithms_enabled(),
+        get=OfTorch(attrgetter("are_deterministic_algorithms_enabled")),
         set=lambda value: _use(mode=value),
         wanted=lambda _: True,
         why="Operations use a deterministic algorithm, or raise where there is none.",
@@ -113,7 +130,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     ),
     Flag(
         name="torch.use_deterministic_algorithms.warn_only",
-        get=lambda: _torch().is_deterministic_algorithms_warn_only_enabled(),
+        get=OfTorch(attrgetter("is_deterministic_algorithms_warn_only_enabled")),
         set=lambda value: _use(warn_only=value),
         wanted=lambda _: False,
         why="Where only a warning is given, the operation runs and may not repeat; flash and"
@@ -282,7 +299,7 @@ def _reduction(kind: str) -> Flag:
 def _attention(label: str, get: str, set_: str) -> Flag:
     return Flag(
         name=f"torch.backends.cuda.{get}",
-        get=lambda: getattr(_torch().backends.cuda, get)(),  # noqa: PLW0108 -- torch comes late
+        get=OfTorch(attrgetter(f"backends.cuda.{get}")),
         set=lambda value: getattr(_torch().backends.cuda, set_)(value),  # noqa: PLW0108
         why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
         source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
@@ -326,14 +343,14 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
     return (
         Flag(
             name=f"torch.autocast.{device}.enabled",
-            get=lambda: _torch().is_autocast_enabled(device),
+            get=OfTorch(lambda torch: partial(torch.is_autocast_enabled, device)),
             set=lambda value: _torch().set_autocast_enabled(device, value),
             why=f"Operations on {device} may run in a smaller type.",
             source=_DOCS + "amp.html",
         ),
         Flag(
             name=f"torch.autocast.{device}.dtype",
-            get=lambda: _torch().get_autocast_dtype(device),
+            get=OfTorch(lambda torch: partial(torch.get_autocast_dtype, device)),
             set=lambda value: _torch().set_autocast_dtype(device, value),
             why=f"The smaller type that autocast uses on {device}.",
             source=_DOCS + "amp.html",
@@ -344,7 +361,7 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
 MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.default_dtype",
-        get=lambda: _torch().get_default_dtype(),
+        get=OfTorch(attrgetter("get_default_dtype")),
         set=lambda value: _torch().set_default_dtype(value),
         why="New floating-point tensors have this type.",
         source=_DOCS + "generated/torch.set_default_dtype.html",
@@ -358,14 +375,14 @@ MODES: tuple[Flag, ...] = (
     ),
     Flag(
         name="torch.grad_enabled",
-        get=lambda: _torch().is_grad_enabled(),
+        get=OfTorch(attrgetter("is_grad_enabled")),
         set=lambda value: _torch().set_grad_enabled(value),
         why="Without it nothing is recorded for backward, and some operations take other paths.",
         source=_DOCS + "notes/autograd.html",
     ),
     Flag(
         name="torch.inference_mode_enabled",
-        get=lambda: _torch().is_inference_mode_enabled(),
+        get=OfTorch(attrgetter("is_inference_mode_enabled")),
         why="As without gradients; set only around a block of code.",
         source=_DOCS + "notes/autograd.html",
     ),
@@ -373,7 +390,7 @@ MODES: tuple[Flag, ...] = (
     *_autocast("cuda"),
     Flag(
         name="torch.num_threads",
-        get=lambda: _torch().get_num_threads(),
+        get=OfTorch(attrgetter("get_num_threads")),
         set=lambda value: _torch().set_num_threads(value),
         why="Sums and matrix products on CPU are split among this many threads; another number"
         " rounds differently.",
@@ -381,7 +398,7 @@ MODES: tuple[Flag, ...] = (
     ),
     Flag(
         name="torch.num_interop_threads",
-        get=lambda: _torch().get_num_interop_threads(),
+        get=OfTorch(attrgetter("get_num_interop_threads")),
         late=lambda _: "torch lets it be set once, before any parallel work",
         why="Independent operations may run on this many threads.",
         source=_DOCS + "notes/cpu_threading_torchscript_inference.html",

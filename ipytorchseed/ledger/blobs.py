@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.ledger.compression import compress, decompress
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PART, STATE = 0, 1
@@ -25,9 +25,39 @@ SLACK = 3600.0
 BATCH = 100
 """How many are asked for in one statement."""
 
+_MOST = 4096
+"""Blobs that a connection remembers."""
+
+
+class Connection(sqlite3.Connection):
+    """A connection that remembers which blobs are there, so that most runs ask for none.
+
+    Attributes:
+        known: By key, ``last`` and ``used`` of blobs that nobody has dropped since.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known: dict[int, tuple[int, float]] = {}
+        self._version = -1
+
+    def changed(self) -> bool:
+        """Tell, in a transaction, whether others may have written since this was asked last."""
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        if version == self._version:
+            return False
+        self.forget()
+        self._version = version
+        return True
+
+    def forget(self) -> None:
+        """Take nothing for known: not all that was done is kept."""
+        self.known.clear()
+        self._version = -1
+
 
 def put(
-    connection: sqlite3.Connection,
+    connection: Connection,
     kind: int,
     blobs: Mapping[int, bytes | None],
     run: int,
@@ -42,18 +72,23 @@ def put(
         run: The number of the run that refers to them.
         when: When that began, in seconds since 1970, UTC.
     """
+    known = connection.known
+    if len(known) > _MOST:
+        known.clear()
     for key, content in blobs.items():
         query = "SELECT last, used FROM blobs WHERE key = ?"
-        found = connection.execute(query, (key,)).fetchone()
+        found = known.get(key) or connection.execute(query, (key,)).fetchone()
         if found is None:
-            if content is not None:
-                row = (key, kind, run, when, compress(content))
-                connection.execute(
-                    "INSERT INTO blobs (key, kind, last, used, data) VALUES (?,?,?,?,?)", row
-                )
+            if content is None:
+                continue
+            found = run, when
+            query = "INSERT INTO blobs (key, kind, last, used, data) VALUES (?,?,?,?,?)"
+            connection.execute(query, (key, kind, run, when, compress(content)))
         elif run - found[0] >= STRIDE or abs(when - found[1]) >= SLACK:
-            query = "UPDATE blobs SET last = max(last, ?), used = ? WHERE key = ?"
-            connection.execute(query, (run, when, key))
+            found = max(found[0], run), when
+            query = "UPDATE blobs SET last = ?, used = ? WHERE key = ?"
+            connection.execute(query, (*found, key))
+        known[key] = found
 
 
 def load(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import faults, forks, migrations, place
+from ipytorchseed.ledger.blobs import Connection
 from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    Do = Callable[[sqlite3.Connection], T]
+    Do = Callable[[Connection], T]
 
 PATIENCE = 2.0
 """Seconds to wait for another process, before giving up the first time."""
@@ -73,7 +74,7 @@ class Database:
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
         self._connection = self._open()
         forks.register(self)
 
@@ -138,11 +139,13 @@ class Database:
         connection = self._ready()
         try:
             connection.execute("BEGIN IMMEDIATE")
-            migrations.refuse_newer(connection, self.path)  # another process may have a later one
+            if connection.changed():
+                migrations.refuse_newer(connection, self.path)  # another process may be a later one
             result = do(connection)
             connection.execute("COMMIT")
         except BaseException as error:
             with suppress(sqlite3.Error):
+                connection.forget()
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error) and faults.kind_of(error) is Fault.BUSY:
@@ -162,17 +165,18 @@ class Database:
             with suppress(sqlite3.Error):
                 connection.execute("COMMIT")
 
-    def _ready(self) -> sqlite3.Connection:
+    def _ready(self) -> Connection:
         """Return the connection, to the files that are there now."""
         if self._connection is not None and self.path is not None:
             self._check_files(self.path)
         if self._connection is None:
             self._connection = self._open()
         elif self._connection.in_transaction:  # an interrupt came between two of our lines
+            self._connection.forget()
             self._connection.execute("ROLLBACK")
         return self._connection
 
-    def _wait(self, connection: sqlite3.Connection, seconds: float) -> None:
+    def _wait(self, connection: Connection, seconds: float) -> None:
         self._waits = seconds
         with suppress(sqlite3.Error):
             connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
@@ -180,7 +184,7 @@ class Database:
     # ----------------------------------------------------------------------------------------------
     # Opening
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> Connection:
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -203,10 +207,10 @@ class Database:
                         place.remove_empty(self.path)
                     raise faults.explain(error, self.path) from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         path = self.path
         if path is None:
-            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            connection = Connection(":memory:", isolation_level=None, check_same_thread=False)
             migrations.migrate(connection, None)
             return connection
         refuse_unsafe(path)
@@ -240,10 +244,10 @@ class Database:
         self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
 
-    def _attach(self, mode: str) -> sqlite3.Connection:
+    def _attach(self, mode: str) -> Connection:
         assert self.path is not None  # noqa: S101 -- the caller looked
         self._disconnect()
-        self._connection = sqlite3.connect(
+        self._connection = Connection(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,  # not to be made by SQLite, with rights for all
             timeout=self._patience,
@@ -277,6 +281,8 @@ class Database:
         """Notice what was done to the files since they were opened."""
         files, sizes = place.look(path)
         self._mend_shm(path, sizes)
+        if files == self._files and sizes.ledger:
+            return
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:

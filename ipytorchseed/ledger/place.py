@@ -94,16 +94,16 @@ def look(path: Path) -> tuple[Files, Sizes]:
     SQLite makes the log before its index and removes it after, so that an index without a log is
     seen only where somebody else removed the log.
     """
-    found = [_stat(each) for each in (f"{path}-shm", f"{path}-wal", str(path))][::-1]
-    files = Files(*(None if each is None else (each.st_dev, each.st_ino) for each in found))
-    return files, Sizes(*(0 if each is None else each.st_size for each in found))
-
-
-def _stat(path: str) -> os.stat_result | None:
-    try:
-        return os.stat(path)  # noqa: PTH116 -- for every transaction: half the price of path.stat()
-    except OSError:
-        return None
+    found: list[tuple[tuple[int, int] | None, int]] = []
+    base = str(path)
+    for name in (base + "-shm", base + "-wal", base):
+        try:
+            status = os.stat(name)  # noqa: PTH116 -- for every transaction: strings are at hand
+            found.append(((status.st_dev, status.st_ino), status.st_size))
+        except OSError:
+            found.append((None, 0))
+    (shm, shm_size), (wal, wal_size), (ledger, size) = found
+    return Files(ledger, wal, shm), Sizes(size, wal_size, shm_size)
 
 
 def set_aside(path: Path, files: Files, word: str) -> Path | None:

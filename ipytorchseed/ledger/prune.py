@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
+    from ipytorchseed.ledger.blobs import Connection
     from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
@@ -168,7 +169,7 @@ class _Rules:
                 return "runs", old
         return None
 
-    def drop(self, connection: sqlite3.Connection, removed: Removed) -> bool:
+    def drop(self, connection: Connection, removed: Removed) -> bool:
         """Drop what ``next`` names and count it; return whether there was something."""
         found = self.next(connection)
         if found is None:
@@ -176,6 +177,7 @@ class _Rules:
         what, rows = found
         table = "blobs" if what in ("states", "values") else what
         connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
+        connection.known.clear()
         setattr(removed, what, getattr(removed, what) + len(rows))
         return True
 

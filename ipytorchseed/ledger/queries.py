@@ -83,7 +83,7 @@ class Query(Struct, frozen=True):
         ), [*values, self.after, self.up_to, self.limit]
 
 
-def insert(connection: sqlite3.Connection, run: Run, states: Mapping[str, bytes]) -> int:
+def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) -> int:
     """Keep a run and what it refers to; return its number, larger than all before.
 
     Args:

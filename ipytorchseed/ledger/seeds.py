@@ -74,7 +74,7 @@ class Save(Struct, frozen=True):
 
 
 def put_save(
-    connection: sqlite3.Connection,
+    connection: blobs.Connection,
     notebook: str,
     name: str,
     when: float,

@@ -50,9 +50,9 @@ class Extension:
         self._forget_words: Callable[[], None] = lambda: None
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
-            "pre_execute": held.held(guard(state.runs.pre_execute)),
+            "pre_execute": guard(state.runs.pre_execute),
             "pre_run_cell": held.held(guard(self._pre_run_cell), held.before_cell),
-            "post_execute": held.held(guard(self._post_execute)),
+            "post_execute": guard(self._post_execute),
             "post_run_cell": held.held(guard(self._post_run_cell), held.after_cell),
         }
 
@@ -80,7 +80,7 @@ class Extension:
         state = self.state
         state.runs.end_all()
         if state.viewer is not None:
-            state.guard(state.viewer.close)()
+            state.guard.call(state.viewer.close)
         state.tracking.stop()
         state.shell.configurables.remove(state.choices)  # type: ignore[arg-type]
         if state.used_scopes is not None:
@@ -125,8 +125,8 @@ class Extension:
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
         if not state.runs.nested and not state.rerunning:  # what we show is not the cell's
-            state.guard(state.tracking.stop_listening)()
-        state.guard(state.runs.post_run_cell)(result)
+            state.guard.call(state.tracking.stop_listening)
+        state.guard.call(state.runs.post_run_cell, result)
         if state.rerunning:
             return
         try:
@@ -148,25 +148,25 @@ class Extension:
         """Do what follows a run; each step, whatever became of those before it."""
         state, guard = self.state, self.state.guard
         if state.used_scopes is not None and state.runs.current is None:
-            guard(state.used_scopes.after_cell)()
-        run = None if state.runs.busy else guard(state.tracking.end)(result)
+            guard.call(state.used_scopes.after_cell)
+        run = None if state.runs.busy else guard.call(state.tracking.end, result)
         if state.used_checks is not None:
-            guard(state.used_checks.finish)(result)
-            guard(state.used_checks.record)(run)
+            guard.call(state.used_checks.finish, result)
+            guard.call(state.used_checks.record, run)
         if run is not None and (state.viewer is not None or state.choices.explain_on_change):
             run = state.tracking.session.last  # with its number
         if run is not None and state.choices.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
-            guard(explain_change)(state.tracking.session, run)
+            guard.call(explain_change, state.tracking.session, run)
         if state.viewer is not None and not state.runs.busy:
             state.at_work = False
-            guard(state.viewer.ran)(run)
+            guard.call(state.viewer.ran, run)
 
     def _words(self, line: str) -> tuple[str, list[str]] | None:
         sign, typed, line = line.lstrip().partition(" ")
         magic = next((magic for *_, magic, _ in self._magics if magic.sign == sign), None)
-        return self.state.guard(magic.complete)(line) if magic is not None and typed else None
+        return self.state.guard.call(magic.complete, line) if magic is not None and typed else None
 
 
 def load(shell: InteractiveShell, opener: Opener | None = None) -> None:

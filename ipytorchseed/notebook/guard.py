@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import sys
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ipytorchseed.render.text import visible
@@ -30,18 +30,18 @@ class Guard:
 
     def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
         """Return ``callback`` with its errors kept here; it returns None where it failed."""
+        guarded = partial(self.call, callback)
+        return update_wrapper(guarded, callback)
 
-        @functools.wraps(callback)
-        def guarded(*args: Any) -> Result | None:
-            try:
-                return callback(*args)
-            except KeyboardInterrupt:
-                self._interrupted()
-            except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
-                self._tell(callback.__name__, error)
-            return None
-
-        return guarded
+    def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
+        """Call it, and keep its errors here; return None where it failed."""
+        try:
+            return callback(*args)
+        except KeyboardInterrupt:
+            self._interrupted()
+        except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
+            self._tell(callback.__name__, error)
+        return None
 
     def _tell(self, place: str, error: Exception) -> None:
         said = visible(f"{place}: {type(error).__name__}: {error}")

@@ -111,7 +111,7 @@ class Interrupts:
         handler = signal.getsignal(signal.SIGINT)
         module = getattr(handler, "__module__", None)
         if handler is signal.default_int_handler or str(module).startswith("ipykernel."):
-            self._held.hold()
+            self._held.hold_back(handler)
 
     def _release(self) -> None:
         try:

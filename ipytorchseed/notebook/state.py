@@ -135,7 +135,7 @@ class State:
     def _show(self, run: Run) -> None:
         """Show a run that has ended inside another one."""
         if self.viewer is not None:
-            self.guard(self.viewer.ran)(run)
+            self.guard.call(self.viewer.ran, run)
 
     def generators(self) -> list[Found]:
         """Find the generators that the user's namespace holds."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +40,7 @@ class Overhearing:
         self._stream: Any = sys.stdout
         self._printed = printed
         self._displayed = displayed
-        self._undo: list[Callable[[], None]] = []
+        self._put: list[tuple[Any, str, Any, Any]] = []  # where, its name, ours, what was there
         self._round = object()
         self._showing = 0  # the thread that shows a result or a display
 
@@ -78,10 +77,17 @@ class Overhearing:
             return publish(*args, **kwargs)
 
         self._showing = 0
-        self._put(self._stream, "write", overheard_write)
-        self._put(self._publisher, "publish", self._unheard(overheard_publish))
-        for name in _HOOKS:
-            self._put(self._hook, name, self._unheard(getattr(self._hook, name)))
+        for holder, name, ours in (
+            (self._stream, "write", overheard_write),
+            (self._publisher, "publish", self._unheard(overheard_publish)),
+            *((self._hook, name, self._unheard(getattr(self._hook, name))) for name in _HOOKS),
+        ):
+            before = getattr(holder, "__dict__", {}).get(name)
+            try:
+                setattr(holder, name, ours)
+            except AttributeError:  # a stream that takes no attributes
+                continue
+            self._put.append((holder, name, ours, before))
 
     def _unheard(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``show`` so that what it prints is not noted."""
@@ -99,21 +105,11 @@ class Overhearing:
     def stop(self) -> None:
         """Stop listening; the objects are as they were, but for what others put around ours."""
         self._round = object()  # what others still hold of ours tells nobody
-        while self._undo:
-            self._undo.pop()()
-
-    def _put(self, holder: Any, name: str, ours: Callable[..., Any]) -> None:  # noqa: ANN401
-        own = getattr(holder, "__dict__", {})
-        before = own.get(name)
-
-        def undo() -> None:
-            if own.get(name) is not ours:
-                return
+        while self._put:
+            holder, name, ours, before = self._put.pop()
+            if getattr(holder, "__dict__", {}).get(name) is not ours:
+                continue
             if before is None:
                 delattr(holder, name)
             else:
                 setattr(holder, name, before)
-
-        with suppress(AttributeError):  # a stream that takes no attributes
-            setattr(holder, name, ours)
-            self._undo.append(undo)

@@ -33,6 +33,8 @@ def own_rank() -> int | None:
         told = os.environ.get(name, "")
         if told.isdecimal():
             return int(told)
+    if "ipyparallel" not in sys.modules:
+        return None
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     engine = getattr(getattr(shell, "kernel", None), "engine_id", None)
     return engine if isinstance(engine, int) else None

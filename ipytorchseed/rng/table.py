@@ -41,22 +41,21 @@ _recent: deque[int] = deque(maxlen=8)
 def libraries() -> list[Library]:
     """List every row: the built-in ones, those of installed plugins, those registered by hand."""
     _load_plugins()
-    return _rows()
-
-
-def _rows() -> list[Library]:
     return [*BUILT_IN, *_registered.values()]
 
 
 def sources() -> list[Source]:
     """List the sources that can be read now. Nothing is imported or started for it."""
-    return _present(libraries())
+    _load_plugins()
+    return _present()
 
 
-def _present(rows: list[Library]) -> list[Source]:
-    return [
-        source for library in rows if library.module in sys.modules for source in library.sources()
-    ]
+def _present() -> list[Source]:
+    found: list[Source] = []
+    for library in (*BUILT_IN, *_registered.values()):
+        if library.module in sys.modules:
+            found += library.sources()
+    return found
 
 
 def seed(value: int, *, rank: bool = False) -> None:
@@ -222,7 +221,9 @@ def unregister_source(name: str) -> None:
 
 def _add(source: Source, module: str = "sys") -> None:
     name: object = source.name
-    taken = {row.name for row in _rows()} | {each.name for each in _present(_rows())}
+    taken = {row.name for row in (*BUILT_IN, *_registered.values())} | {
+        each.name for each in _present()
+    }
     if not isinstance(name, str) or not name or name in taken:
         msg = f"a source needs a name of its own, and {name!r} is not: taken are "
         raise SourceError(msg + ", ".join(sorted(taken)))

@@ -6,6 +6,7 @@ import ctypes
 import struct
 import sys
 from functools import cache, lru_cache, partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -120,8 +121,9 @@ def default_generators() -> dict[str, Generator]:
         return {}
     found = {"torch.cpu": torch.default_generator}
     for kind in _LAZY:
-        if started(kind):
-            devices = getattr(torch, kind).default_generators
+        module = getattr(torch, kind, None)
+        if module is not None and module.is_initialized():
+            devices = module.default_generators
             found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
     if _has_mps():
         found["torch.mps"] = torch.mps._get_default_mps_generator()  # noqa: SLF001
@@ -130,10 +132,13 @@ def default_generators() -> dict[str, Generator]:
 
 def sources() -> list[Source]:
     """List the generators that can be read now: those of started devices only."""
-    return [
-        Source(name, partial(seed, each), partial(read, each), partial(write, each), locate)
-        for name, each in default_generators().items()
-    ]
+    return [*starmap(_source, default_generators().items())]
+
+
+@lru_cache(maxsize=64)
+def _source(name: str, generator: Generator) -> Source:
+    seed_it, read_it, write_it = (partial(do, generator) for do in (seed, read, write))
+    return Source(name, seed_it, read_it, write_it, locate)
 
 
 @cache

@@ -65,22 +65,15 @@ def start(listener: Listener) -> None:
     """Tell a listener, and no other, of files from now on."""
     global _listener  # noqa: PLW0603 -- the functions are the process's
     _listener = listener
-    for names, key in _places():
-        heard = _HEARD.get(id(names.get(key)))
-        if heard is not None:
-            names[key] = heard
+    _exchange(_HEARD)
 
 
 def stop(listener: Listener) -> None:
     """Tell that listener nothing any more, and put back what nobody else has replaced."""
     global _listener  # noqa: PLW0603 -- as above
-    if _listener is not listener:
-        return
-    _listener = None
-    for names, key in _places():
-        original = _ORIGINAL.get(id(names.get(key)))
-        if original is not None:
-            names[key] = original
+    if _listener is listener:
+        _listener = None
+        _exchange(_ORIGINAL)
 
 
 def _heard(original: Function, tell: Function) -> Function:
@@ -223,29 +216,40 @@ _looked: set[str] = set()
 _bound: dict[tuple[str, str], None] = {}
 
 
-def _places() -> Iterator[Place]:
-    """Yield the dictionaries and keys where modules have bound the functions.
+def _exchange(others: dict[int, Function]) -> None:
+    """Put others in the place of functions, by the ids of these, wherever modules have bound them.
 
     Modules are looked through once, as they are new; the notebook's own, which grows with every
     cell, each time for the functions' own names.
     """
-    new: set[str] = set()
     if len(sys.modules) != len(_looked):
-        new = sys.modules.keys() - _looked
-        _looked.intersection_update(sys.modules)
-        _looked.update(new)
+        _look_through(sys.modules.keys() - _looked)
+    main = _names_of("__main__")
+    _bound.update({("__main__", key): None for key in _NAMES if id(main.get(key)) in _IDS})
+    modules = sys.modules
+    for name, key in _bound:  # twice for every cell: without a call for each
+        module = modules.get(name)
+        if type(module) is ModuleType:
+            names = module.__dict__
+            other = others.get(id(names.get(key)))
+            if other is not None:
+                names[key] = other
+    for name, find in _ELSEWHERE.items():
+        if name in modules:
+            for place, at in find(_names_of(name)):
+                other = others.get(id(place.get(at)))
+                if other is not None:
+                    place[at] = other
+
+
+def _look_through(new: set[str]) -> None:
+    """Note where new modules have bound the functions."""
+    _looked.intersection_update(sys.modules)
+    _looked.update(new)
     for name in new:
         held = _names_of(name)
         if not _IDS.isdisjoint(map(id, [*held.values()])):
             _bound.update({(name, key): None for key in [*held] if id(held.get(key)) in _IDS})
-    main = _names_of("__main__")
-    _bound.update({("__main__", key): None for key in _NAMES if id(main.get(key)) in _IDS})
-    for name, key in _bound:
-        yield _names_of(name), key
-    for name, find in _ELSEWHERE.items():
-        held = _names_of(name)
-        if held:
-            yield from find(held)
 
 
 def _names_of(module: str) -> dict[Any, Any]:
@@ -273,15 +277,13 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     """Find what opens the file of ``torch.save``, which C code writes."""
     name = "_open_zipfile_writer"
     opener = names.get(name)
-    if type(opener) is FunctionType and id(opener) not in _ORIGINAL:
-        heard = _HEARD.setdefault(id(opener), _heard(opener, _write))
+    if type(opener) is FunctionType and id(opener) not in _HEARD and id(opener) not in _ORIGINAL:
+        heard = _HEARD[id(opener)] = _heard(opener, _write)
         _ORIGINAL[id(heard)] = opener
     yield names, name
 
 
-_ELSEWHERE = {
-    "numpy.lib._datasource": _of_numpy,
-    "pathlib": _of_pathlib,
-    "torch.serialization": _of_torch,
-}
+_ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}
+if sys.version_info < (3, 11):
+    _ELSEWHERE["pathlib"] = _of_pathlib
 """Where they are bound in no module's names: for ``np.loadtxt``, paths and ``torch.save``."""

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
-from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.flag import PLAIN, plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
@@ -56,9 +56,10 @@ class Settings:
         return {**settings, **new} if new else settings
 
     def _read(self) -> dict[str, Any]:
-        facts = self._read_facts()
         flags = read_flags() if _is_ready() else environment.read()
-        return {**facts, **{name: plain(value) for name, value in flags.items()}}
+        return self._read_facts() | {
+            name: value if type(value) in PLAIN else plain(value) for name, value in flags.items()
+        }
 
     def _read_facts(self) -> dict[str, Any]:
         modules = sys.modules

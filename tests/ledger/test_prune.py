@@ -64,6 +64,24 @@ def test_a_state_in_use_stays(ledger):
     assert ledger.verify() == []
 
 
+def test_what_others_or_we_drop_is_kept_anew_when_it_is_used_again(ledger):
+    """A ledger that has just seen a state and a text asks again whether they are still there."""
+    run, states = samples.moved(started=NOW, source="x = 1\n" * 99)
+
+    def dropped_by(one):
+        assert has_states(ledger, ledger.run(ledger.add(run, states)))
+        one.limits = replace(DEFAULTS, states_days=-2, runs_days=-2)
+        removed = one.tidy()
+        return removed.runs, removed.states
+
+    with Ledger.open(ledger.path) as other:
+        other.clock = ledger.clock
+        assert [dropped_by(one) for one in (other, ledger)] == [(1, 2)] * 2
+    assert has_states(ledger, kept := ledger.run(ledger.add(run, states)))
+    assert kept.source == run.source
+    assert ledger.verify() == []
+
+
 def test_what_was_saved_under_a_name_stays(ledger):
     """For good, also where a run refers to it that is long gone."""
     run, states = samples.moved(started=NOW - 999 * DAY)

@@ -102,10 +102,10 @@ class Diagnosis(Struct, frozen=True):
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
-    """Say what is installed and what is in the way, with a block to copy into an issue.
+    """Say what is installed and what is in the way.
 
-    Run it in the folder of the notebook, by the Python of its kernel: in a cell,
-    `!ipytorchseed doctor`. Exits 1 where something does not work.
+    Run it in the folder of the notebook, by the Python of its kernel: in a cell, `!ipytorchseed
+    doctor`. It ends with a block to copy into an issue, and exits 1 where something does not work.
     """
     found = diagnose()
     click.echo(encode(found).decode() if as_json else _text(found))

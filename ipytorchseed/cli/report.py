@@ -9,7 +9,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.option("--all", "everything", is_flag=True, help="Show every setting.")
 def report(*, as_json: bool, everything: bool) -> None:
-    """Say which settings keep results from repeating, and what to change."""
+    """Say which settings keep results from repeating, and the way out."""
     from ipytorchseed.determinism.assessment import assess
     from ipytorchseed.render.report import Report
 

@@ -68,14 +68,6 @@ def test_a_rerun_is_held_against_the_same_cells_run_before():
     assert others == [False, False, True, False]
 
 
-@pytest.mark.parametrize("mark", ["", "\n", "# %%\n", "\n#%%\n\n"])
-def test_a_cell_is_called_by_its_first_line_of_code_or_words(mark):
-    """Not by the mark with which editors divide a script into cells; one with a title is a title."""
-    assert label_of(f"{mark}  loss = train()\nloss") == "loss = train()"
-    assert label_of(f"{mark}# %% Train\nloss") == "# %% Train"
-    assert label_of(mark) == ""
-
-
 def test_runs_of_a_cell_share_a_rail():
     """A hue; another cell has another, mostly."""
     lines = timeline([run(n, {}, {}, cell=cell) for n, cell in enumerate("aba")], "k").lines
@@ -123,6 +115,9 @@ def test_moves_between_runs_have_a_line_of_their_own():
 
 
 LABELS = {
+    "# %%\n\n  loss = train()\nloss": "loss = train()",
+    "#%%": "",
+    "# %% Train\nloss": "# %% Train",
     "\n\n  first = 1\nsecond": "first = 1",
     "": "",
     "a\tb": "a b",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipython_pygments_lexers import IPython3Lexer
 from sphinx.errors import ExtensionError
@@ -66,8 +67,16 @@ def _check_links(app: Sphinx, failure: Exception | None) -> None:
             raise ExtensionError(msg)
 
 
+def _tell_of_the_call(*event: Any) -> None:
+    """Tell what a call of it does, where a folder of code is also the function of its name."""
+    *_, value, _, lines = event
+    if inspect.ismodule(value) and callable(value):
+        lines[:] = inspect.getdoc(type(value).__call__).splitlines()
+
+
 def setup(app: Sphinx) -> None:
     """Fill in tables, check what the package links to, and colour magics."""
     app.connect("source-read", _fill_in)
+    app.connect("autodoc-process-docstring", _tell_of_the_call, priority=1)  # napoleon's is 500
     app.connect("build-finished", _check_links)
     app.add_lexer("python", IPython3Lexer)

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 SCHEMAS = Path(ipytorchseed.__file__).parent / "schemas"
 
-_GUIDES = """
-check ci teams receipts traces seeds checkpoints clusters ranks where papers trackers agents doctor
-"""
-"""The how-to guides in their order; one may be yet to be written."""
-
 _GROUPS = {
     "Deterministic algorithms": torch_flags.ALGORITHMS,
     "Libraries below torch": torch_flags.LIBRARIES,
@@ -52,13 +47,6 @@ _HARDWARE = {
 }
 _VERSIONS = {"up to torch 2.9": (2, 9), "from torch 2.10 on": (2, 10)}
 """Machines between which needs differ."""
-
-
-def guides() -> str:
-    """Return the names of the how-to guides."""
-    return "".join(
-        f"{name}\n" for name in _GUIDES.split() if Path(__file__).with_name(f"{name}.md").exists()
-    )
 
 
 def flags() -> str:
@@ -159,7 +147,6 @@ def schemas() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "guides": guides,
     "flags": flags,
     "magics": magics,
     "commands": commands,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipytorchseed import ranks as ranks
     from ipytorchseed.determinism.scope import deterministic as deterministic
+    from ipytorchseed.inspector.alone import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
     from ipytorchseed.render.stamp import stamp as stamp
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.studies.script import seeds as seeds
     from ipytorchseed.trace.tracing import trace as trace
 
-    def inspector() -> Inspection:
+    def inspector() -> Inspection | Alone:
         """Return the inspector; see ``ipytorchseed/inspector``."""
 
 

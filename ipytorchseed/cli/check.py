@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import flag, in_json
+from ipytorchseed.cli.commands import Number, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--runs",
     metavar="N",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     default=2,
     show_default=True,
     help="Fresh kernels for each notebook.",
@@ -56,7 +56,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--seed",
     metavar="N",
-    type=click.IntRange(0, _LARGEST_SEED),
+    type=Whole(0, _LARGEST_SEED),
     help="Seed python, numpy and torch with N before the first cell.",
 )
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
@@ -71,7 +71,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--rtol",
     metavar="R",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     help="With --saved, take numbers for the same that differ by at most R times the larger one.",
 )
 @click.option(
@@ -96,14 +96,14 @@ class _CheckCommand(click.Command):
 @click.option(
     "--timeout",
     metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="Seconds that a cell may take; no limit where none is given.",
 )
 @click.option(
     "-j",
     "--jobs",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     help="Kernels at the same time. They share the notebook's folder, and files written there.",
@@ -146,11 +146,12 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     parameters: Sequence[tuple[str, str]],
     **how: Any,
 ) -> None:
-    """Run each NOTEBOOK in fresh kernels; say which cell first differs, and why.
+    """Say which cell differs first between fresh kernels, and why.
 
-    A folder stands for the notebooks in it. The files are not written, but by --fix. What cells
-    show decides: where all outputs are equal, the notebook repeats. Exits 0 where every notebook
-    repeats, 1 where one differs, 2 where one could not be checked.
+    Each NOTEBOOK runs in kernels of its own; a folder stands for the notebooks in it. The files are
+    not written, but by --fix. What cells show decides: where all outputs are equal, the notebook
+    repeats. Exits 0 where every notebook repeats, 1 where one differs, 2 where one could not be
+    checked.
 
     With --saved, one run is held against the outputs in the file, number by number. What is off by
     rounding (1e-5 at most) is told and still true; with --rtol, R is the limit.

@@ -1,4 +1,4 @@
-"""What commands share: options, an error, a group that answers a mistyped one with the nearest."""
+"""What commands share: options, an error, what click says less plainly."""
 
 from __future__ import annotations
 
@@ -40,3 +40,15 @@ class Commands(click.Group):
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
             ctx.fail(f"No such command {name!r}{did_you_mean(name, [*self.commands])}")
         return super().resolve_command(ctx, args)
+
+
+class Whole(click.IntRange):
+    """An integer between bounds; what is none is not called "no integer range"."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """A number between bounds."""
+
+    name = "number"

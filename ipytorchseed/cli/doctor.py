@@ -8,6 +8,7 @@ import platform
 import re
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +18,12 @@ import click
 from msgspec import Struct
 from msgspec.json import encode
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from ipytorchseed import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
@@ -31,9 +33,6 @@ _OPTIONAL = {"papermill": "check -p", "ipyparallel": "check --engines"}
 
 _REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
 """Extensions that take over how cells run."""
-
-_LAST_WITH_WORKSPACE = (2, 9)
-"""The last torch that needs cuBLAS's variable."""
 
 _PATH = re.compile(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
 """An absolute path of two steps or more."""
@@ -62,6 +61,9 @@ class Finding(Struct, frozen=True):
         return f"{self.which}: {self.what}{f' – {self.fix}' if self.fix else ''}"
 
 
+_problem, _note = partial(Finding, "problem"), partial(Finding, "note")
+
+
 class Health(Struct, frozen=True):
     """The ledger, from outside.
 
@@ -76,6 +78,12 @@ class Health(Struct, frozen=True):
     state: Literal["sound", "none yet", "unusable", "damaged"]
     runs: int = 0
     bytes: int = 0
+
+    @property
+    def line(self) -> str:
+        """How it is, and how much it holds."""
+        held = f", {self.runs:,} runs, {self.bytes / _MEGABYTE:.1f} MB" if self.runs else ""
+        return f"{self.state}{held}"
 
 
 class Diagnosis(Struct, frozen=True):
@@ -102,10 +110,10 @@ class Diagnosis(Struct, frozen=True):
 @click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
-    """Say what is installed and what is in the way, with a block to copy into an issue.
+    """Say what is installed and what is in the way.
 
-    Run it in the folder of the notebook, by the Python of its kernel: in a cell,
-    `!ipytorchseed doctor`. Exits 1 where something does not work.
+    Run it in the folder of the notebook, by the Python of its kernel: in a cell, `!ipytorchseed
+    doctor`. It ends with a block to copy into an issue, and exits 1 where something does not work.
     """
     found = diagnose()
     click.echo(encode(found).decode() if as_json else _text(found))
@@ -118,21 +126,10 @@ def diagnose() -> Diagnosis:
     versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     health, wrong = _ledger()
-    looks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _missing,
-        _shadows,
-        _environment,
-        _other_extensions,
-        _other_pythons,
-        _widgets,
-    )
-    findings = sorted([*wrong, *(each for look in looks for each in look())], key=_rank)
-    block = _block(versions, system, health, findings)
-    return Diagnosis(versions, system, health, findings, block)
-
-
-def _rank(finding: Finding) -> bool:
-    return finding.level == "note"
+    looks = _missing, _shadows, _environment, _other_extensions, _other_pythons, _widgets
+    found = [*wrong, *(each for look in looks for each in look())]
+    found.sort(key=lambda each: each.level == "note")
+    return Diagnosis(versions, system, health, found, _block(versions, system, health, found))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -159,18 +156,17 @@ def _missing() -> Iterator[Finding]:
         has = _version(name)
         if has is None or not needed.specifier.contains(has, prereleases=True):
             what = "is not installed" if has is None else f"{has} is too old"
-            yield Finding("problem", name, what, f'pip install "{name}{needed.specifier}"')
+            yield _problem(name, what, f'pip install "{name}{needed.specifier}"')
     for name, option in _OPTIONAL.items():
         if _version(name) is None:
-            what = f"is not installed; {option} needs it"
-            yield Finding("note", name, what, f"pip install {name}")
+            yield _note(name, f"is not installed; {option} needs it", f"pip install {name}")
 
 
 def _widgets() -> Iterator[Finding]:
-    lab, widgets = _version("jupyterlab") or "", _version("ipywidgets") or ""
-    if re.match(r"[4-9]|\d\d", lab) and widgets.startswith("7."):
+    lab, widgets = _version("jupyterlab"), _version("ipywidgets")
+    if lab and widgets and Version(lab).major > 3 and Version(widgets).major < 8:  # noqa: PLR2004
         what = f"{widgets} draws no widgets in JupyterLab {lab}; %rng shows its table alone"
-        yield Finding("note", "ipywidgets", what, 'pip install "ipywidgets>=8"')
+        yield _note("ipywidgets", what, 'pip install "ipywidgets>=8"')
 
 
 # --------------------------------------------------------------------------------------------------
@@ -179,18 +175,17 @@ def _widgets() -> Iterator[Finding]:
 
 def _shadows() -> Iterator[Finding]:
     """Files of the working folder that a kernel imports instead of a library."""
-    ours = {name.lower().replace("-", "_") for name in _needed()} | {"IPython", "ipytorchseed"}
-    own = Path(__file__).parents[1]
+    needed = {name.lower().replace("-", "_") for name in _needed()}
+    hidden = {*needed, "IPython", "ipytorchseed", *sys.stdlib_module_names}
     try:
         here = sorted(Path.cwd().iterdir())
     except OSError as error:
-        return (yield Finding("problem", "the working folder", f"cannot be read: {error.strerror}"))
+        return (yield _problem("the working folder", f"cannot be read: {error.strerror}"))
     for path in here:
         is_module = path.suffix == ".py" or (path / "__init__.py").is_file()
-        known = path.stem in sys.stdlib_module_names or path.stem in ours
-        if is_module and known and path != own:
+        if is_module and path.stem in hidden and path.name != "ipytorchseed":  # a clone of ours
             what = f"is imported instead of the library {path.stem}, in kernels that start here"
-            yield Finding("problem", path.name, what, "rename it")
+            yield _problem(path.name, what, "rename it")
 
 
 def _environment() -> Iterator[Finding]:
@@ -203,17 +198,15 @@ def _environment() -> Iterator[Finding]:
         assessment = assess()
     except Exception as error:  # noqa: BLE001 -- a torch that does not load raises anything
         first = str(error).partition("\n")[0] or type(error).__name__
-        yield Finding("problem", "torch", f"does not load: {first}", "install torch anew")
-        return
+        return (yield _problem("torch", f"does not load: {first}", "install torch anew"))
     for each in assessment.problems:
         if each.standing is Standing.LATE:
             fix = "ipytorchseed kernel install makes a kernel that has it"
-            yield Finding("note", each.flag.name, f"{each.value}: {each.flag.risk}", fix)
-    set_to = os.environ.get("CUBLAS_WORKSPACE_CONFIG")
-    torch = tuple(int(each) for each in re.findall(r"\d+", _version("torch") or "0")[:2])
-    if set_to and torch <= _LAST_WITH_WORKSPACE and set_to not in {":4096:8", ":16:8"}:
-        what = f"torch refuses {set_to!r} under deterministic algorithms"
-        yield Finding("note", "CUBLAS_WORKSPACE_CONFIG", what, "set it to :4096:8")
+            yield _note(each.flag.name, f"{each.value}: {each.flag.risk}", fix)
+    size = os.environ.get("CUBLAS_WORKSPACE_CONFIG") or ":4096:8"
+    if size not in {":4096:8", ":16:8"} and Version(_version("torch") or "0") < Version("2.10"):
+        what = f"torch refuses {size!r} under deterministic algorithms"
+        yield _note("CUBLAS_WORKSPACE_CONFIG", what, "set it to :4096:8")
 
 
 def _other_extensions() -> Iterator[Finding]:
@@ -228,21 +221,21 @@ def _other_extensions() -> Iterator[Finding]:
         except ConfigFileNotFound:
             continue
         except Exception as error:  # noqa: BLE001 -- the user's code
-            yield Finding("problem", name, f"raises {type(error).__name__}: {error}", "mend it")
+            yield _problem(name, f"raises {type(error).__name__}: {error}", "mend it")
             continue
         for app in ("InteractiveShellApp", "IPKernelApp", "TerminalIPythonApp"):
             found = config[app].get("extensions") if app in config else None
             loaded += found if isinstance(found, list) else []
     for name in dict.fromkeys(loaded):
         if name in _REPLACING:
-            yield Finding("note", name, _REPLACING[name], "leave it out while you look for a cause")
+            yield _note(name, _REPLACING[name], "leave it out while you look for a cause")
         elif name != "ipytorchseed" and find_spec(name.partition(".")[0]) is None:
             what = "is to be loaded by the profile, and is not installed"
-            yield Finding("note", name, what, f"take it out of {ipython}")
-    scripts = [each.name for each in sorted((ipython / "startup").glob("*.*py"))]
+            yield _note(name, what, f"take it out of {ipython}")
+    scripts = ", ".join(each.name for each in sorted((ipython / "startup").glob("*.*py")))
     if scripts:
-        what = f"{', '.join(scripts)} run before the first cell, and are not on record"
-        yield Finding("note", "startup files", what, "look for seeds and patches in them")
+        what = f"{scripts} run before the first cell, and are not on record"
+        yield _note("startup files", what, "look for seeds and patches in them")
 
 
 def _other_pythons() -> Iterator[Finding]:
@@ -256,13 +249,13 @@ def _other_pythons() -> Iterator[Finding]:
         spec = each.get("spec", {})
         argv = spec.get("argv")
         python = str(argv[0]) if isinstance(argv, list) and argv else ""
-        if spec.get("language") != "python" or not os.path.isabs(python):  # noqa: PTH117 -- a word
+        if spec.get("language") != "python" or not Path(python).is_absolute():
             continue
         if not Path(python).exists():
-            yield Finding("note", f"kernel {name}", f"{python} is gone", "remove the kernel")
+            yield _note(f"kernel {name}", f"{python} is gone", "remove the kernel")
         elif os.path.abspath(python) != os.path.abspath(sys.executable):  # noqa: PTH100 -- no links
             what = f"runs {python}, not the Python that answers here"
-            yield Finding("note", f"kernel {name}", what, f"{python} -m ipytorchseed doctor")
+            yield _note(f"kernel {name}", what, f"{python} -m ipytorchseed doctor")
 
 
 def _ledger() -> tuple[Health, list[Finding]]:
@@ -279,18 +272,17 @@ def _ledger() -> tuple[Health, list[Finding]]:
         refuse_unsafe(path)
         if not os.access(folder, os.W_OK):
             fix = f"make it writable, or name another folder in {ENVIRONMENT}"
-            return unusable, [Finding("problem", "ledger", f"{folder} cannot be written", fix)]
+            return unusable, [_problem("ledger", f"{folder} cannot be written", fix)]
         if folder != path:
             return Health(str(path), "none yet"), []
         with Ledger.open(path, read_only=True) as ledger:
             held, wrong = ledger.counts(), ledger.verify()
     except (LedgerError, OSError) as error:
         what, _, fix = str(error).partition(": ")
-        return unusable, [Finding("problem", "ledger", what, fix)]
-    state: Literal["sound", "damaged"] = "damaged" if wrong else "sound"
+        return unusable, [_problem("ledger", what, fix)]
     fix = "move it away: a new one is begun"
-    damaged = [Finding("problem", "ledger", f"is damaged: {each}", fix) for each in wrong[:1]]
-    return Health(str(path), state, held.runs, held.bytes), damaged
+    damaged = [_problem("ledger", f"is damaged: {each}", fix) for each in wrong[:1]]
+    return Health(str(path), "damaged" if wrong else "sound", held.runs, held.bytes), damaged
 
 
 # --------------------------------------------------------------------------------------------------
@@ -300,20 +292,14 @@ def _ledger() -> tuple[Health, list[Finding]]:
 def _text(found: Diagnosis) -> str:
     from ipytorchseed.render.text import visible, wrap
 
-    problems = [each for each in found.findings if each.level == "problem"]
-    notes = [each for each in found.findings if each.level == "note"]
+    problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
+    notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
     count = len(problems)
     lines = [f"{count} thing{'s are' if count > 1 else ' is'} in the way:"] if problems else []
-    lines += [wrap(each.line, "  ✗ ") for each in problems] or ["Nothing is in the way."]
-    lines += ["", "Good to know:"] if notes else []
-    lines += [wrap(each.line, "  · ") for each in notes]
-    lines += ["", f"Ledger: {visible(found.ledger.path)}, {_told(found.ledger)}"]
+    lines += problems or ["Nothing is in the way."]
+    lines += ["", "Good to know:", *notes] if notes else []
+    lines += ["", f"Ledger: {visible(found.ledger.path)}, {found.ledger.line}"]
     return "\n".join([*lines, "", "To copy into an issue:", "", found.block])
-
-
-def _told(health: Health) -> str:
-    held = f", {health.runs:,} runs, {health.bytes / _MEGABYTE:.1f} MB" if health.runs else ""
-    return f"{health.state}{held}"
 
 
 def _block(
@@ -325,7 +311,7 @@ def _block(
 
     has = [f"{name} {number}" for name, number in versions.items() if number]
     place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
-    said = [wrap(", ".join(has), ""), system, f"ledger {place}: {_told(health)}"]
+    said = [wrap(", ".join(has), ""), system, f"ledger {place}: {health.line}"]
     said += [wrap(_anonymous(each.line, health), f"{each.level}: ") for each in findings]
     return "\n".join(["```text", *said, "```"])
 
@@ -340,9 +326,7 @@ def _anonymous(text: str, health: Health) -> str:
     }
     for place, name in sorted(places.items(), key=lambda each: -len(each[0])):
         text = text.replace(place, name) if len(place) > 1 else text
-    text = re.sub(
-        r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}", lambda found: "…/" + Path(found[0]).name, text
-    )
+    text = _PATH.sub(lambda found: "…/" + Path(found[0]).name, text)
     with suppress(Exception):  # a user without a name
         text = re.sub(rf"\b{re.escape(getpass.getuser())}\b", "<user>", text)
     return text

@@ -15,7 +15,7 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import decode
 
 from ipytorchseed import __version__
-from ipytorchseed.cli.commands import Commands
+from ipytorchseed.cli.commands import Commands, Whole
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -58,7 +58,7 @@ def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
 
 @click.group(cls=Commands)
 def kernel() -> None:
-    """Install Jupyter kernels that start as repeatability needs it; list and remove them."""
+    """Install, list and remove kernels that start as they should."""
 
 
 @kernel.command()
@@ -73,7 +73,7 @@ def kernel() -> None:
 @click.option(
     "--hash-seed",
     metavar="N",
-    type=click.IntRange(0, _LARGEST_HASH_SEED),
+    type=Whole(0, _LARGEST_HASH_SEED),
     default=0,
     show_default=True,
     help="PYTHONHASHSEED: the order of sets of strings.",
@@ -81,7 +81,7 @@ def kernel() -> None:
 @click.option(
     "--threads",
     metavar="N",
-    type=click.IntRange(1, _MOST_THREADS),
+    type=Whole(1, _MOST_THREADS),
     help="Threads of torch and MKL; as many as torch takes on this machine where none is given.",
 )
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:

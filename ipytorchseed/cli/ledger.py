@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands, UnreadableError, flag, in_json
+from ipytorchseed.cli.commands import Commands, Number, UnreadableError, Whole, flag, in_json
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def path() -> None:
 @ledger.command()
 @click.option("--notebook", metavar="N", help="Only this one: its name, or how its path ends.")
 @click.option(
-    "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs."
+    "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
 )
 @in_json
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
@@ -73,12 +73,10 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @click.option(
     "--days",
     metavar="N",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     help="Drop runs that are older, and the states of sources, which go before that anyway.",
 )
-@click.option(
-    "--size", metavar="MB", type=click.FloatRange(min=1), help="Drop the oldest above this size."
-)
+@click.option("--size", metavar="MB", type=Number(min=1), help="Drop the oldest above this size.")
 @flag("--yes", "Do not ask.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop what is old or too much, and give its room back.
@@ -106,7 +104,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
 @ledger.command()
 @click.pass_context
 def verify(ctx: click.Context) -> None:
-    """Check that the ledger holds what it says: exit 0 if it does, 1 if not."""
+    """Check that the ledger is sound: exit 0 if it is, 1 if not."""
     with _open(read_only=True) as opened:
         findings = opened.verify()
         for finding in findings:
@@ -132,7 +130,7 @@ def verify(ctx: click.Context) -> None:
     help="Write it there instead of printing it.",
 )
 def export(*, notebook: str, output: IO[bytes]) -> None:
-    """Write the last run of each cell of NOTEBOOK as a receipt, for other people and machines.
+    """Write the last run of each cell of NOTEBOOK as a receipt.
 
     NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
     cells and no contents of variables; `check --against` and `%why --against` compare with it.

@@ -11,9 +11,10 @@ from ipytorchseed.cli.commands import in_json
 @in_json
 @click.option("--all", "everything", is_flag=True, help="Show every setting.")
 def report(*, as_json: bool, everything: bool) -> None:
-    """Say which settings keep results from repeating, and what to change."""
-    from ipytorchseed.render.report import report as make
+    """Say which settings keep results from repeating, and the way out."""
+    from ipytorchseed.determinism.assessment import assess
+    from ipytorchseed.render.report import Report
 
-    view = make()
+    view = Report(assess())
     text = view.full_text if everything else view.text
     click.echo(view.to_json() if as_json else text())

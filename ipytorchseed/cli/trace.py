@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.cli.commands import Commands, UnreadableError, in_json
+from ipytorchseed.cli.commands import Commands, Number, UnreadableError, in_json
 
 
 @click.group(cls=Commands)
 def trace() -> None:
-    """Look at files of operations, as its.trace and %%deterministic --trace FILE write them."""
+    """Compare what its.trace and %%deterministic --trace FILE wrote."""
 
 
 @trace.command()
@@ -20,7 +20,7 @@ def trace() -> None:
 @click.option(
     "--rtol",
     metavar="R",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     help="Take results for the same that differ by at most R, beside their greatest value or their"
     " norm; for traces with summaries.",
 )
@@ -35,7 +35,7 @@ def trace() -> None:
 def diff(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None
 ) -> None:
-    """Say at which operation the run of trace B parts from that of trace A, and why.
+    """Say at which operation trace B parts from trace A, and why.
 
     Operations are aligned by what they are, where they stand and what flows through them, so that
     extra, missing and fused ones, another order and loops of another length are told apart from

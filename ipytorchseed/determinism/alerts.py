@@ -11,7 +11,7 @@ import linecache
 import re
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -35,6 +35,8 @@ _OPERATION = re.compile(  # names hold spaces; others' errors quote them ("Runti
 )
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
 """Functions of torch's through which a backward pass is called."""
+
+_recent: deque[Alert] = deque(maxlen=20)
 
 _FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
 
@@ -76,6 +78,11 @@ class Alert(Struct, frozen=True):
         return row.instead if row else UNLISTED
 
 
+def recent_alerts() -> tuple[Alert, ...]:
+    """Return the last alerts that were collected in this process, the latest last."""
+    return tuple(_recent)
+
+
 def operation_in(message: str) -> str | None:
     """Return the operation that an alert's text names, or None where it is no alert."""
     named = _OPERATION.search(message)
@@ -112,6 +119,7 @@ class AlertCollector:
     def take(self) -> list[Alert]:
         """Return the alerts so far, and forget them."""
         alerts = self.alerts
+        _recent.extend(alerts)
         self._counts.clear()
         return alerts
 

@@ -11,24 +11,32 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ipytorchseed.inspector.alone import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
 
 
 class _Inspector(ModuleType):
     """A folder of code that is also the function of its name."""
 
-    def __call__(self) -> Inspection:
+    def __call__(self) -> Inspection | Alone:
         """Return what ``%rng`` shows: states, settings and the timeline of runs.
 
-        It is shown as any value is: as a cell's last expression, or by ``display``.
+        It is shown as any value is: as a cell's last expression, or by ``display``. In marimo, and
+        in a script, where it can be printed, it is a widget without a timeline.
 
         Raises:
-            LookupFailure: The extension is not loaded here, or this is no IPython.
+            LookupFailure: The extension is not loaded in the IPython that runs.
         """
         from ipytorchseed.notebook.extension import running
+
+        state = running()
+        if state is None:
+            from ipytorchseed.inspector.alone import Alone
+
+            return Alone(sys._getframe(1).f_globals)  # noqa: SLF001 -- the caller's generators
         from ipytorchseed.notebook.rng_magic import Inspection
 
-        return Inspection(running())
+        return Inspection(state)
 
 
 sys.modules[__name__].__class__ = _Inspector

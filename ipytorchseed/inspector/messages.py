@@ -10,7 +10,6 @@ from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector
 from ipytorchseed.inspector.present import Present
 from ipytorchseed.notebook.lookup import TRACKING_OFF
-from ipytorchseed.notebook.rng_magic import has_torch
 from ipytorchseed.render.inspection import (
     chip_model,
     line_model,
@@ -19,7 +18,7 @@ from ipytorchseed.render.inspection import (
     settings_model,
     why_model,
 )
-from ipytorchseed.render.report import report
+from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session.asking import why

@@ -189,17 +189,17 @@ def unload(shell: InteractiveShell) -> None:
         extension.detach()
 
 
-def running() -> State:
-    """Return the state of the extension in the running shell.
+def running() -> State | None:
+    """Return the state of the extension in the running shell; None where no shell runs.
 
     Raises:
-        LookupFailure: There is no shell, or the extension is not loaded in it.
+        LookupFailure: The extension is not loaded in the shell.
     """
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
-    extension = None if shell is None else _loaded.get(shell)
-    if extension is None:
-        msg = "ipytorchseed is not loaded here; in IPython or Jupyter: %load_ext ipytorchseed"
-        raise LookupFailure(msg)
-    return extension.state
+    if shell is None:
+        return None
+    if shell not in _loaded:
+        raise LookupFailure("ipytorchseed is not loaded here: %load_ext ipytorchseed")
+    return _loaded[shell].state

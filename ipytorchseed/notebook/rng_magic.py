@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
-from ipytorchseed.render.report import report
+from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.render.who import WhoView
@@ -134,11 +133,6 @@ def _look(extension: State, *, everything: bool) -> RngView:
     judged = report() if has_torch() else None
     note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
     return RngView(status, judged, runs, session.kernel, note, everything=everything)
-
-
-def has_torch() -> bool:
-    """Tell whether the user has imported torch: looking does not bring it."""
-    return hasattr(sys.modules.get("torch"), "default_generator")
 
 
 @_rng.command("diff")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
@@ -17,7 +18,7 @@ from ipytorchseed.why.words import many
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ON = "%deterministic on"
+_MAGIC = "%deterministic on"
 _ALL = "%deterministic --all, in a shell ipytorchseed report --all"
 _MARK = {
     Standing.WRONG: "▲",
@@ -44,7 +45,14 @@ def report() -> Report:
     Returns:
         A report that prints itself (80 columns) and shows itself in a notebook.
     """
-    return Report(assess())
+    ipython = sys.modules.get("IPython")
+    shell = ipython is not None and ipython.get_ipython() is not None
+    return Report(assess(), _MAGIC if shell else "with its.deterministic():")
+
+
+def has_torch() -> bool:
+    """Tell whether the user has imported torch: looking does not bring it."""
+    return hasattr(sys.modules.get("torch"), "default_generator")
 
 
 class Report(View):
@@ -52,10 +60,12 @@ class Report(View):
 
     Args:
         assessment: Every flag judged, and the facts of this machine.
+        switch: What sets the settings, as one types it.
     """
 
-    def __init__(self, assessment: Assessment) -> None:
+    def __init__(self, assessment: Assessment, switch: str = _MAGIC) -> None:
         self.assessment = assessment
+        self._switch = switch
 
     @property
     def headline(self) -> str:
@@ -106,7 +116,10 @@ class Report(View):
     @property
     def risks(self) -> list[tuple[str, str, str]]:
         """What is in the way, worst first: what may happen; what to do, told or as a command."""
-        return [(judged.flag.risk, *_remedy(judged)) for judged in self.assessment.problems]
+        return [
+            (judged.flag.risk, *_remedy(judged, self._switch))
+            for judged in self.assessment.problems
+        ]
 
     @property
     def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
@@ -134,11 +147,11 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
     ]
 
 
-def _remedy(judged: Judged) -> tuple[str, str]:
+def _remedy(judged: Judged, switch: str) -> tuple[str, str]:
     """Say what to do about a problem: in words, and as a command."""
     if judged.standing is Standing.LATE:
         return f"to fix it, {judged.flag.mend}", ""
-    return "", _ON
+    return "", switch
 
 
 def _needed(judged: Judged) -> str:

@@ -177,14 +177,19 @@ class Timeline(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
+_NO_LABELS = frozenset({"", "#%%", "# %%"})
+"""Lines that say nothing of a cell: editors divide scripts into cells by them."""
+
+
 def label_of(source: str, width: int | None = None) -> str:
-    """Return a cell's first line that is not blank.
+    """Return a cell's first line that is neither blank nor the mark of a cell.
 
     Args:
         source: The cell's text.
         width: Columns of a terminal that it may take; None for any number.
     """
-    line = next((line.strip() for line in source.splitlines() if line.strip()), "")
+    lines = map(str.strip, source.splitlines())
+    line = next((line for line in lines if line not in _NO_LABELS), "")
     line = visible(line.replace("\t", " "))
     return line if width is None else _fit(line, width).rstrip()
 

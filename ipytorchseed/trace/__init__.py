@@ -20,7 +20,21 @@ class _Trace(ModuleType):
     """A folder of code that is also the function of its name."""
 
     def __call__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> trace:
-        """Record every operation of torch's inside a ``with`` block; see ``tracing.trace``."""
+        """Record every operation of torch's inside a ``with`` block to a file.
+
+        Args:
+            file: Where to. A trace that lies there is replaced, anything else is not. Each of
+                several ranks has a file of its own: ``a.trace`` becomes ``a.rank0.trace``, ...
+            summaries: Whether to keep greatest value, mean and norm of each tensor too, so that
+                ``ipytorchseed trace diff`` can tell rounding from more (``--rtol``).
+
+        Returns:
+            The block; afterwards ``path`` says where the file lies, ``count`` how many operations
+            it holds.
+
+        Raises:
+            TraceError: On entering: it cannot be written there.
+        """
         from ipytorchseed.trace.tracing import trace
 
         return trace(file, summaries=summaries)

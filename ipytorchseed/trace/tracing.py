@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 class trace:  # noqa: N801 -- a context manager, written as the function that it looks like
-    """Record every operation of torch's inside a ``with`` block to a file.
-
-    Args:
-        file: Where to. A trace that lies there is replaced, anything else is not. In a job of
-            several ranks each has a file of its own: ``a.trace`` becomes ``a.rank0.trace``, ...
-        summaries: Whether to keep greatest value, mean and norm of each tensor too, so that
-            ``ipytorchseed trace diff`` can tell rounding from more (``--rtol``).
+    """A block whose operations are recorded: what ``ipytorchseed.trace`` returns.
 
     Attributes:
         path: Where it lies; known once the block has begun.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import ipytorchseed as its
 from tests.browser.conftest import opener
 
 START = "%load_ext ipytorchseed\nimport random, torch, numpy as np\n%seed 42"
@@ -196,3 +197,36 @@ def test_what_the_user_wrote_is_never_html(open_notebook):
     assert inspector.root.locator("img, script, iframe").count() == 0
     assert notebook.page.locator(".its-static").locator("img, script").count() == 0
     assert "taken" not in notebook.page.title()
+
+
+PAGE = """async ([module, style, told]) => {
+  document.documentElement.style.colorScheme = "light";
+  const {default: widget} = await import(URL.createObjectURL(new Blob([module], {type: "text/javascript"})));
+  const root = document.body.attachShadow({mode: "open"});
+  root.innerHTML = "<style></style><div class=dark><div></div></div>";
+  root.querySelector("style").textContent = style;
+  let hear;
+  const model = {
+    get: () => told,
+    on: (event, callback) => { if (event === "msg:custom") hear = callback; },
+    off: () => {},
+    send: ({ask, view}) => hear({...told, rule: "asked again", say: ask === "open" && "alone", view}),
+  };
+  widget.render({model, el: root.querySelector("div > div")});
+}"""
+
+
+def test_without_a_shell_there_is_what_stands_and_a_button_to_look_again(browser, put_back):
+    """In a page as marimo's: a shadow root, below an element that says whether it is dark."""
+    its.seed(42)
+    shown = its.inspector()
+    page = browser.new_page()
+    page.evaluate(PAGE, [shown._esm, shown._css, shown.told])
+    root = page.locator(".its-inspector")
+    assert root.evaluate("it => getComputedStyle(it).colorScheme") == "dark"
+    assert "seed 42" in root.locator(".its-now").inner_text()
+    assert root.get_by_role("button").all_inner_texts() == ["Look again"]
+    root.get_by_role("button").click()
+    root.get_by_text("asked again").wait_for()
+    assert "runs" not in root.inner_text()
+    page.close()

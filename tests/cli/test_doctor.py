@@ -88,15 +88,23 @@ def test_the_ledger_is_told(home):
 
 
 def test_files_that_hide_a_library_are_named(home):
-    """One of Python's, one of ours; others are the user's own business."""
+    """One of Python's, one of ours; others are the user's own business, and so is a clone."""
     for name in ("random.py", "train.py", "numpy.ipynb"):
         (home / "work" / name).touch()
     (home / "work/torch").mkdir()
+    (home / "work/ipytorchseed").mkdir()
+    (home / "work/ipytorchseed/__init__.py").touch()
     found = told(1)
     assert level_of(found, "random.py")[::2] == ("problem", "rename it")
-    assert {each["which"] for each in found["findings"]} & {"train.py", "torch"} == set()
+    assert {each["which"] for each in found["findings"]} & {
+        "train.py",
+        "torch",
+        "ipytorchseed",
+    } == set()
     (home / "work/torch/__init__.py").touch()
     assert level_of(told(1), "torch")[0] == "problem"
+    (home / "work/ipytorchseed.py").touch()
+    assert level_of(told(1), "ipytorchseed.py")[0] == "problem"
 
 
 def test_what_is_missing_or_too_old_is_named(home, monkeypatch):

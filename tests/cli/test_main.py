@@ -41,6 +41,26 @@ def test_the_version_is_told_without_importing_torch():
     assert done.stdout.splitlines()[1:] == [""]
 
 
+@pytest.mark.parametrize("words", [[], ["kernel"], ["ledger"], ["trace"]], ids=" ".join)
+def test_the_list_of_commands_says_each_in_full(words):
+    """No sentence is cut in a terminal of 80 columns."""
+    told = CliRunner().invoke(main, [*words, "--help"], terminal_width=80).output
+    assert "..." not in told.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "x.ipynb", "--seed", "abc"], "'--seed': 'abc' is not a valid integer."),
+        (["check", "x.ipynb", "--runs", "1"], "'--runs': 1 is not in the range x>=2."),
+        (["trace", "diff", "a", "b", "--rtol", "x"], "'--rtol': 'x' is not a valid number."),
+    ],
+)
+def test_what_is_no_number_is_said_to_be_none(words, said):
+    """In the words of the user, not "integer range"."""
+    assert said in CliRunner().invoke(main, words).output
+
+
 def test_the_report_is_printed_by_a_fresh_process():
     """Every flag, in 80 columns, without a colour."""
     done = _shell("report", "--all")

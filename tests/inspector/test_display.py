@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import ipytorchseed as its
 from ipytorchseed.errors import LookupFailure
@@ -67,8 +68,9 @@ def test_every_display_is_of_one_widget(kernel):
     assert kernel.run("%rng").displays[1][VIEW]["model_id"] == before
 
 
-def test_outside_of_a_shell_it_says_what_to_do():
+def test_in_a_shell_that_has_not_loaded_it_it_says_what_to_do(monkeypatch):
     """In one sentence."""
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", InteractiveShell)
     with pytest.raises(LookupFailure, match="%load_ext ipytorchseed"):
         its.inspector()
 

@@ -31,6 +31,14 @@ IDS = {
         {"cellId": "vscode-notebook-cell:/home/me/a%20b.ipynb#W0sZmlsZQ%3D%3D"},
         "vscode-notebook-cell:/home/me/a%20b.ipynb#W0sZmlsZQ%3D%3D",
     ),
+    "VS Code, remote": (
+        {"cellId": "vscode-notebook-cell://ssh-remote%2Bbox/home/me/a.ipynb#W0sdnNjb2Rl"},
+        "vscode-notebook-cell://ssh-remote%2Bbox/home/me/a.ipynb#W0sdnNjb2Rl",
+    ),
+    "Interactive Window": (
+        {"cellId": "vscode-notebook-cell:Interactive-1.interactive#W3sdW50aXRsZWQ%3D"},
+        "x = 1",
+    ),
     "Colab": ({"colab": {"cell_id": "dXq3"}}, "dXq3"),
     "none": ({}, "x = 1"),
     "nothing": ({"cellId": None, "colab": {}}, "x = 1"),

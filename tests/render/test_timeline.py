@@ -115,6 +115,9 @@ def test_moves_between_runs_have_a_line_of_their_own():
 
 
 LABELS = {
+    "# %%\n\n  loss = train()\nloss": "loss = train()",
+    "#%%": "",
+    "# %% Train\nloss": "# %% Train",
     "\n\n  first = 1\nsecond": "first = 1",
     "": "",
     "a\tb": "a b",

@@ -2,7 +2,7 @@
 // not reason. Every text is set as text: nothing that comes from a notebook is parsed as HTML.
 // The types are in model.d.ts.
 
-/** @import {Chip, Child, Cause, Curves, Field, Model, Now, Placed, Props, Ran, Row, Said, Settings, Why, Wish} from "./model" */
+/** @import {Alone, Chip, Child, Cause, Curves, Field, Model, Now, Placed, Props, Ran, Row, Said, Settings, Standing, Why, Wish} from "./model" */
 
 const ROW = 31; // height of a row in pixels, as in the stylesheet
 const AHEAD = 12; // rows drawn above and below what is in sight
@@ -261,6 +261,8 @@ class View {
     this.form = h("form", { class: "its-form", hidden: true });
     this.cards = h("div", { class: "its-now", role: "list", "aria-label": "Where sources stand" });
     this.settings = h("details", { class: "its-settings" });
+    this.alerts = h("div", { hidden: true });
+    this.look = button("Look again", () => model.send({ ask: "open", view: this.token }), { hidden: true });
     this.count = span("its-dim its-count");
     this.head = h("thead");
     this.body = h("tbody");
@@ -278,6 +280,7 @@ class View {
       this.told,
       this.cards,
       this.settings,
+      this.alerts,
       this.filters(),
       this.scroll,
       h("p", { class: "its-legend its-dim" }, legend, span("its-warn", "↯"), " moved between runs"),
@@ -321,7 +324,9 @@ class View {
     });
     this.watch.observe(this.root);
     this.drawWhy(null);
-    this.ask({ ask: "open" });
+    const told = model.get("told"); // where no shell runs: the page may be read without its process
+    if (told) this.alone(told);
+    else this.ask({ ask: "open" });
   }
 
   close() {
@@ -396,6 +401,9 @@ class View {
         break;
       case "back":
         this.ask({ ask: "open" });
+        break;
+      case "alone":
+        this.alone(said);
     }
   }
 
@@ -409,6 +417,21 @@ class View {
     this.drawNow();
     this.drawStatus(now.running);
     this.redraw();
+  }
+
+  /**
+   * Show states, settings and alerts where no runs are told of.
+   * @param {Alone} told
+   */
+  alone({ now, settings, alerts, rule }) {
+    this.root.classList.add("its-alone");
+    this.look.hidden = false;
+    this.drawSettings(settings);
+    this.drawNow(now);
+    fill(this.status, [rule]);
+    this.alerts.hidden = !alerts.length;
+    const list = alerts.map(([alert, instead]) => h("li", null, span("its-warn", "▲ "), `${alert} – ${instead}`));
+    fill(this.alerts, [h("p", null, "Ran in a block that only warns, and may not repeat:"), h("ul", null, ...list)]);
   }
 
   /** @param {Ran} ran */
@@ -469,11 +492,12 @@ class View {
     const opener = (kind = "", text = "") =>
       act(text, (event) => this.openForm(kind, event), { "aria-expanded": "false" });
     const openers = [opener("reseed", "Reseed…"), opener("save", "Save…"), opener("restore", "Restore…")];
-    return h("div", { class: "its-bar" }, span("its-head", "Randomness"), this.status, span("its-buttons", ...openers));
+    return h("div", { class: "its-bar" }, span("its-head", "Randomness"), this.status, span("its-buttons", ...openers, this.look));
   }
 
-  drawNow() {
-    const cards = (this.now?.now ?? []).map((each) => {
+  /** @param {Standing[]} [rows] */
+  drawNow(rows = this.now?.now ?? []) {
+    const cards = rows.map((each) => {
       const title = h("span", { title: each.type || each.name }, each.name);
       const where = each.by ? `${each.where} · ${each.by}` : each.where;
       const lines = [h("p", { class: "its-name" }, title, chip(each.chip)), h("p", { class: "its-dim" }, where)];

@@ -70,6 +70,14 @@ export interface Now {
   settings?: Settings;
 }
 
+/** Where no shell runs: no runs, and nothing to change. */
+export interface Alone {
+  now: Standing[];
+  settings: Settings;
+  alerts: [alert: string, instead: string][];
+  rule: string;
+}
+
 export interface Curves {
   name: string;
   box: [width: number, height: number];
@@ -128,10 +136,12 @@ export type Said = { view?: string | null } & (
   | { say: "confirm"; question: string; wish: Wish }
   | { say: "gone"; text: string }
   | { say: "back" }
+  | ({ say: "alone" } & Alone)
 );
 
 /** anywidget's side of the wire. */
 export interface Model {
+  get(name: "told"): Alone | undefined;
   send(content: unknown): void;
   on(event: string, callback: (content: any) => void): void;
   off(event: string, callback: (content: any) => void): void;

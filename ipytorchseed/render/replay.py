@@ -10,7 +10,7 @@ from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.words import sentence
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.why.case import differ
+from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.words import many
 

@@ -15,7 +15,7 @@ from ipytorchseed.why.words import listed
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 
 _BY_ITSELF = "reseeded by the cell itself"
@@ -65,7 +65,7 @@ def states(run: Run, *, after: bool) -> dict[str, str]:
     return {**sources, **{name: state.digest for name, state in generators.items()}}
 
 
-def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_rng(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -98,7 +98,7 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
 
 
 def _brought_in(
-    case: Case, name: str, before: str, after: str
+    case: Evidence, name: str, before: str, after: str
 ) -> tuple[list[Cause], list[Cleared]]:
     """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
     if name in case.run.generators_after or before == after:
@@ -131,13 +131,13 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
-def _only_imports(case: Case, name: str) -> bool:
+def _only_imports(case: Evidence, name: str) -> bool:
     """Tell whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
     return bool(moved) and all(name in run.imported for run in moved)
 
 
-def _only_passes(case: Case) -> bool:
+def _only_passes(case: Evidence) -> bool:
     """Tell whether both runs drew nothing from torch but what loaders draw to no effect.
 
     Either nothing else of their code can draw, or they drew no more than one pass over each loader
@@ -154,7 +154,7 @@ def _only_passes(case: Case) -> bool:
 
 
 def _reseeded(
-    case: Case, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
+    case: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
 ) -> bool:
     """Tell whether the cell puts the source in a state of its own making.
 
@@ -167,7 +167,7 @@ def _reseeded(
     return any(certain) if case.run.code == case.against.code else all(certain)
 
 
-def _leaves(case: Case, name: str, begin: str | None, end: str | None) -> bool:
+def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bool:
     """Tell whether a run certainly left its source's stream, for one that a seed begins."""
     if end is None or (begin is not None and case.states.draws(begin, end) is not None):
         return False
@@ -180,7 +180,7 @@ def _leaves(case: Case, name: str, begin: str | None, end: str | None) -> bool:
     return was is not None and (was.seed != now.seed or (was.draws or 0) > now.draws)
 
 
-def put_out_of_reach(case: Case) -> bool:
+def put_out_of_reach(case: Evidence) -> bool:
     """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
     sides = [
         (states(run, after=False), states(run, after=True)) for run in (case.against, case.run)
@@ -193,7 +193,7 @@ def put_out_of_reach(case: Case) -> bool:
     )
 
 
-def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_again(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Come back to the sources that were cleared, where nothing else explains the change.
 
     A cell may draw first and reseed then; and what its code hides may draw.
@@ -216,7 +216,7 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     ], []
 
 
-def find_inherited(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_inherited(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name sources that forked workers begin with, where nothing else explains the change.
 
     Their draws move nothing in the kernel.
@@ -238,7 +238,7 @@ def find_inherited(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     return [_cause(case, name, begins[0][name], begins[1][name]) for name in moved], []
 
 
-def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
+def _cause(case: Evidence, name: str, before: str | None, after: str) -> Cause:
     was = None if before is None else case.states.position(name, before)
     now = case.states.position(name, after)
     blame = _blame(case, name)
@@ -264,7 +264,7 @@ def _cause(case: Case, name: str, before: str | None, after: str) -> Cause:
     )
 
 
-def _fix(case: Case, was: Position | None) -> str:
+def _fix(case: Evidence, was: Position | None) -> str:
     """Return the command that puts a source where it stood; a receipt has no states, but seeds."""
     if not case.elsewhere:
         return f"%seed rewind {case.word(case.against)}"
@@ -272,7 +272,7 @@ def _fix(case: Case, was: Position | None) -> str:
     return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
 
 
-def _how_it_moved(case: Case, blame: list[Blame]) -> str:
+def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
     """Say who moved a source, in one go those that did the same; how far is left to figures."""
     if not blame:
         restarted = not case.same_kernel and not case.elsewhere
@@ -321,11 +321,11 @@ def _where(position: object, digest: str) -> str:
     return digest[:8] if not said or said == "seed unknown" else said
 
 
-def _who(case: Case, blame: Blame) -> str:
+def _who(case: Evidence, blame: Blame) -> str:
     return "something between cells" if blame.run is None else case.name(blame.run)
 
 
-def _blame(case: Case, name: str) -> list[Blame]:
+def _blame(case: Evidence, name: str) -> list[Blame]:
     """List the moves that lead from one begin to the other, from the last reseeding on."""
     blame: list[Blame] = []
     for run, begin, end in _moves(case, name)[::-1]:
@@ -352,7 +352,7 @@ def _how_it_came(run: Run | None, name: str) -> str:
     return "started it" if ":" in name else "imported it"
 
 
-def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
+def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]]:
     """List what moved a source, oldest first: a run or something between runs, from, to."""
     moves: list[tuple[Run | None, str | None, str]] = []
     for run in [*case.history, case.run]:
@@ -370,7 +370,7 @@ def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
     return moves
 
 
-def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
+def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
     """Say what a move was, and whether it was a reseeding."""
     draws = case.states.draws(begin, end)
     if draws is not None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
+from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -70,7 +70,7 @@ _BORROWED = {
 """By kind, the part that a value shares with one of another kind, which is the one to name."""
 
 
-def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the values that differ between the begins of the two runs."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -88,7 +88,7 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name inputs of the same content and another form, where no cause is found.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
@@ -119,11 +119,11 @@ def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  
     return causes, []
 
 
-def _is_told(case: Case, part: str) -> bool:
+def _is_told(case: Evidence, part: str) -> bool:
     return part != "order" or case.same_kernel
 
 
-def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
+def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:
     """Yield the runs after which a value had another form than before."""
     known = case.against.reads[name].parts.get(part)
     last = case.against
@@ -141,7 +141,7 @@ def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
             known, last = made.parts.get(part), run
 
 
-def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Come back to inputs that were cleared for what the cell reads or sets of them.
 
     Those of which it reads other parts count where they are its result as well.
@@ -165,7 +165,7 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
 
 
 def _harmless(  # noqa: PLR0911 -- one reason each
-    case: Case, name: str, before: Fingerprint, after: Fingerprint
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     moved = changed_parts(before, after).keys()
@@ -185,7 +185,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
 
 
-def _borrowed(case: Case, value: Fingerprint) -> str:
+def _borrowed(case: Evidence, value: Fingerprint) -> str:
     """Say of which variable the part is in which a value differs, if that one changed."""
     _, owner, reason = _BORROWED[value.kind]
     earlier = case.against.reads
@@ -195,7 +195,7 @@ def _borrowed(case: Case, value: Fingerprint) -> str:
     return ""
 
 
-def _set_anew(case: Case, name: str, value: Fingerprint) -> str:
+def _set_anew(case: Evidence, name: str, value: Fingerprint) -> str:
     """Say that both runs set anew what a name held; nothing where they do not."""
     runs = (case.run, case.against)
     if all(name in run.overwritten for run in runs):
@@ -219,7 +219,7 @@ def _replaced(value: Fingerprint) -> set[str]:
     return {*value.parts} if value.kind in _EMPTIED else set()
 
 
-def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether all that differs is what the cell itself keeps there, run for run.
 
     Attributes that were not there before, and what fitting an estimator sets anew.
@@ -246,7 +246,7 @@ def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
-def _without_effect(case: Case) -> set[str]:
+def _without_effect(case: Evidence) -> set[str]:
     """Name the aspects of modules and tensors that do not bear on what the cell does."""
     return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
 
@@ -255,7 +255,7 @@ _IN_EVERY_PART = frozenset({"index", "dtype"})
 """Aspects on which each part of a value hangs: the index of a data frame."""
 
 
-def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+def _reads_other_parts(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether both runs read parts of a value only, and none of those that differ."""
     wanted = [run.parts.get(name) for run in (case.against, case.run)]
     if None in wanted or not (before.exact and after.exact):
@@ -264,7 +264,7 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
     return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
 
 
-def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
+def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = _shown(case, name) if is_result(name) else _blame(case, name)
     if after.kind == "class" or "code" in changed_parts(before, after):
         message = f"{name} was redefined"
@@ -291,13 +291,13 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     )
 
 
-def _is_reading(case: Case, name: str) -> bool:
+def _is_reading(case: Evidence, name: str) -> bool:
     """Tell whether a value holds what a clock said, or an address, and nothing else."""
     makers = (run for run in reversed(case.history) if name in run.writes)
     return any(name in run.timed for run in itertools.islice(makers, 1))
 
 
-def _blame(case: Case, name: str) -> list[Blame]:
+def _blame(case: Evidence, name: str) -> list[Blame]:
     """List the runs that changed a value, from the last one that made it anew on."""
     blame: list[Blame] = []
     known = case.against.reads[name]
@@ -328,7 +328,7 @@ def _blame(case: Case, name: str) -> list[Blame]:
     return blame
 
 
-def _shown(case: Case, name: str) -> list[Blame]:
+def _shown(case: Evidence, name: str) -> list[Blame]:
     """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
     mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
     number = name.lstrip("_")
@@ -338,7 +338,7 @@ def _shown(case: Case, name: str) -> list[Blame]:
     return [Blame(run, "showed it") for run in mine[-back:][:1]]
 
 
-def _left_out(case: Case, name: str) -> Iterator[Blame]:
+def _left_out(case: Evidence, name: str) -> Iterator[Blame]:
     """Yield the runs that made a value what it was, of cells not run since the restart."""
     if case.same_kernel:
         return

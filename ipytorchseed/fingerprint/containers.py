@@ -122,8 +122,13 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
             return tuple(map(float, items))
         except OverflowError:
             return None
-    numbers = [number(item) for item in items]
-    return tuple(one for each in numbers if each for one in each) if all(numbers) else None
+    found: list[float] = []
+    for item in items:
+        one = number(item)
+        if one is None:
+            return None
+        found += one
+    return tuple(found)
 
 
 def sequence_writer(base: Any) -> Writer:

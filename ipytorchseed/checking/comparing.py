@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ipytorchseed.checking.passes import Pass
     from ipytorchseed.checking.records import Runs
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import States
+    from ipytorchseed.why.evidence import HistoryLookup
     from ipytorchseed.why.explanation import Cause
 
 
@@ -131,11 +131,11 @@ class Pair:
             return None
         return before[0], after[-1]
 
-    def _states(self) -> States:
+    def _states(self) -> HistoryLookup:
         states = self._after.states if self._one_kernel else None
         return EitherStates(self._before.states, self._after.states) if states is None else states
 
-    def _causes(self, against: Run, run: Run, states: States) -> tuple[Cause, ...]:
+    def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
         """Ask ``%why``."""
         since = against if self._one_kernel else None
         history = self._after.before(run, since)
@@ -239,7 +239,7 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
 
-def _moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
+def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
     """Return the sources that the cell itself brought apart.
 
     A source that began in other states and was only drawn from is not this cell's doing: what it
@@ -262,6 +262,6 @@ def _moved_apart(against: Run, run: Run, states: States) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _stand(states: States, name: str, digest: str) -> str:
+def _stand(states: HistoryLookup, name: str, digest: str) -> str:
     place = states.position(name, digest)
     return str(place) if place is not None and place.seed is not None else digest[:8]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.checking.notebook import Notebook
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import States
+    from ipytorchseed.why.evidence import HistoryLookup
 
 
 class Runs:
@@ -33,12 +33,14 @@ class Runs:
         runs: As given.
     """
 
-    def __init__(self, runs: Sequence[Run], find_states: Callable[[], States | None]) -> None:
+    def __init__(
+        self, runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
+    ) -> None:
         self.runs = runs
         self._find_states = find_states
 
     @property
-    def states(self) -> States | None:
+    def states(self) -> HistoryLookup | None:
         """Where the states of this kernel stand."""
         return self._find_states()
 

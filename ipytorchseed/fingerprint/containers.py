@@ -117,10 +117,18 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
     """Return integers and floats as floats, None where there are others, none or too many."""
     if not 0 < len(items) <= SERIES:
         return None
-    if _all_of(float, items):
-        return tuple(items)
-    numbers = [number(item) for item in items]
-    return tuple(one for each in numbers if each for one in each) if all(numbers) else None
+    if _all_of(float, items) or _all_of(int, items):
+        try:
+            return tuple(map(float, items))
+        except OverflowError:
+            return None
+    found: list[float] = []
+    for item in items:
+        one = number(item)
+        if one is None:
+            return None
+        found += one
+    return tuple(found)
 
 
 def sequence_writer(base: Any) -> Writer:

@@ -9,7 +9,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.buttons import press
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.replay import say_outside
-from ipytorchseed.why.case import run_word
+from ipytorchseed.why.evidence import run_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.why.case import run_name, run_word
+from ipytorchseed.why.evidence import run_name, run_word
 
 if TYPE_CHECKING:
     import click

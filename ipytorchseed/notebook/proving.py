@@ -16,7 +16,7 @@ from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.proving import Experiments
 from ipytorchseed.session.trials import Trial, compare, merged
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import (
     CLEARED,
     LIKELY,

@@ -12,7 +12,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.replay import Before
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.render.who import WhoView
 from ipytorchseed.rng.table import locate, sources
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

@@ -12,7 +12,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.seedlog import SeedLog, restored_text
 from ipytorchseed.session import rewind as states_of
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

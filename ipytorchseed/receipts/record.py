@@ -52,11 +52,11 @@ class Receipt(Struct, frozen=True):
     runs: tuple[Run, ...]
     stands: Mapping[str, Stand]
 
-    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return nothing: no run of a receipt is one of this kernel's."""
         return ()
 
-    def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``States``
+    def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return the seed and draws behind a state; None where the receipt does not tell."""
         stand = self.stands.get(digest)
         return None if stand is None else Position(stand.seed, stand.draws)

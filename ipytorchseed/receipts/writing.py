@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.receipts.places import Places
-    from ipytorchseed.why.case import States
+    from ipytorchseed.why.evidence import HistoryLookup
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
 """Numbers of a series, and named parts of a value, that are kept: the first that fits is taken."""
@@ -41,7 +41,10 @@ _ALWAYS_THERE = ("notebook", "kernel", "source")
 
 
 def write(
-    notebook: str, runs: Sequence[Run], find_states: Callable[[], States | None], places: Places
+    notebook: str,
+    runs: Sequence[Run],
+    find_states: Callable[[], HistoryLookup | None],
+    places: Places,
 ) -> bytes:
     """Write runs as a receipt.
 
@@ -108,7 +111,9 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> dict[str, Stand]:
+def _stands(
+    runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
+) -> dict[str, Stand]:
     """Return where the states stand that runs began and ended in, by their digests."""
     moves = [states for run in runs for states in (run.begun, run.ended)]
     named = {digest: name for states in moves for name, digest in states.items()}
@@ -119,7 +124,7 @@ def _stands(runs: Sequence[Run], find_states: Callable[[], States | None]) -> di
     return {digest: stand for digest, stand in found.items() if stand != Stand()}
 
 
-def _stand(name: str, digest: str, states: States | None) -> Stand:
+def _stand(name: str, digest: str, states: HistoryLookup | None) -> Stand:
     if states is None:
         return Stand()
     place = states.position(name, digest) or UNKNOWN

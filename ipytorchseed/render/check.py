@@ -195,13 +195,14 @@ class CheckView(View):
         checked, culprit = self.checked, self.checked.culprit
         first = culprit and {**pick(culprit, "operation", "line", "index"), "inputs_equal": True}
         differences = [pick(each, "what", "name", "detail") for each in checked.differences]
-        return json.dumps({
+        told = {
             "schema": 1,
             **pick(checked, "reproducible", "runs"),
             "differences": differences,
             "first_divergence": first,
             "with_flags": checked.with_flags,
-        })  # fmt: skip
+        }
+        return json.dumps(told)
 
 
 def _name(difference: Difference) -> str:

@@ -13,7 +13,7 @@ from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip
 from ipytorchseed.render.why import own_remedy, suspect
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

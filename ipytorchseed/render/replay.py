@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.words import sentence
 
@@ -68,8 +68,8 @@ class PlanView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        whole = {"no_wrap": True}
-        columns = {"Run": whole, "Cell": whole, "For": {"no_wrap": False}, "Took": whole}
+        whole: dict[str, Any] = {"no_wrap": True}
+        columns = {"Run": whole, "Cell": whole, "For": {"overflow": "fold"}, "Took": whole}
         table = draw_table(self.title, columns, self.rows)
         return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
 

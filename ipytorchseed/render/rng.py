@@ -14,7 +14,7 @@ from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:

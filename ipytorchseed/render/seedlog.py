@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -104,6 +104,7 @@ def _take_rich() -> dict[str, ModuleType]:
     return {name: sys.modules.pop(name) for name in names}
 
 
+@rich_apart()
 def draw_table(
     title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
 ) -> str:
@@ -117,13 +118,6 @@ def draw_table(
     Returns:
         Lines of at most 80 columns, without trailing blanks or a final newline.
     """
-    with rich_apart():
-        return _draw_table(title, columns, rows)
-
-
-def _draw_table(
-    title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
-) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -10,8 +10,8 @@ from msgspec import Struct
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.case import run_name
 from ipytorchseed.why.changes import find_changes, not_compared, write_number
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.view import View
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.words import many, sentence
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
-from ipytorchseed.why.case import run_name, run_word
+from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.unknown import say_unseen
 from ipytorchseed.why.words import sentence

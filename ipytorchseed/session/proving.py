@@ -21,7 +21,7 @@ from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.session.watch import shell_name
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.rng.source import Source
-    from ipytorchseed.why.case import States
+    from ipytorchseed.why.evidence import HistoryLookup
 
 
 _LOOKED_BACK = 200
@@ -109,10 +109,10 @@ class EitherStates:
         each: Where the states of each stand; None where nothing of it is known.
     """
 
-    def __init__(self, *each: States | None) -> None:
+    def __init__(self, *each: HistoryLookup | None) -> None:
         self._each = [states for states in each if states is not None]
 
-    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``States``
+    def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return nothing: no run of a kernel that is gone can be told of."""
         return ()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.why.case import differ
+from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.words import many
 
@@ -177,7 +177,7 @@ def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
         how = "changed"
         if "" not in sizes and sizes[0] != sizes[1]:
             grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
-            how = f"{grew} from {sizes[0]} to {many(int(sizes[1]), 'element')}"
+            how = f"{grew} from {int(sizes[0]):,} to {many(int(sizes[1]), 'element')}"
         yield f"the function's default argument `{name}` {how}"
 
 

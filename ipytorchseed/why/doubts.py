@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.reads.entropy import is_program
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

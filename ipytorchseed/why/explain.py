@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.case import Case, States, run_name, run_word
 from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.remedy import find_remedy, with_fixes
@@ -27,7 +27,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     run: Run,
     against: Run | None,
     history: Sequence[Run],
-    states: States,
+    states: HistoryLookup,
     operations: Sequence[tuple[Run, Operation]] = (),
     present: Present | None = None,
 ) -> Explanation:
@@ -46,7 +46,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if against is None:
         return Explanation(run, None, "first-run", _say_first(run, history))
     changed = find_changes(against, run)
-    case = Case(run, against, history, states, changed, tuple(operations))
+    case = Evidence(run, against, history, states, changed, tuple(operations))
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
@@ -99,7 +99,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     )
 
 
-def _explain_same(case: Case, causes: Sequence[Cause], cleared: Sequence[Cleared]) -> Explanation:
+def _explain_same(
+    case: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
+) -> Explanation:
     """Say that no difference was seen, and of what that is not known."""
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.why.case import run_word
+from ipytorchseed.why.evidence import run_word
 from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.plan import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
     from ipytorchseed.why.explanation import Cause
     from ipytorchseed.why.present import Present
 
 
-def find_remedy(case: Case, causes: Sequence[Cause], present: Present | None) -> Remedy:
+def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
     """Find the way back from where the kernel stands now, not from where the later run began.
 
     Args:
@@ -37,7 +37,7 @@ def find_remedy(case: Case, causes: Sequence[Cause], present: Present | None) ->
     return Remedy((command,), not obstacles, obstacles[0] if obstacles else "")
 
 
-def _obstacle(case: Case, cause: Cause) -> str:
+def _obstacle(case: Evidence, cause: Cause) -> str:
     """Say why running the cell again may differ by this cause again; nothing where it does not."""
     if cause.kind == "operation":
         return f"{cause.name} does not repeat"

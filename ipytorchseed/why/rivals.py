@@ -13,7 +13,7 @@ from ipytorchseed.why.words import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
     from ipytorchseed.why.explanation import Cause, Change
 
 _NOT_ROUNDED = frozenset({"bool", "bytes", "class", "function", "int", "none", "rng", "str"})
@@ -31,7 +31,7 @@ _ROUNDS = frozenset({
 """Settings that decide in which order numbers are added, and so how they are rounded."""
 
 
-def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
     """Clear settings that only round, where more than rounding differs.
 
     They stay where no other cause than settings was found: many steps make much of a little.
@@ -47,7 +47,7 @@ def without_rounding(case: Case, causes: list[Cause]) -> tuple[list[Cause], list
     return [each for each in causes if each.name not in _ROUNDS], cleared
 
 
-def _is_more(case: Case, change: Change) -> bool | None:
+def _is_more(case: Evidence, change: Change) -> bool | None:
     """Tell whether a change is more than rounding; None where that is not known."""
     distance = find_distance(change)
     if distance is not None:
@@ -56,7 +56,7 @@ def _is_more(case: Case, change: Change) -> bool | None:
     return True if value is not None and value.kind in _NOT_ROUNDED else None
 
 
-def with_rivals(case: Case, causes: Sequence[Cause]) -> list[Cause]:
+def with_rivals(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
     """Add to settings of another machine what else may be the cause, and how to tell them apart.
 
     Args:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.case import Case
 from ipytorchseed.why.changes import how_far, write_step
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
@@ -24,7 +24,7 @@ _TOLD = 3
 """Roots of one input that are told."""
 
 
-def with_roots(case: Case, causes: Sequence[Cause]) -> list[Cause]:
+def with_roots(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
     """Add to inputs that were made from something else than before what that was.
 
     Args:
@@ -35,7 +35,7 @@ def with_roots(case: Case, causes: Sequence[Cause]) -> list[Cause]:
     return [_with_root(case, cause, known) if cause.kind == "input" else cause for cause in causes]
 
 
-def _with_root(case: Case, cause: Cause, known: set[tuple[str, str]]) -> Cause:
+def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cause:
     for blame in cause.blame:
         earlier = None if blame.run is None else _earlier(case, blame.run, cause.name)
         if blame.run is None or earlier is None:
@@ -55,7 +55,7 @@ def _with_root(case: Case, cause: Cause, known: set[tuple[str, str]]) -> Cause:
     return cause
 
 
-def _earlier(case: Case, maker: Run, name: str) -> Run | None:
+def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
     """Return the run that made an input as it was before, where only what else it read differs."""
     found = [
         run
@@ -76,17 +76,17 @@ def _comes_before(run: Run, other: Run) -> bool:
     return run.id is not None and other.id is not None and run.id < other.id
 
 
-def _between(case: Case, earlier: Run, maker: Run) -> Case:
+def _between(case: Evidence, earlier: Run, maker: Run) -> Evidence:
     """Return the evidence about two runs of a cell that made an input."""
     history = [
         run
         for run in case.states.latest(case.run)[::-1]
         if not _comes_before(run, earlier) and _comes_before(run, maker)
     ]
-    return Case(maker, earlier, history, case.states)
+    return Evidence(maker, earlier, history, case.states)
 
 
-def _roots(case: Case, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
+def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
     """Find the causes in the cell that made an input, each with the runs to blame."""
     causes = [cause for finder in FINDERS for cause in finder(case)[0]]
     causes += find_libraries(case, True)[0] + find_entropy(case, True)[0]  # noqa: FBT003
@@ -102,7 +102,7 @@ def _roots(case: Case, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple
                 yield cause.message, cause.blame
 
 
-def _steps(case: Case, code: Cause) -> str:
+def _steps(case: Evidence, code: Cause) -> str:
     """Say which numbers an edit changed: ``lr 0.01 → 0.03, ``."""
     said = []
     for name, after in case.run.writes.items():
@@ -114,7 +114,7 @@ def _steps(case: Case, code: Cause) -> str:
     return "".join(said[:_TOLD])
 
 
-def _input(case: Case, cause: Cause) -> str:
+def _input(case: Evidence, cause: Cause) -> str:
     """Say how an input of the maker differs, and who made it so: ``(In[4], edited)``."""
     far = how_far(case.against.reads[cause.name], case.run.reads[cause.name])
     said = f"{cause.name} {far}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _NAMED = 3
 """Variables, and runs that may have changed one, told by name."""
@@ -24,7 +24,7 @@ _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class
 """Kinds of values in which nothing is kept that results hang on."""
 
 
-def find_unknown_outcome(case: Case) -> tuple[Unknown, ...]:
+def find_unknown_outcome(case: Evidence) -> tuple[Unknown, ...]:
     """Find what both runs made or showed, without being able to tell whether it is the same."""
     earlier = case.against.writes
     made = [
@@ -35,7 +35,7 @@ def find_unknown_outcome(case: Case) -> tuple[Unknown, ...]:
     return tuple(map(Unknown, [*made, *not_compared(case.against, case.run)]))
 
 
-def find_unknown_inputs(case: Case) -> tuple[Unknown, ...]:
+def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
     """Find what both runs read, without being able to tell whether it was the same.
 
     Each with the runs between that may have changed it: those that are known to have set it, else
@@ -78,7 +78,7 @@ def say_unseen(against: Run, run: Run) -> str:
     return ", and ".join(said)
 
 
-def say(case: Case, unknown: Sequence[Unknown]) -> str:
+def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause what was not looked at whole, and who may have changed it."""
     names = " and ".join(each.name for each in unknown[:_NAMED])
     if len(unknown) > _NAMED:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.render.timeline import Chip, Field, label_of, timeline, write_lines
-from ipytorchseed.why.case import run_name
+from ipytorchseed.why.evidence import run_name
 from tests.render.hostile import unseen
 
 A, B, C = "aaaa000000000000", "bbbb000000000000", "cccc000000000000"

@@ -18,12 +18,12 @@ from ipytorchseed.why.finders.unseen import find_unseen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
     from ipytorchseed.why.explanation import Cause, Cleared
 
     Found = tuple[list[Cause], list[Cleared]]
 
-FINDERS: tuple[Callable[[Case], Found], ...] = (
+FINDERS: tuple[Callable[[Evidence], Found], ...] = (
     find_code,
     find_inputs,
     find_names,
@@ -33,7 +33,7 @@ FINDERS: tuple[Callable[[Case], Found], ...] = (
 )
 """Finders of recorded differences: what certainly acts on results before a source that moved."""
 
-LAST_RESORT: tuple[Callable[[Case, bool], Found], ...] = (
+LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_operations,
     find_cleared_inputs,
     find_forms,

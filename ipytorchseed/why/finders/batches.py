@@ -10,13 +10,13 @@ from ipytorchseed.why.changes import ROUNDING, changed_parts, find_distance
 
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _NAMED = re.compile(r"batch|(?:\b|_)bs(?:\b|_)", re.IGNORECASE)
 """Names of numbers that are the size of a batch."""
 
 
-def say_batch_size(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> str:
+def say_batch_size(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
     """Say that a value differs in the size of a batch, if results differ in rounding only.
 
     Returns:

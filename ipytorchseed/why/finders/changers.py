@@ -6,8 +6,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, say_parts
+from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 REDEFINED = "redefined it"
 """Said of a run that defined a class or function anew."""
@@ -23,7 +23,7 @@ REDEFINED = "redefined it"
 NOT_RUN = "was not run since the restart"
 
 
-def find_changers(case: Case, name: str) -> list[Blame]:
+def find_changers(case: Evidence, name: str) -> list[Blame]:
     """List the runs that changed a value, from the last one that made it anew on."""
     blame: list[Blame] = []
     known = case.against.reads[name]
@@ -54,7 +54,7 @@ def find_changers(case: Case, name: str) -> list[Blame]:
     return blame
 
 
-def find_shower(case: Case, name: str) -> list[Blame]:
+def find_shower(case: Evidence, name: str) -> list[Blame]:
     """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
     mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
     number = name.lstrip("_")
@@ -64,14 +64,14 @@ def find_shower(case: Case, name: str) -> list[Blame]:
     return [Blame(run, "showed it") for run in mine[-back:][:1]]
 
 
-def find_module_writers(case: Case, name: str) -> list[Blame]:
+def find_module_writers(case: Evidence, name: str) -> list[Blame]:
     """Find the run that wrote the file of the module of which the name is."""
     file = f"{name.rpartition('.')[0].replace('.', '/')}.py"
     wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
 
-def find_left_out(case: Case, name: str) -> Iterator[Blame]:
+def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
     """Yield the runs that made a value what it was, of cells not run since the restart."""
     if case.same_kernel:
         return

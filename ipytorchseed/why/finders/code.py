@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.explanation import Cause, Cleared
 
 if TYPE_CHECKING:
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 
-def find_code(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_code(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Compare the text of the two runs, without comments and layout."""
     run, against = case.run, case.against
     if case.two_cells:

@@ -9,7 +9,7 @@ from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
 if TYPE_CHECKING:
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 
@@ -23,7 +23,7 @@ _FIX = {
 }
 
 
-def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name what the cell asks, where that can account for the change.
 
     Args:
@@ -60,7 +60,7 @@ def find_entropy(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def _is_a_number(case: Case) -> bool:
+def _is_a_number(case: Evidence) -> bool:
     """Tell whether all that is known to differ are numbers, which have no order."""
     named = [change.name for change in case.changed if change.what == "variable"]
     kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 
 _TICK = 0.01
@@ -22,7 +22,7 @@ FOLDER = "folder"
 """The setting that tells the working folder."""
 
 
-def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_files(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Compare the files that both runs read."""
     causes: list[Cause] = []
     earlier = {file.path: file for file in case.against.files}
@@ -43,7 +43,7 @@ def find_files(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return [*causes, *_modules(case)], []
 
 
-def _writer(case: Case, file: FileRead) -> tuple[Blame, ...]:
+def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
     heard = [Blame(run, "wrote it") for run in case.history if file.path in run.wrote]
     if file.is_folder:
@@ -59,7 +59,7 @@ def _writer(case: Case, file: FileRead) -> tuple[Blame, ...]:
     return (*(heard or ran)[-1:],)
 
 
-def _modules(case: Case) -> Iterator[Cause]:
+def _modules(case: Evidence) -> Iterator[Cause]:
     """Name the modules that both runs were the first to import, from files of other content."""
     for name, after in case.run.loaded.items():
         before = case.against.loaded.get(name)
@@ -81,7 +81,7 @@ def _how(before: FileRead, after: FileRead) -> str:
     return f"{after.path} has other content than before ({size})"
 
 
-def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
+def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
     """Name files that have the same name in the folder that is the working folder now."""
     earlier = {file.path for file in case.against.files}
     blame: tuple[Blame, ...] = ()
@@ -99,7 +99,7 @@ def _elsewhere(case: Case, before: str, after: str) -> list[Cause]:
     return causes
 
 
-def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_other_files(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name the files that only one of the runs read, and the folders of other content.
 
     A file that came or went says what a changed path, or a changed list of paths, does not. What a
@@ -135,13 +135,13 @@ def find_other_files(case: Case, others: bool) -> tuple[list[Cause], list[Cleare
     return sure, [Cleared("file", path, "other causes account for it") for path in unsure]
 
 
-def _other(case: Case, file: FileRead, how: str) -> Cause:
+def _other(case: Evidence, file: FileRead, how: str) -> Cause:
     """Name a file that only one of the runs read."""
     blame = _writer(case, file)
     return Cause("file", file.path, f"{file.path} {how}{case.doings(blame)}", blame=blame)
 
 
-def _listing(case: Case, before: FileRead, after: FileRead) -> Cause:
+def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
     """Name a folder that both runs listed, with other files in it."""
     blame = _writer(case, after)
     what = "holds other files than before"

@@ -9,7 +9,7 @@ from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause, states
 
 if TYPE_CHECKING:
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 
 _BY_ITSELF = "reseeded by the cell itself"
@@ -35,7 +35,7 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
-def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_rng(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -68,7 +68,7 @@ def find_rng(case: Case) -> tuple[list[Cause], list[Cleared]]:
 
 
 def _brought_in(
-    case: Case, name: str, before: str, after: str
+    case: Evidence, name: str, before: str, after: str
 ) -> tuple[list[Cause], list[Cleared]]:
     """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
     if name in case.run.generators_after or before == after:
@@ -94,13 +94,13 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
-def _only_imports(case: Case, name: str) -> bool:
+def _only_imports(case: Evidence, name: str) -> bool:
     """Tell whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
     return bool(moved) and all(name in run.imported for run in moved)
 
 
-def _only_passes(case: Case) -> bool:
+def _only_passes(case: Evidence) -> bool:
     """Tell whether both runs drew nothing from torch but what loaders draw to no effect.
 
     Either nothing else of their code can draw, or they drew no more than one pass over each loader
@@ -117,7 +117,7 @@ def _only_passes(case: Case) -> bool:
 
 
 def _reseeded(
-    case: Case, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
+    case: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
 ) -> str:
     """Say that the cell puts the source in a state of its own making; nothing where it does not.
 
@@ -132,7 +132,7 @@ def _reseeded(
     return _BY_ITSELF if found else ""
 
 
-def _leaves(case: Case, name: str, begin: str | None, end: str | None) -> bool:
+def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bool:
     """Tell whether a run certainly left its source's stream, for one that a seed begins."""
     if end is None or (begin is not None and case.states.draws(begin, end) is not None):
         return False
@@ -145,7 +145,7 @@ def _leaves(case: Case, name: str, begin: str | None, end: str | None) -> bool:
     return was is not None and (was.seed != now.seed or (was.draws or 0) > now.draws)
 
 
-def put_out_of_reach(case: Case) -> bool:
+def put_out_of_reach(case: Evidence) -> bool:
     """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
     sides = [
         (states(run, after=False), states(run, after=True)) for run in (case.against, case.run)
@@ -158,7 +158,7 @@ def put_out_of_reach(case: Case) -> bool:
     )
 
 
-def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_again(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Come back to the sources that were cleared, where nothing else explains the change.
 
     A cell may draw first and reseed then; and what its code hides may draw.
@@ -181,7 +181,7 @@ def find_cleared_again(case: Case, others: bool) -> tuple[list[Cause], list[Clea
     ], []
 
 
-def find_inherited(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_inherited(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name sources that forked workers begin with, where nothing else explains the change.
 
     Their draws move nothing in the kernel.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.why.case import differ
 from ipytorchseed.why.changes import changed_parts, how_far
+from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 from ipytorchseed.why.finders.changers import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -75,7 +75,7 @@ _BORROWED = {
 """By kind, the part that a value shares with one of another kind, which is the one to name."""
 
 
-def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the values that differ between the begins of the two runs."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -96,7 +96,7 @@ def find_inputs(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name inputs of the same content and another form, where no cause is found.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
@@ -127,11 +127,11 @@ def find_forms(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  
     return causes, []
 
 
-def _is_told(case: Case, part: str) -> bool:
+def _is_told(case: Evidence, part: str) -> bool:
     return part != "order" or case.same_kernel
 
 
-def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
+def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:
     """Yield the runs after which a value had another form than before."""
     known = case.against.reads[name].parts.get(part)
     last = case.against
@@ -149,7 +149,7 @@ def _changed_form(case: Case, name: str, part: str) -> Iterator[Run]:
             known, last = made.parts.get(part), run
 
 
-def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Come back to inputs that were cleared for what the cell reads or sets of them.
 
     Those of which it reads other parts count where they are its result as well.
@@ -173,7 +173,7 @@ def find_cleared_inputs(case: Case, others: bool) -> tuple[list[Cause], list[Cle
 
 
 def _harmless(  # noqa: PLR0911 -- one reason each
-    case: Case, name: str, before: Fingerprint, after: Fingerprint
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
     moved = changed_parts(before, after).keys() or {"content"}
@@ -193,7 +193,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
 
 
-def _borrowed(case: Case, value: Fingerprint) -> str:
+def _borrowed(case: Evidence, value: Fingerprint) -> str:
     """Say of which variable the part is in which a value differs, if that one changed."""
     _, owner, reason = _BORROWED[value.kind]
     earlier = case.against.reads
@@ -203,7 +203,7 @@ def _borrowed(case: Case, value: Fingerprint) -> str:
     return ""
 
 
-def _set_anew(case: Case, name: str, value: Fingerprint) -> str:
+def _set_anew(case: Evidence, name: str, value: Fingerprint) -> str:
     """Say that both runs set anew what a name held; nothing where they do not."""
     runs = (case.run, case.against)
     if all(name in run.overwritten for run in runs):
@@ -227,7 +227,7 @@ def _replaced(value: Fingerprint) -> set[str]:
     return {*value.parts} if value.kind in _EMPTIED else set()
 
 
-def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether all that differs is what the cell itself keeps there, run for run.
 
     Attributes that were not there before, and what fitting an estimator sets anew.
@@ -254,7 +254,7 @@ def _is_filled_in(case: Case, name: str, before: Fingerprint, after: Fingerprint
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
-def _without_effect(case: Case) -> set[str]:
+def _without_effect(case: Evidence) -> set[str]:
     """Name the aspects of modules and tensors that do not bear on what the cell does."""
     return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
 
@@ -263,7 +263,7 @@ _IN_EVERY_PART = frozenset({"index", "dtype"})
 """Aspects on which each part of a value hangs: the index of a data frame."""
 
 
-def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+def _reads_other_parts(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether both runs read parts of a value only, and none of those that differ."""
     wanted = [run.parts.get(name) for run in (case.against, case.run)]
     if None in wanted or not (before.exact and after.exact):
@@ -272,7 +272,7 @@ def _reads_other_parts(case: Case, name: str, before: Fingerprint, after: Finger
     return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
 
 
-def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
+def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):
@@ -301,7 +301,7 @@ def _cause(case: Case, name: str, before: Fingerprint, after: Fingerprint) -> Ca
     )
 
 
-def _is_reading(case: Case, name: str) -> bool:
+def _is_reading(case: Evidence, name: str) -> bool:
     """Tell whether a value holds what a clock said, or an address, and nothing else."""
     makers = (run for run in reversed(case.history) if name in run.writes)
     return any(name in run.timed for run in itertools.islice(makers, 1))

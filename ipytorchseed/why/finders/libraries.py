@@ -9,12 +9,12 @@ from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, RIGHTS,
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 
 
-def find_libraries(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
 
     Args:
@@ -40,13 +40,13 @@ def find_libraries(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     return causes, cleared
 
 
-def _shows_other_text(case: Case) -> bool:
+def _shows_other_text(case: Evidence) -> bool:
     """Tell whether something that is text, or is shown, differs."""
     texts = {name for name, value in case.run.writes.items() if value.kind in ("str", "text")}
     return any(change.what != "variable" or change.name in texts for change in case.changed)
 
 
-def _cause(case: Case, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
+def _cause(case: Evidence, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, setting.name)
     message = f"{setting.name}: {_step(before, after)}"
     message += case.doings(blame)
@@ -63,7 +63,7 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     return ", ".join(said) + (f" and {len(moved) - _TOLD} more" if len(moved) > _TOLD else "")
 
 
-def _blame(case: Case, name: str) -> tuple[Blame, ...]:
+def _blame(case: Evidence, name: str) -> tuple[Blame, ...]:
     """Find the run that changed a setting, between two that have it on record."""
     wanted = case.run.settings[name]
     known = [run for run in [*case.history, case.run] if name in run.settings]

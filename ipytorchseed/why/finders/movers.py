@@ -14,7 +14,7 @@ from ipytorchseed.why.words import listed
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
@@ -41,7 +41,7 @@ def states(run: Run, *, after: bool) -> dict[str, str]:
     return {**sources, **{name: state.digest for name, state in generators.items()}}
 
 
-def rng_cause(case: Case, name: str, before: str | None, after: str) -> Cause:
+def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Cause:
     """Name a source or generator that began in another state, and who moved it there.
 
     Args:
@@ -75,7 +75,7 @@ def rng_cause(case: Case, name: str, before: str | None, after: str) -> Cause:
     )
 
 
-def _fix(case: Case, was: Position | None) -> str:
+def _fix(case: Evidence, was: Position | None) -> str:
     """Return the command that puts a source where it stood; a receipt has no states, but seeds."""
     if not case.elsewhere:
         return f"%seed rewind {case.word(case.against)}"
@@ -83,7 +83,7 @@ def _fix(case: Case, was: Position | None) -> str:
     return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
 
 
-def _how_it_moved(case: Case, blame: list[Blame]) -> str:
+def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
     """Say who moved a source, in one go those that did the same; how far is left to figures."""
     if not blame:
         restarted = not case.same_kernel and not case.elsewhere
@@ -132,11 +132,11 @@ def _where(position: object, digest: str) -> str:
     return digest[:8] if not said or said == "seed unknown" else said
 
 
-def _who(case: Case, blame: Blame) -> str:
+def _who(case: Evidence, blame: Blame) -> str:
     return "something between cells" if blame.run is None else case.name(blame.run)
 
 
-def _blame(case: Case, name: str) -> list[Blame]:
+def _blame(case: Evidence, name: str) -> list[Blame]:
     """List the moves that lead from one begin to the other, from the last reseeding on."""
     blame: list[Blame] = []
     for run, begin, end in _moves(case, name)[::-1]:
@@ -163,7 +163,7 @@ def _how_it_came(run: Run | None, name: str) -> str:
     return "started it" if ":" in name else "imported it"
 
 
-def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
+def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]]:
     """List what moved a source, oldest first: a run or something between runs, from, to."""
     moves: list[tuple[Run | None, str | None, str]] = []
     for run in [*case.history, case.run]:
@@ -181,7 +181,7 @@ def _moves(case: Case, name: str) -> list[tuple[Run | None, str | None, str]]:
     return moves
 
 
-def _move(case: Case, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
+def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
     """Say what a move was, and whether it was a reseeding."""
     draws = case.states.draws(begin, end)
     if draws is not None:

@@ -10,12 +10,12 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _RESET = re.compile(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
 
 
-def find_names(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_names(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the names that one of the runs found and the other did not."""
     run, against = case.run, case.against
     new = [name for name in run.reads if name in against.missing and name not in run.writes]
@@ -24,7 +24,7 @@ def find_names(case: Case) -> tuple[list[Cause], list[Cleared]]:
     return [*causes, *_replaced(case)], []
 
 
-def _replaced(case: Case) -> list[Cause]:
+def _replaced(case: Evidence) -> list[Cause]:
     """Find functions of packages that the user put other ones in place of, or put back."""
     found = []
     for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
@@ -39,7 +39,7 @@ def _replaced(case: Case) -> list[Cause]:
     return found
 
 
-def find_own_names(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_own_names(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name what was not there before and the cell sets too, where nothing else is a cause.
 
     Args:
@@ -53,7 +53,7 @@ def find_own_names(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]
     return [_new(case, name) for name in own], []
 
 
-def _new(case: Case, name: str) -> Cause:
+def _new(case: Evidence, name: str) -> Cause:
     value = case.run.reads[name]
     was = "was Python's own" if hasattr(builtins, name) else "did not exist"
     makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
@@ -62,7 +62,7 @@ def _new(case: Case, name: str) -> Cause:
     return Cause("input", name, message, fix=f"del {name}", blame=blame, prevents=True)
 
 
-def _gone(case: Case, name: str) -> Cause:
+def _gone(case: Evidence, name: str) -> Cause:
     value = case.against.reads[name]
     now = "is Python's own again" if hasattr(builtins, name) else "does not exist any more"
     blame: tuple[Blame, ...] = ()

@@ -9,13 +9,13 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _STRICT = re.compile(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 """The first line of a cell that ran under deterministic flags."""
 
 
-def find_operations(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_operations(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name operations that were seen not to repeat in this cell.
 
     Args:
@@ -39,7 +39,7 @@ def find_operations(case: Case, others: bool) -> tuple[list[Cause], list[Cleared
     return [*causes.values()], [each for each in cleared.values() if each.name not in causes]
 
 
-def _cause(case: Case, run: Run, seen: Operation) -> Cause:
+def _cause(case: Evidence, run: Run, seen: Operation) -> Cause:
     where = "" if seen.line is None else f" on line {seen.line}"
     if seen.backward and seen.line is not None:
         where = f", in the backward pass of line {seen.line},"

@@ -17,7 +17,7 @@ from ipytorchseed.why.finders.files import FOLDER
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 """Environment variables that are on record of every run."""
@@ -68,7 +68,7 @@ _STATEMENTS = {
 }
 
 
-def find_settings(case: Case) -> tuple[list[Cause], list[Cleared]]:
+def find_settings(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the settings that differ and can act on what the cell did."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
@@ -108,7 +108,7 @@ def _only_learned(name: str, before: object) -> bool:
     return name in _FACTS and before is None
 
 
-def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
+def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FOLLOWS.get(name)
     if is_secret(name) or (name.isupper() and name in case.run.source):
@@ -142,12 +142,12 @@ def _harmless(case: Case, name: str, moved: set[str]) -> str:  # noqa: C901, PLR
     return ""
 
 
-def _same_threads(case: Case) -> bool:
+def _same_threads(case: Evidence) -> bool:
     counts = [run.settings.get("torch.num_threads") for run in (case.against, case.run)]
     return counts[0] is not None and counts[0] == counts[1]
 
 
-def _compiles(case: Case) -> bool:
+def _compiles(case: Evidence) -> bool:
     """Tell whether either run compiled something, or called what was, as far as is seen."""
     runs = (case.run, case.against)
     read = [value.summary for run in runs for value in run.reads.values()]
@@ -156,13 +156,13 @@ def _compiles(case: Case) -> bool:
     )
 
 
-def _has_other_numbers(case: Case) -> bool:
+def _has_other_numbers(case: Evidence) -> bool:
     """Tell whether results differ in numbers, and in nothing else that may come of gradients."""
     numbers = [change for change in case.changed if change.before or change.after]
     return bool(numbers) and all(change.before != change.after for change in numbers)
 
 
-def _only_integers(case: Case) -> bool:
+def _only_integers(case: Evidence) -> bool:
     """Tell whether no run read, made or computed anything but whole numbers, as far as is seen."""
     tree = parse_text(case.run.source)
     values = [
@@ -194,13 +194,13 @@ def _may_make_floats(node: ast.AST) -> bool:
     return isinstance(node, ast.Div)
 
 
-def _hangs_on_hashes(case: Case) -> bool:
+def _hangs_on_hashes(case: Evidence) -> bool:
     return (
         "hash" in case.run.nondeterministic_calls or "hash" in case.against.nondeterministic_calls
     )
 
 
-def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
+def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, name) if kind != "environment" else _setting(case, name)
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
     if case.elsewhere and is_secret(name):
@@ -217,7 +217,7 @@ def _cause(case: Case, kind: str, name: str, before: Any, after: Any) -> Cause: 
     )
 
 
-def _step(case: Case, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     """Say from what to what a setting changed; of what has several facts, those that differ."""
     facts = [str(each).split(", ") for each in (before, after)]
     if len(facts[0]) == len(facts[1]):
@@ -228,7 +228,7 @@ def _step(case: Case, what: str, before: Any, after: Any) -> str:  # noqa: ANN40
     return f"{what} was {before}, now it is {after}"
 
 
-def _setting(case: Case, name: str) -> list[Blame]:
+def _setting(case: Evidence, name: str) -> list[Blame]:
     """Find the run whose text sets an environment variable, by the name of it."""
     if name in _WATCHED or not case.same_kernel:
         return []
@@ -241,7 +241,7 @@ def _setting(case: Case, name: str) -> list[Blame]:
     return [Blame(run, f"set it to {case.run.settings.get(name)}") for run in found[-1:]]
 
 
-def _blame(case: Case, name: str) -> list[Blame]:
+def _blame(case: Evidence, name: str) -> list[Blame]:
     """Find the run during which a flag changed: the one before the first that began with it."""
     wanted = case.run.settings[name]
     culprit: Run | None = None

@@ -10,12 +10,12 @@ from ipytorchseed.why.unknown import unseen_inputs
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.case import Case
+    from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 
 
-def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_unseen(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Name inputs whose content cannot be seen, and who used them, where nothing else is a cause.
 
     Args:
@@ -37,6 +37,6 @@ def find_unseen(case: Case, others: bool) -> tuple[list[Cause], list[Cleared]]: 
     return causes, []
 
 
-def _may_have_changed(case: Case, run: Run, name: str) -> bool:
+def _may_have_changed(case: Evidence, run: Run, name: str) -> bool:
     """Tell whether a run may have changed, for the later run, what a name holds."""
     return run.kernel == case.run.kernel and (name in run.reads or name in run.writes)

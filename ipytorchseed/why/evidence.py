@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Blame, Change
 
 
-class States(Protocol):
+class HistoryLookup(Protocol):
     """Knows what the records of other runs tell: where states stand, and who made a value."""
 
     def latest(self, run: Run) -> Sequence[Run]:
@@ -36,7 +36,7 @@ class States(Protocol):
         """Tell whether draws may lead from one state to the other."""
 
 
-class Case(Struct, frozen=True):
+class Evidence(Struct, frozen=True):
     """Everything that finders look at.
 
     Attributes:
@@ -52,7 +52,7 @@ class Case(Struct, frozen=True):
     run: Run
     against: Run
     history: Sequence[Run]
-    states: States
+    states: HistoryLookup
     changed: tuple[Change, ...] = ()
     operations: tuple[tuple[Run, Operation], ...] = ()
 

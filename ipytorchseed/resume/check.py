@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
@@ -76,7 +77,7 @@ def check_resume(
         reached = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
         sandbox = sandbox_of(names, reached, SHELLS)
         sandbox.leave()
-        stack.callback(sandbox.put_back)
+        stack.callback(held_interrupts()(sandbox.put_back))
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-NAME = "_function_under_study"
-"""The name."""
+NAME = "_function_that_is_called"
+"""The name, which goes with the last call."""
 
 SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
 """What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""

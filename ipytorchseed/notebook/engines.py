@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Cores = tuple[str, tuple[int, ...]]
 
-_CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
+_CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
 """Variables by which the user has chosen how many threads an engine has."""
 
 
@@ -237,6 +237,10 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     cores = _cores()
     if not _CHOSEN & os.environ.keys():
         threads = max(1, min(threads, len(cores[1]) // sharing[cores]))
+        with suppress(ImportError):  # it comes with scikit-learn; torch has threads of its own
+            from threadpoolctl import threadpool_limits
+
+            guest.enter_context(threadpool_limits(threads, user_api="blas"))
     guest.body.prepare = partial(_prepare, {**flags, "torch.num_threads": threads}, folder)
     return threads
 

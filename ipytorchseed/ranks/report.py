@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec.structs import asdict
 
 from ipytorchseed.ranks.causes import describe, list_ranks
 from ipytorchseed.render.html import fill
@@ -175,12 +176,12 @@ class RanksView(View):
             "headline": self.headline,
             "findings": [_as_json(each) for each in self.findings],
             "rows": [
-                {**msgspec.structs.asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
+                {**asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
                 for each in self.rows
             ],
             "notes": self.notes,
         }
-        return msgspec.json.encode(told).decode()
+        return json.dumps(told)
 
 
 def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
@@ -188,6 +189,6 @@ def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _as_json(finding: Finding) -> dict[str, object]:
-    told, site = msgspec.structs.asdict(finding), finding.site
+    told, site = asdict(finding), finding.site
     del told["site"]
     return told | {"by": site and {"what": describe(site), "file": site.file, "line": site.line}}

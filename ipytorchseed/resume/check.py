@@ -10,19 +10,26 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
-from ipytorchseed.resume.outside import Outside
 from ipytorchseed.resume.report import ResumeReport
 from ipytorchseed.resume.watching import follow
 from ipytorchseed.rng.table import forgetting
 from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
+from ipytorchseed.session.repeating import sandbox_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ipytorchseed.resume.watching import Course
+
+_IN_DEPENDENCIES = 1.0
+"""Seconds to find what the training reads."""
 
 _ELSEWHERE = 2_463_534_242
 """The seed of what a new process would find anywhere: any that nobody else uses."""
@@ -65,17 +72,21 @@ def check_resume(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
         stack.enter_context(forgetting())
-        outside = Outside(train)
-        stack.callback(outside.put_back)
+        names = stack.enter_context(called_by_name(train))
+        code = effects_of_cell(f"{NAME}()", str)
+        reached = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
+        sandbox = sandbox_of(names, reached, SHELLS)
+        sandbox.leave()
+        stack.callback(held_interrupts()(sandbox.put_back))
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None
         ) -> tuple[Course, Any]:
-            outside.put_back()
+            sandbox.enter()
             if held is not None:
                 seed_all(_ELSEWHERE)
             state = Checkpoint(folder / name, held)
-            return follow(train, state, count), state.to_save()
+            return follow(names[NAME], state, count), state.to_save()
 
         for name in ("whole", "halves"):
             (folder / name).mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -80,7 +81,7 @@ class ResumeReport(View):
             "first_difference": self.first,
             "notes": self.notes,
         }
-        return msgspec.json.encode(told).decode()
+        return json.dumps(msgspec.to_builtins(told))
 
 
 def sentence(finding: Finding) -> str:

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from ipytorchseed.errors import LookupFailure
@@ -75,6 +76,11 @@ class Paired(Struct, frozen=True):
     difference: float
     interval: tuple[float, float] | None
     p: float | None
+
+
+def as_plain(found: object) -> Any:  # noqa: ANN401 -- dictionaries
+    """Return statistics as JSON has them: null for what is beyond the largest float."""
+    return msgspec.json.decode(msgspec.json.encode(found))
 
 
 def summarize(values: Sequence[float]) -> Summary | None:

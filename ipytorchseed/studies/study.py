@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.strips import BARS, draw_bars, strip_svg
@@ -13,7 +12,7 @@ from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned
 from ipytorchseed.render.view import View
 from ipytorchseed.studies.record import SHOWN, listed
-from ipytorchseed.studies.statistics import LEVEL, Summary, summarize
+from ipytorchseed.studies.statistics import LEVEL, Summary, as_plain, summarize
 from ipytorchseed.studies.versus import Versus
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ class Study(View):
         """Write it as one line of JSON."""
         record = self.record
         unknown = dict.fromkeys(Summary.__struct_fields__)
-        summaries = {name: msgspec.structs.asdict(found) for name, found in self.summaries.items()}
+        summaries = as_plain(self.summaries)
         told = {
             "schema": 1,
             "seeds": record.seeds,
@@ -144,7 +143,7 @@ class Study(View):
             "notes": record.notes,
             "versus": None if self.compared is None else self.compared.as_json(),
         }
-        return msgspec.json.encode(told).decode()  # null for what is beyond the largest float
+        return json.dumps(told)
 
     def _varying(self) -> list[str]:
         return [name for name, found in self.summaries.items() if found.least < found.most]

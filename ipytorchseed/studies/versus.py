@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
-
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import wrap
 from ipytorchseed.render.values import aligned
 from ipytorchseed.render.view import View
 from ipytorchseed.studies.record import listed
-from ipytorchseed.studies.statistics import FEWEST, LEVEL, Paired, compare_pairs
+from ipytorchseed.studies.statistics import FEWEST, LEVEL, Paired, as_plain, compare_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +76,7 @@ class Versus(View):
     def as_json(self) -> dict[str, object]:
         """Return it as plain values."""
         numbers = [
-            {"name": name, **asdict(paired), "verdict": _verdict(paired)}
+            {"name": name, **as_plain(paired), "verdict": _verdict(paired)}
             for name, paired in self.pairs.items()
         ]
         return {"name": self.name, "numbers": numbers}

@@ -124,19 +124,22 @@ def test_engines_share_the_cores_of_a_machine(kernel, client):
     kernel.run("torch.set_num_threads(3)")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     share = max(1, min(8, cores // len(client.ids)))
-    study = "%%seeds 4 --engines --json\ntorch.get_num_threads()"
+    blas = "max(it['num_threads'] for it in threadpool_info() if it['user_api'] == 'blas')"
+    asked = f"{{'torch': torch.get_num_threads(), 'blas': {blas}}}"
+    study = f"%%seeds 4 --engines --json\nfrom threadpoolctl import threadpool_info\n{asked}"
+    kernel.run("%px from threadpoolctl import threadpool_limits; threadpool_limits(8)")
     values, notes = numbers(kernel.run(study))
-    assert values["result"] == [share] * 4
+    assert values == {"torch": [share] * 4, "blas": [share] * 4}
     each = f"{len(client.ids)} engines on one machine: {share} thread{'s' * (share > 1)} each, and"
     said = f"{each} 3 in this kernel: the last digits may differ from a study here."
     assert notes == [said] * (share != 3)
-    chosen = study.replace("\n", "\ntorch.set_num_threads(5)\n")
-    assert numbers(kernel.run(chosen))[0]["result"] == [5] * 4
+    chosen = study.replace("\n", "\ntorch.set_num_threads(5)\n", 1)
+    assert numbers(kernel.run(chosen))[0]["torch"] == [5] * 4
     kernel.run("%px os.environ['OMP_NUM_THREADS'] = omp; del omp")
-    assert numbers(kernel.run(study))[0]["result"] == [8] * 4
+    assert numbers(kernel.run(study))[0] == {"torch": [8] * 4, "blas": [8] * 4}
     kernel.run("threads = rc[:].apply_sync(torch.get_num_threads)\ntorch.set_num_threads(1)")
     assert kernel.value("threads") == [8] * len(client.ids)
-    kernel.run("%px torch.set_num_threads(1); del torch\ndel threads")
+    kernel.run("%px torch.set_num_threads(1); threadpool_limits(1); del torch\ndel threads")
 
 
 def test_what_px_made_is_found_there(kernel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from functools import partial
 
 import pytest
@@ -120,6 +121,26 @@ def test_objects_outside_begin_each_run_where_they_stood():
     assert before[1] == after[1]
 
 
+def test_whatever_is_outside_begins_each_run_where_it_stood():
+    """Not only what has a state of torch's: here an iterator, and a list of what was seen."""
+    calls, seen = iter(range(100)), []
+
+    def train(state, steps):
+        torch.manual_seed(0)
+        model = nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state["model"] = model
+        for _ in range(steps):
+            optimizer.zero_grad()
+            seen.append(next(calls))
+            model(torch.full((1, 1), float(len(seen)))).sum().backward()
+            optimizer.step()
+
+    report = resume(train, 4, 2)
+    assert "does not repeat" not in str(report)
+    assert (next(calls), seen) == (0, [])
+
+
 def test_what_is_not_used_is_no_fault():
     """Sources that did not come back and are not drawn from are told apart."""
     report = resume(trainings.around)
@@ -149,13 +170,12 @@ def test_a_rate_by_hand_is_told_once():
 
 def test_a_training_that_does_not_repeat_is_told_so():
     """Where two runs from one start differ, nothing can be said of resuming."""
-    calls = iter(range(100))
 
     def train(state, steps):
         model = nn.Linear(1, 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         for _ in range(steps):
-            model(torch.ones(1, 1) + next(calls)).sum().backward()
+            model(torch.ones(1, 1) + time.perf_counter()).sum().backward()
             optimizer.step()
 
     report = resume(train, 4, 2)

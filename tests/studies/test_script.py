@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import warnings
@@ -103,6 +104,17 @@ def test_a_seed_that_fails_is_shown_and_not_dropped():
     assert f"8 seeds (0 to 7), {len(failed)} failed" in study.table()
     assert f"Seed {failed[0]} failed: ValueError: low: 0.13" in study.table()
     assert study.summaries["result"].least >= 0.5
+
+
+def test_json_takes_whatever_a_run_says_and_gives():
+    """Half a character of an error, and a number whose spread is beyond the largest float."""
+
+    def fail():
+        raise ValueError("\udc80")
+
+    assert len(json.loads(its.seeds(fail, 2).to_json())["failed"]) == 2
+    wide = json.loads(its.seeds(lambda: 1.7e308 * random.choice((1, -1)), 8).to_json())
+    assert wide["numbers"][0]["std"] is None
 
 
 def test_what_cannot_be_copied_is_refused():

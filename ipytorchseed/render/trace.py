@@ -248,10 +248,9 @@ def _span_sentence(parting: Parting, span: Span) -> str:
     """Say how operations that only one run has make a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
-        return (
-            f"{one} has {_counted(span, one)}, {_where(parting.shown)}, where {other} runs"
-            " compiled code, and that gives something else."
-        )
+        has, where = f"{one} has {_counted(span, one)}", _where(parting.shown)
+        beside = "" if parting.shown.compiled else f" where {other} runs compiled code,"
+        return f"{has}, {where},{beside} and that gives something else."
     both = span.a is not None and span.b is not None
     return f"{_stretch(span)}{', and it gives something else' if both else ''}."
 

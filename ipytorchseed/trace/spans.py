@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.file import STATE
 from ipytorchseed.trace.flow import read_later
+from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.keys import any_of
 
 if TYPE_CHECKING:

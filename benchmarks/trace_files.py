@@ -15,7 +15,7 @@ import torch
 import ipytorchseed as its
 from benchmarks.table import MILLI, Row, side_by_side
 from benchmarks.trace import STEPS, cnn_step, mlp_step, traced
-from ipytorchseed.trace import file as format_
+from ipytorchseed.trace.file import TraceFile
 from ipytorchseed.trace.places import Lines, Place
 from ipytorchseed.trace.recording import Tables
 
@@ -62,7 +62,7 @@ def made_up(path: Path, changed: int | None = None) -> None:
     tables = Tables()
     tables.operations.all = [_Named(each) for each in range(OPERATIONS)]  # type: ignore[misc]
     tables.places.all = [Place(each // 4 + 1, f"model.{each}", False) for each in range(OPERATIONS)]  # noqa: FBT003 -- a field
-    file = format_.TraceFile(path, tables, Lines("", {}))
+    file = TraceFile(path, tables, Lines("", {}))
     track = file.track(0)
     tensor = torch.zeros(4, 4)
     track._digest = lambda _: digest  # noqa: SLF001 -- the digests are made up, the rest is real

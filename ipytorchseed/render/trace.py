@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import WIDTH, visible, wrap
+from ipytorchseed.render.trace_words import (
+    apart,
+    many,
+    named,
+    sentence,
+    sides,
+    stretch,
+    times,
+    where,
+)
 from ipytorchseed.render.view import View
 
 if TYPE_CHECKING:
@@ -40,12 +50,12 @@ class TraceView(View):
         """The answer in a sentence."""
         found = self.found
         if found.first is not None:
-            return _sentence(found.first, found.rtol)
-        many = _many(found.aligned, "operation")
+            return sentence(found.first, found.rtol)
+        pairs = many(found.aligned, "operation")
         if found.rtol is None:
-            return f"Both runs computed the same, bit for bit: {many}."
-        rounded = _many(found.differing, "differs", "differ")
-        return f"Both runs agree within {found.rtol:g}: of {many}, {rounded} in rounding."
+            return f"Both runs computed the same, bit for bit: {pairs}."
+        rounded = many(found.differing, "differs", "differ")
+        return f"Both runs agree within {found.rtol:g}: of {pairs}, {rounded} in rounding."
 
     @property
     def code(self) -> str:
@@ -63,11 +73,11 @@ class TraceView(View):
             return []
         said = []
         if first.difference is not None:
-            said.append(f"Its results are {_apart(first.difference)} apart.")
-        at = [f"operation {each.index:,} of {name}" for name, each in _sides(first)]
+            said.append(f"Its results are {apart(first.difference)} apart.")
+        at = [f"operation {each.index:,} of {name}" for name, each in sides(first)]
         said.append(f"It is {' and '.join(at)}.")
         if found.operation is not None and first.kind != "operation":
-            said.append(f"After that: {_sentence(found.operation, found.rtol)}")
+            said.append(f"After that: {sentence(found.operation, found.rtol)}")
         return said
 
     @property
@@ -75,8 +85,8 @@ class TraceView(View):
         """Places at which results differ in rounding before that, and how far."""
         return [
             (
-                f"{each.operation.name}, {_where(each.operation)}",
-                f"{_times(each.count)}, at most {_apart(each.largest)}",
+                f"{each.operation.name}, {where(each.operation)}",
+                f"{times(each.count)}, at most {apart(each.largest)}",
             )
             for each in self.found.roundings[:_MOST]
         ]
@@ -91,7 +101,7 @@ class TraceView(View):
         """Sentences on what only one run has: what made a difference first."""
         told = [each for each in self.found.spans if not (each.fused and each.accounted)]
         spans = sorted(told, key=lambda each: each.accounted)
-        said = [_stretch(each) for each in spans[:_MOST]]
+        said = [stretch(each) for each in spans[:_MOST]]
         return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
 
     @property
@@ -104,8 +114,8 @@ class TraceView(View):
         """Sentences on the traces."""
         found = self.found
         moved = f", {found.moved:,} of them in another order" if found.moved else ""
-        said = [f"{_named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
-        said.append(f"{_many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
+        said = [f"{named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
+        said.append(f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
         return [*said, *self._fused()]
 
     def _fused(self) -> list[str]:
@@ -116,12 +126,12 @@ class TraceView(View):
             ("B", sum(each.count_b for each in spans), [each.names_b for each in spans]),
         )
         said = [
-            f"{count:,} of {name} ({', '.join([*dict.fromkeys(chain(*names))][:3])}, ...)"
+            f"{count:,} of {name}, such as {', '.join([*dict.fromkeys(chain(*names))][:3])}"
             for name, count, names in sides
             if count
         ]
         same = "" if self.found.first else ", with no difference"
-        return [f"Fused in compiled code{same}: {' and '.join(said)}."] * bool(said)
+        return [f"Fused in compiled code{same}: {'; '.join(said)}."] * bool(said)
 
     @property
     def notes(self) -> list[str]:
@@ -223,89 +233,6 @@ class TraceView(View):
         )
 
 
-def _sentence(parting: Parting, rtol: float | None) -> str:
-    """Say where and how runs part."""
-    shown, span = parting.shown, parting.span
-    if span is not None:
-        return _span_sentence(parting, span)
-    where = f"{shown.name}, {_where(shown)},"
-    within = "" if rtol is None else f" (within {rtol:g})"
-    given = " → ".join(each.given for _, each in _sides(parting))
-    said = {
-        "operation": f"was given the same in both runs{within} and gave something else.",
-        "argument": f"is the first operation that was given other arguments: {given}.",
-        "draw": "drew from a generator that stood elsewhere: another seed, or other draws"
-        " before it.",
-        "fused": "was given other values, which compiled code made.",
-        "input": "is the first operation that was given other values. They came from outside"
-        " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
-        " operations in another order.",
-    }
-    return f"{where} {said[parting.kind]}"
-
-
-def _span_sentence(parting: Parting, span: Span) -> str:
-    """Say how operations that only one run has make a difference."""
-    if parting.kind == "fused":
-        one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
-        return (
-            f"{one} has {_counted(span, one)}, {_where(parting.shown)}, where {other} runs"
-            " compiled code, and that gives something else."
-        )
-    both = span.a is not None and span.b is not None
-    return f"{_stretch(span)}{', and it gives something else' if both else ''}."
-
-
-def _counted(span: Span, side: str) -> str:
-    """Say how many operations one side has, and which."""
-    count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
-    return f"{_many(count, 'operation')} ({', '.join(names)})"
-
-
-def _stretch(span: Span) -> str:
-    """Say what only one run has."""
-    one, other = _counted(span, "A"), _counted(span, "B")
-    accounted = ", which made no difference" if span.accounted else ""
-    if span.a is None and span.b is not None:
-        return f"Only B has {other}, {_where(span.b)}{accounted}"
-    if span.b is None and span.a is not None:
-        return f"Only A has {one}, {_where(span.a)}{accounted}"
-    where = "" if span.b is None else f", {_where(span.b)}"
-    return f"A has {one} where B has {other}{where}{accounted}"
-
-
-def _where(operation: Operation) -> str:
-    """Say where an operation stands."""
-    place = operation.place
-    file = f" of {place.file}" if place.file else ""
-    line = f"line {place.line}{file}" if place.line else "no line of yours"
-    line = f"in the backward pass of {line}" if place.backward else line
-    return f"{line} ({place.module})" if place.module else line
-
-
-def _sides(parting: Parting) -> list[tuple[str, Operation]]:
-    return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
-
-
-def _named(name: str, trace: Loaded) -> str:
-    rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
-    return f"{name} is {trace.path}: {_many(len(trace), 'operation')}{rank}"
-
-
-def _many(count: int, one: str, more: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
-
-def _apart(difference: float) -> str:
-    if difference == 0:
-        return "less than summaries tell"
-    return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"
-
-
 def _height(difference: float | None) -> float:
     """Place a difference between foot and top of the picture, by its power of ten."""
     if difference is None or not math.isfinite(difference):
@@ -353,7 +280,7 @@ def _parting_json(parting: Parting | None, rtol: float | None) -> dict[str, Any]
         **_place_json(parting.shown),
         "inputs_equal": parting.kind == "operation",
         "difference": _number(parting.difference),
-        "message": _sentence(parting, rtol),
+        "message": sentence(parting, rtol),
         "a": _side_json(parting.a),
         "b": _side_json(parting.b),
     }

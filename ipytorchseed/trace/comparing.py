@@ -8,8 +8,8 @@ from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import align
 from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
 from ipytorchseed.trace.distances import Distances, distances
-from ipytorchseed.trace.file import STATE
 from ipytorchseed.trace.flow import makers
+from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.keys import keys
 from ipytorchseed.trace.spans import Side, find_spans, operation
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipytorchseed.trace.aligning import Alignment
-    from ipytorchseed.trace.file import Where
+    from ipytorchseed.trace.format import Where
     from ipytorchseed.trace.keys import Keys
     from ipytorchseed.trace.loading import Loaded, Tensors
 

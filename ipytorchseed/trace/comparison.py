@@ -9,7 +9,7 @@ from msgspec import Struct
 from ipytorchseed.trace.compiled import COMPILED
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.file import Where
+    from ipytorchseed.trace.format import Where
     from ipytorchseed.trace.loading import Loaded
 
 

@@ -1,9 +1,4 @@
-"""A trace as a file: appended as the run goes on, in chunks that can be read by themselves.
-
-A line that names the format and its version; then frames, each of its length, a checksum, and
-MessagePack compressed by zlib: a header, chunks of operations, and an end, which a run that was
-killed does not write.
-"""
+"""A trace that is written to a file, appended in chunks as the run goes on."""
 
 from __future__ import annotations
 
@@ -14,11 +9,9 @@ import time
 import zlib
 from array import array
 from pathlib import Path
-from struct import Struct as Layout
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct
 
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
@@ -26,6 +19,18 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, word_of
+from ipytorchseed.trace.format import (
+    FRAME,
+    MAGIC,
+    STATE,
+    VERSION,
+    Call,
+    Chunk,
+    End,
+    Header,
+    Kind,
+    Where,
+)
 from ipytorchseed.trace.summary import summarize
 
 if TYPE_CHECKING:
@@ -33,11 +38,6 @@ if TYPE_CHECKING:
 
     from ipytorchseed.trace.places import Lines
     from ipytorchseed.trace.recording import Tables
-
-MAGIC = b"ipytorchseed trace "
-VERSION = 1
-FRAME = Layout("<II")
-"""What stands before each frame: its length in bytes, and the CRC-32 of these."""
 
 _MOST = 8192
 """Operations of a chunk, and ..."""
@@ -50,118 +50,6 @@ _SECONDS = 1.0
 
 _LONGEST = 120
 """Characters that are kept of an operation's arguments and of a line of code."""
-
-STATE = "random state"
-"""Stands for the dtype of a generator's state, which a drawing operation is given too."""
-
-
-class Where(NamedTuple):
-    """A place in the code.
-
-    Attributes:
-        file: As seen from the working folder; empty for a cell.
-        line: From 1; 0 where it is not known.
-        code: The line's text.
-        module: The path of the innermost module; or "".
-        backward: Whether it belongs to a backward pass.
-    """
-
-    file: str
-    line: int
-    code: str
-    module: str
-    backward: bool
-
-
-class Call(NamedTuple):
-    """What one operation at one place is given besides tensors.
-
-    Attributes:
-        operation: Index of its name.
-        place: Index of its place.
-        plain: Digest of its other arguments.
-        text: These, for people.
-    """
-
-    operation: int
-    place: int
-    plain: int
-    text: str
-
-
-class Kind(NamedTuple):
-    """What a tensor is.
-
-    Attributes:
-        dtype: Without ``torch.``; "" for what is no tensor or was not seen.
-        shape: Its sizes.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-
-
-class Header(Struct, tag=0, array_like=True):
-    """What is known as a run begins.
-
-    Attributes:
-        started: Seconds since 1970.
-        settings: Versions, hardware and flags by name.
-        rank: Which of several processes it is; None for the only one.
-        summaries: Whether greatest, mean and norm of tensors are kept.
-    """
-
-    started: float
-    settings: dict[str, str]
-    rank: int | None
-    summaries: bool
-
-
-class Chunk(Struct, tag=1, array_like=True):
-    """Some operations of one thread. Columns are little-endian.
-
-    Attributes:
-        thread: The thread, 0 for the first.
-        names: Names of operations.
-        places: Where they stand.
-        calls: The operations as they occur.
-        kinds: Shapes and dtypes of tensors.
-        tensors: Digests of the different tensors, 8 bytes each.
-        kind_of: Index of the kind of each, 4 bytes.
-        summaries: Greatest absolute value, mean and norm of each, 3 times 4 bytes; or nothing.
-        of: Index of the call of each operation, 4 bytes.
-        reads: How many tensors each was given, 4 bytes.
-        makes: How many it gave, 4 bytes.
-        refs: Indices of these tensors, given and made, operation by operation, 4 bytes.
-        links: Digests of tensors that are parts or views of others, or were written over a part
-            of them, each followed by the other's; 8 bytes each.
-    """
-
-    thread: int
-    names: list[str]
-    places: list[Where]
-    calls: list[Call]
-    kinds: list[Kind]
-    tensors: bytes
-    kind_of: bytes
-    summaries: bytes
-    of: bytes
-    reads: bytes
-    makes: bytes
-    refs: bytes
-    links: bytes = b""
-
-
-class End(Struct, tag=2, array_like=True):
-    """The end of a whole trace.
-
-    Attributes:
-        operations: How many there are.
-        notes: What could not be seen, in words.
-    """
-
-    operations: int
-    notes: list[str]
 
 
 class TraceFile:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
-from ipytorchseed.trace.file import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
+from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
 
 if TYPE_CHECKING:
     import os

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ class ModulePaths:
         self._paths: dict[int, tuple[Any, str]] = {}  # the module too: its number is not reused
         self._stacks: dict[int, list[str]] = {}
         self._handles: list[Any] = []
+        self._filter: Any = None
 
     def attach(self) -> None:
         """Begin to follow."""
@@ -39,6 +42,9 @@ class ModulePaths:
                 self._leave(module)
 
         leave_uncompiled(enter, leave)
+        # It warns that there are hooks for all modules. These do nothing that could be run twice.
+        warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global")
+        self._filter = warnings.filters[0]
         self._handles = [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
@@ -48,6 +54,8 @@ class ModulePaths:
         """Stop; the modules are as they were."""
         while self._handles:
             self._handles.pop().remove()
+        with suppress(ValueError):
+            warnings.filters.remove(self._filter)  # type: ignore[attr-defined] # it is a list
 
     def stack(self) -> list[str]:
         """Return the paths of this thread's modules at work, innermost last; it stays current."""

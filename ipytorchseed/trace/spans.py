@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.file import STATE
 from ipytorchseed.trace.flow import read_later
+from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.keys import any_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ class Side:
             open_ = self.free & ~inner & ~any_of(trace.makes, right)
             rows = np.flatnonzero(np.repeat(open_, np.diff(trace.makes.ends, prepend=0)))
             theirs = np.diff(other.trace.makes.ends, prepend=0)
-            among = np.flatnonzero(np.repeat(other.free, theirs))
+            near = other.free.copy()
+            near[other.done[self.compiled[self.done]]] = True  # what came out of compiled code too
+            among = np.flatnonzero(np.repeat(near, theirs))
             right[rows] = distances.known(self.number, rows, among, rtol)
         return any_of(trace.makes, right) | inner
 

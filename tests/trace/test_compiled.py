@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+import ipytorchseed as its
 from ipytorchseed.render.trace import TraceView
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
@@ -77,3 +79,17 @@ def test_a_fault_is_found_at_its_first_operation(traces, fault):
 def test_threads_make_no_difference(traces):
     """Beyond rounding."""
     assert compare(traces("eager"), traces("threads"), RTOL).first is None
+
+
+@pytest.mark.parametrize("view", [torch.t, lambda y: y.t()[1:], lambda y: y.reshape(3, 2)])
+def test_what_is_read_through_a_view_is_followed(tmp_path, view):
+    """An operation of one run only made no difference where the other was given its result."""
+    x = torch.arange(6.0).reshape(2, 3)
+    done = x * 2
+    for name, used in (("a", True), ("b", True), ("unused", False)):
+        with its.trace(tmp_path / name):
+            y = done if name == "b" else x * 2
+            view(y if used else done).sin()
+    found = [compare(load(tmp_path / name), load(tmp_path / "b")) for name in ("a", "unused")]
+    assert [each.first is None for each in found] == [True, False]
+    assert found[1].first.kind == "only-a"

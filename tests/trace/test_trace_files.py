@@ -19,7 +19,8 @@ from torch import nn
 
 import ipytorchseed as its
 from ipytorchseed.errors import ScopeError, TraceError
-from ipytorchseed.trace import file as format_
+from ipytorchseed.trace import file
+from ipytorchseed.trace import format as format_
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 
@@ -143,7 +144,7 @@ def test_threads_are_recorded_each_by_itself(tmp_path):
 def test_memory_is_bounded_and_chunks_stand_alone(tmp_path, monkeypatch):
     """However small they are, the same is read."""
     whole = load(_record(tmp_path / "a").path)
-    monkeypatch.setattr(format_, "_MOST", 5)
+    monkeypatch.setattr(file, "_MOST", 5)
     parts = load(_record(tmp_path / "b").path)
     found = compare(whole, parts)
     assert found.equal
@@ -160,7 +161,7 @@ def test_a_script_goes_on_where_the_disk_is_full(tmp_path, monkeypatch):
         pytest.warns(UserWarning, match="No space left"),
         its.trace(tmp_path / "a") as trace,
     ):
-        monkeypatch.setattr(format_.TraceFile, "write", full)
+        monkeypatch.setattr(file.TraceFile, "write", full)
         total = torch.ones(2).sum()
     assert total == 2
     assert not trace.count
@@ -287,7 +288,7 @@ def test_the_chunk_that_bad_ones_are_made_of_is_a_good_one(tmp_path):
 
 def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path, monkeypatch):
     """Wherever it ends."""
-    monkeypatch.setattr(format_, "_MOST", 8)
+    monkeypatch.setattr(file, "_MOST", 8)
     whole = _record(tmp_path / "a").path.read_bytes()
     every = load(tmp_path / "a")
     counts = set()

@@ -1,0 +1,282 @@
+"""Sees torch's operations as they run: the TorchDispatchMode of a thread."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
+from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
+from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
+from ipytorchseed.trace.operations import describe, named
+from ipytorchseed.trace.places import Place, Sequence
+from ipytorchseed.trace.recording import DRAWS, PLAIN, SILENT, UNSEEN, UNWRITTEN, VIEW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from ipytorchseed.trace.file import Track
+    from ipytorchseed.trace.operations import Operation
+    from ipytorchseed.trace.places import Lines
+    from ipytorchseed.trace.recording import Numbers, Tables, Thread
+
+_TICK = 1024
+"""Operations between two calls of ``progress``."""
+
+
+def _fill(result: Any, operation: Operation, byte: int) -> None:  # noqa: ANN401 -- a tensor
+    """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
+    at = native()
+    if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
+        return
+    storage = at.storage(result)
+    if storage.nbytes() and at.device(result).type != "meta":
+        with Unseen():
+            storage.fill_(byte)
+
+
+@cache
+def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed by the microsecond
+    """Return the class of dispatch modes, once torch is there."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    current_node: Callable[[], Any] = torch._C._current_autograd_node  # noqa: SLF001 -- no public way
+    newest: Callable[[], int] = torch._C._autograd._get_sequence_nr  # noqa: SLF001 -- as above
+    here: Callable[[int], FrameType] = sys._getframe  # noqa: SLF001 -- the documented way to it
+    tensor_type = torch.Tensor
+
+    class Watch(TorchDispatchMode):
+        """Sees the operations of one thread, and of the backward passes that it begins."""
+
+        supports_higher_order_operators = True
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            """Leave compiled regions compiled: what runs inside is not seen, as without us."""
+            return True
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
+            return False
+
+        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:  # noqa: ANN401 -- a Recorder, which knows this class
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.recorder = recorder
+            self._thread = thread
+            self._track = track
+            self._tables: Tables = recorder.recording.tables
+            self._lines: Lines = recorder.lines
+            self._places: Numbers[Place] = self._tables.places
+            self._sequence = Sequence(newest())
+            self._stack = recorder.modules.stack()
+            self._known: dict[Any, tuple[Operation, int, int]] = {}
+            self._here: dict[tuple[int, str], int] = {}
+            self._digest = digest_of_tensor() if track is None else track.digest
+            self._result = self._digest if track is None else track.result
+            self._written = self._digest if track is None else track.written
+            self._in_graph = False
+
+        def begin(self) -> None:
+            """Begin in the thread that is watched."""
+            self._stack = self.recorder.modules.stack()
+            self._sequence = Sequence(newest())
+
+        def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
+            self,
+            func: Any,  # noqa: ANN401
+            types: Any,  # noqa: ANN401
+            args: tuple[Any, ...] = (),
+            kwargs: dict[str, Any] | None = None,
+        ) -> Any:  # noqa: ANN401
+            __tracebackhide__ = True  # an error of the user's shows the user's frames
+            recorder, given = self.recorder, kwargs or {}
+            if not recorder.active:
+                return func(*args, **given)
+            try:
+                known = self._known.get(func) or self._meet(func)
+                operation, number, marks = known
+                node = current_node()
+                place = self._forward() if node is None else self._backward(node)
+                if self._in_graph:
+                    place = self._compiled(place)
+                recorder.place = self._places.all[place]
+                began, state = 0, None
+                read: list[int] = []
+                words: list[Any] = []
+                plain = 0
+                if recorder.digests and not marks & SILENT:
+                    self._read(operation, args, given, read, words)
+                    plain = plain_digest(words) if words else 0
+                    if NOT_SEEN in read:
+                        marks |= UNSEEN
+                    else:
+                        began = hash((*read, plain)) or 2
+                if operation.draws and recorder.draws is not None:
+                    state = recorder.draws.before(args, given)
+                    began = hash((began, state))
+                if recorder.probe is not None:
+                    recorder.probe.before(func, number, place, began, args, given)
+            except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
+                recorder.fail(error)
+                return func(*args, **given)
+            result = func(*args, **given)
+            if not (recorder.keep and recorder.active):  # another thread may have ended it
+                return result
+            try:
+                if marks & UNWRITTEN and recorder.fill is not None:
+                    _fill(result, operation, recorder.fill)
+                made: list[int] = []
+                if recorder.digests and not marks & SILENT:
+                    self._made(operation, args, given, result, made)
+                if operation.draws and recorder.draws is not None:
+                    recorder.draws.after(
+                        operation, self._places.all[place], recorder.lines, here(1)
+                    )
+                if recorder.probe is not None:
+                    recorder.probe.after(operation, number, place, args, given, result)
+                if self._track is None:
+                    self._thread.add(number, place, began, hash(tuple(made)), marks)
+                    if not len(self._thread) % _TICK:
+                        recorder.tick()
+                elif not marks & SILENT:
+                    self._track.add(number, place, plain, words, read, state, made)
+            except Exception as error:  # noqa: BLE001 -- as above
+                recorder.fail(error)
+            return result
+
+        def _meet(self, func: Any) -> tuple[Operation, int, int]:  # noqa: ANN401
+            """Describe an operation that is met for the first time."""
+            if self.recorder.elsewhere:
+                self.recorder.active = False
+            operation = describe(func)
+            marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
+            marks |= DRAWS if operation.draws else PLAIN
+            found = self._known[func] = operation, self._tables.operations.of(operation), marks
+            return found
+
+        def _forward(self) -> int:
+            """Tell the place of an operation outside of backward passes."""
+            stack = self._stack
+            module = stack[-1] if stack else ""
+            key = self._lines.find(here(2)), module
+            place = self._here.get(key)
+            if place is None:
+                place = self._here[key] = self._places.of(Place(*key, backward=False))
+            number = newest()
+            if number != self._sequence.end:
+                self._sequence.note(number, place)
+            return place
+
+        def _backward(self, node: Any) -> int:  # noqa: ANN401
+            """Tell the place of an operation of a backward pass: that of its forward.
+
+            Code of the user's own in a backward pass has a place of its own.
+            """
+            line = self._lines.find_inside(here(2))
+            if line:
+                return self._places.of(Place(line, "", backward=True))
+            place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
+            if place is None:
+                line = self._lines.find(here(2))
+                return self._places.of(Place(line, "", backward=True))
+            return self._places.of(self._places.all[place]._replace(backward=True))
+
+        def _compiled(self, place: int) -> int:
+            """Return the number of a place within compiled code."""
+            known = self._places.all[place]
+            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
+            return self._places.of(known._replace(module=module))
+
+        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+            """Keep a run of compiled code as an operation, which gives what it changes too."""
+            track = self._track
+            assert track is not None  # noqa: S101 -- it is watched for files alone
+            read: list[int] = []
+            made: list[int] = []
+            changed: list[Any] = []
+            number = place = 0
+            try:
+                number = self._tables.operations.of(named(GRAPH))
+                node = current_node()
+                place = self._compiled(self._forward() if node is None else self._backward(node))
+                self._list(inputs, read, [], self._digest)
+                changed = [inputs[each] for each in graph.mutated_input_idxs]
+            except Exception as error:  # noqa: BLE001 -- as above
+                self.recorder.fail(error)
+            outer, self._in_graph, track.whole = self._in_graph, True, True
+            try:
+                result = run(graph, inputs)
+            finally:
+                self._in_graph = track.whole = outer
+            if self.recorder.active:
+                try:
+                    self._list((result, changed), made, [], self._result)
+                    track.add(number, place, 0, [], read, None, made)
+                except Exception as error:  # noqa: BLE001 -- as above
+                    self.recorder.fail(error)
+            return result
+
+        def _read(
+            self,
+            operation: Operation,
+            args: tuple[Any, ...],
+            given: dict[str, Any],
+            found: list[int],
+            words: list[Any],
+        ) -> None:
+            """Digest the tensors that an operation reads, and list its other arguments."""
+            unread, outs = operation.unread, operation.outs
+            read = [each for n, each in enumerate(args) if n not in unread] if unread else args
+            self._list(read, found, words, self._digest)
+            if given:
+                by_name = [each for name, each in given.items() if name not in outs]
+                self._list(by_name, found, words, self._digest)
+
+        def _made(
+            self,
+            operation: Operation,
+            args: tuple[Any, ...],
+            given: dict[str, Any],
+            result: Any,  # noqa: ANN401
+            found: list[int],
+        ) -> None:
+            """Digest what an operation returned or wrote."""
+            words: list[Any] = []
+            if operation.written_names:
+                for place in operation.written:
+                    if place < len(args):
+                        self._list((args[place],), found, words, self._written)
+                for name in operation.written_names:
+                    if name in given:
+                        self._list((given[name],), found, words, self._written)
+            if operation.returns:
+                if isinstance(result, tensor_type):
+                    found.append(self._result(result))
+                else:
+                    self._list((result,), found, words, self._result)
+            if words:
+                found.append(plain_digest(words))
+
+        def _list(
+            self,
+            values: Any,  # noqa: ANN401
+            found: list[int],
+            words: list[Any],
+            digest: Callable[[Any], int],
+        ) -> None:
+            for value in values:
+                if isinstance(value, tensor_type):
+                    found.append(digest(value))
+                elif type(value) is list or type(value) is tuple:
+                    words.append(len(value))
+                    self._list(value, found, words, digest)
+                else:
+                    words.append(value)
+
+    leave_uncompiled(Watch.__torch_dispatch__, Watch.run_graph)
+    return Watch

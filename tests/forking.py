@@ -72,6 +72,12 @@ class ForkProvisioner(LocalProvisioner):
         self.cwd = folder
         return self.connection_info
 
+    async def kill(self, restart: bool = False) -> None:
+        """End the kernel, and wait for it: else the manager looks again after a tenth of a second."""
+        await super().kill(restart)
+        if isinstance(self.process, Forked):
+            self.process.wait()
+
 
 @contextlib.contextmanager
 def forking() -> Iterator[None]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
+import queue
 import re
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,9 +175,7 @@ class Kernel:
     def start(self) -> None:
         """Start it, and wait until it listens."""
         self._manager.start_kernel(cwd=str(self._folder), env=self._env)
-        self._client = self._manager.client()
-        self._client.start_channels()
-        self._client.wait_for_ready(timeout=PATIENCE)
+        self._connect()
 
     def stop(self) -> None:
         """End it for good."""
@@ -187,9 +188,21 @@ class Kernel:
         """End it and start a new one in the same folder."""
         self._client.stop_channels()
         self._manager.restart_kernel(now=True)
+        self._connect()
+
+    def _connect(self) -> None:
+        """Wait until it answers, and what it publishes is heard; no longer, as the client's own does."""
         self._client = self._manager.client()
-        self._client.start_channels()
-        self._client.wait_for_ready(timeout=PATIENCE)
+        self._client.start_channels(stdin=False, hb=False)
+        until = time.monotonic() + PATIENCE
+        while True:
+            self._client.kernel_info()
+            with contextlib.suppress(queue.Empty):
+                self._client.get_shell_msg(timeout=1)
+                self._client.get_iopub_msg(timeout=0.2)
+                return
+            if not self._manager.is_alive() or time.monotonic() > until:
+                raise RuntimeError("the kernel does not answer")
 
     def interrupt(self) -> None:
         """Interrupt what it runs, as the front end's stop button does."""

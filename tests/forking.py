@@ -1,7 +1,7 @@
 """Kernels forked from a process that has done the slow imports: the same kernels, sooner.
 
-A kernel started from nothing spends a second or two on importing IPython, numpy, torch and the
-extension. A fork server imports them once, and each kernel is a fork of it. What users import is
+A kernel started from nothing spends seconds on importing IPython, the extension, torch and
+the like. A fork server imports them once, and each kernel is a fork of it. What users import is
 then put out of sight: a forked kernel has neither numpy nor torch in ``sys.modules`` before a cell
 imports it, and at once all the modules that the import brings. So is the extension, module by
 module.
@@ -44,6 +44,7 @@ LATE = (
     "IPYTORCHSEED_",
     "JPY_",
     "PYTEST_",
+    "PYTHONPATH",
     "PY_COLORS",
     "RANK",
     "USERPROFILE",
@@ -248,15 +249,16 @@ def main() -> None:
     """Import what kernels import, and become each of the kernels that are requested."""
     from hidden_modules import HiddenExtension, HiddenLibraries
 
-    del (
-        sys.path[0],
-        sys.modules["hidden_modules"],
-    )  # this file's folder, and what it is known by there
+    del sys.path[0]  # this file's folder
+    del sys.modules["hidden_modules"]
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
     for name in EVERY_KERNEL:
         importlib.import_module(name)
-    extension, libraries = HiddenExtension(), HiddenLibraries()
+    extension = HiddenExtension()
+    sys.meta_path.insert(0, extension)
+    libraries = HiddenLibraries()
+    extension.hide()
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork
         warnings.simplefilter("ignore", DeprecationWarning)
         words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
@@ -266,7 +268,9 @@ def main() -> None:
     os.environ.clear()
     os.environ.update(env, JPY_PARENT_PID=parent)
     libraries.renew()
-    sys.meta_path[:0] = [libraries, extension]
+    first = [*filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path[:] = [*first, *(each for each in sys.path if each not in first)]
+    sys.meta_path.insert(0, libraries)
     importlib.import_module("ipykernel.kernelapp").launch_new_instance()
 
 

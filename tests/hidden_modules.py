@@ -17,10 +17,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.machinery import ModuleSpec
 
-USERS = ("numpy", "torch", "torch._dynamo")
-"""What users import, the last by the first step of an optimizer; the later bring the earlier."""
+USERS = {
+    "numpy": (),
+    "numpy.fft": ("numpy",),
+    "numpy.ma": ("numpy",),
+    "numpy.random": ("numpy",),
+    "numpy.typing": ("numpy",),
+    "torch": ("numpy",),
+    "torch._dynamo": ("torch", "numpy.fft", "numpy.random"),
+    "pandas": ("numpy.ma", "numpy.random", "numpy.typing"),
+    "scipy.stats": ("numpy.fft", "numpy.ma", "numpy.random", "numpy.typing"),
+    "sklearn.linear_model": ("pandas", "scipy.stats"),
+}
+"""What users import, or the first step of an optimizer, and which of the others that brings."""
 
-HIDDEN = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
+HIDDEN = {
+    "functorch",
+    "joblib",
+    "mpmath",
+    "narwhals",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "sympy",
+    "threadpoolctl",
+    "torch",
+    "torchgen",
+}
 """The packages that are put out of sight."""
 
 EXTENSION = (
@@ -49,18 +74,25 @@ class HiddenExtension(MetaPathFinder, Loader):
     def __init__(self) -> None:
         before = {*sys.modules}
         with self._noting():
+            importlib.import_module("rich.progress")  # which sklearn imports, too
             for folder in EXTENSION:
                 package = importlib.import_module(f"ipytorchseed.{folder}")
                 for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
                     importlib.import_module(each.name)
-        self._kept = {name: each for name, each in sys.modules.items() if name not in before}
-        for name, module in self._kept.items():
+        self._modules = {name: each for name, each in sys.modules.items() if name not in before}
+        self.hide()
+        self._names = {name: {**vars(module)} for name, module in self._modules.items()}
+
+    def hide(self) -> None:
+        """Put them out of sight, again those that came into sight since."""
+        for name, module in self._modules.items():
             package, _, own = name.rpartition(".")
-            if package and vars(sys.modules[package]).get(own) is module:
-                delattr(sys.modules[package], own)
-        for name in self._kept:
-            del sys.modules[name]
-        self._names = {name: {**vars(module)} for name, module in self._kept.items()}
+            holder = self._modules.get(package) or sys.modules.get(package)
+            if holder is not None and vars(holder).get(own) is module:
+                delattr(holder, own)
+        for name in self._modules:
+            sys.modules.pop(name, None)
+        self._kept = {**self._modules}
 
     @contextlib.contextmanager
     def _noting(self) -> Iterator[None]:
@@ -156,35 +188,42 @@ class HiddenLibraries(MetaPathFinder, Loader):
     """Imported modules that are out of sight until somebody imports them."""
 
     def __init__(self) -> None:
-        self._kept = [Brought(name) for name in USERS]
-        for brought in reversed(self._kept):
+        self._kept = {name: Brought(name) for name in USERS}
+        for brought in reversed(self._kept.values()):
             brought.hide()
 
     def renew(self) -> None:
         """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
-        kept = {name: module for each in self._kept for name, module in each.modules.items()}
+        kept = {name: each for part in self._kept.values() for name, each in part.modules.items()}
         if random := kept.get("numpy.random"):  # some versions import it on first use
             random.get_bit_generator().state = random.MT19937().state
         kept["torch"].default_generator.seed()
 
     def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
         """Find what is out of sight; leave all else to others."""
-        for brought in self._kept:
-            if fullname in brought.modules:
-                spec = copy.copy(brought.modules[fullname].__spec__)
-                spec.loader = self
-                return spec
-        return None
+        if self._brings(fullname) is None:
+            return None
+        spec = copy.copy(self._kept[self._brings(fullname)].modules[fullname].__spec__)
+        spec.loader = self
+        return spec
+
+    def _brings(self, module: str) -> str | None:
+        """Return the import that brings a module, if it is out of sight."""
+        return next((name for name, each in self._kept.items() if module in each.modules), None)
 
     def create_module(self, spec: ModuleSpec) -> Any:
         """Bring a module back, and with it all that its import brought."""
-        while True:
-            brought = self._kept.pop(0)
+        name = self._brings(spec.name)
+        found = self._kept[name].modules[spec.name]
+        self._spec = found.__spec__
+        self._show(name)
+        return found
+
+    def _show(self, name: str) -> None:
+        if brought := self._kept.pop(name, None):
+            for needed in USERS[name]:
+                self._show(needed)
             brought.show()
-            if spec.name in brought.modules:
-                found = brought.modules[spec.name]
-                self._spec = found.__spec__
-                return found
 
     def exec_module(self, module: Any) -> None:
         """Leave it as it was, but for the mark that an import has left on it."""

@@ -12,6 +12,8 @@ pytestmark = pytest.mark.skipif(not CAN_FORK, reason="kernels are not forked on 
 
 LIBRARIES = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
 
+DATA = {"numpy", "pandas", "pyarrow", "scipy", "sklearn", "joblib", "threadpoolctl", "torch"}
+
 EXTENSION = {"ipytorchseed", "IPython", "click", "jinja2", "msgspec", "rich", "xxhash"}
 
 MODULES = "' '.join(sorted(name for name in __import__('sys').modules if name.split('.')[0] in {}))"
@@ -60,6 +62,16 @@ def test_what_a_cell_imports_is_imported_by_that_cell(pair):
     assert counts[0] == 0 < counts[1] < counts[2] < counts[3]
     cold, forked = (kernel.value(LOADERS) for kernel in pair)
     assert forked == cold
+
+
+@pytest.mark.parametrize("library", ["pandas", "scipy.stats", "sklearn.linear_model"])
+def test_a_library_brings_those_that_it_needs(tmp_path, library):
+    """And no others."""
+    with Kernel(tmp_path, cold=True) as cold, Kernel(tmp_path) as forked:
+        for kernel in (cold, forked):
+            assert kernel.run(f"import {library}").status == "ok"
+        told = MODULES.format(DATA)
+        assert forked.value(told).split() == cold.value(told).split()
 
 
 def test_the_extension_is_imported_module_by_module(tmp_path):

@@ -127,7 +127,7 @@ def test_text_that_would_move_the_cursor_is_shown_without_doing_so(path):
         (["show", "--notebook", "x.ipynb"], "there are: /home/me/plot.ipynb, /home/me/train.ipynb"),
         (["show", "-n", "0"], "0 is not in the range x>=1"),
         (["prune", "--days", "-1"], "-1.0 is not in the range x>=0"),
-        (["prune", "--size", "few"], "'few' is not a valid float"),
+        (["prune", "--size", "few"], "'few' is not a valid number"),
         (["count"], "No such command 'count'"),
     ],
 )

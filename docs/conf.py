@@ -27,6 +27,8 @@ version = release = ipytorchseed.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "conda"]
 
+smartquotes_action = "qe"  # quotes and ellipses: the dashes of `--json` stay two
+
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 

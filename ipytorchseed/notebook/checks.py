@@ -290,13 +290,9 @@ class Checks:
     def record(self, run: Record | None) -> None:
         """Put what was found on record with its run."""
         found, self._found = self._found, []
-        if run is None or not found:
-            return
-        session = self._tracking.session
-        last = session.last
-        for trace in found:
-            if last is not None and last.id is not None:
-                session.ledger.add_trace(last.id, trace)
+        if run is not None and run.id is not None:
+            for trace in found:
+                self._tracking.session.ledger.add_trace(run.id, trace)
 
 
 def _refuse(reason: str) -> NoReturn:

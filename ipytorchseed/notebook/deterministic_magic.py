@@ -224,7 +224,8 @@ def _print_receipt(scope: deterministic) -> None:
 
 def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
     if run is None or run is not runs.current:  # else it goes on, as under %%timeit
-        display(Receipt(scope))
+        receipt = Receipt(scope)  # IPython would ask it for ten kinds of pictures
+        display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
 def _check(  # noqa: PLR0913 -- as above

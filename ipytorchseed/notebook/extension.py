@@ -144,8 +144,6 @@ class Extension:
         if state.used_checks is not None:
             guard.call(state.used_checks.finish, result)
             guard.call(state.used_checks.record, run)
-        if run is not None and (state.viewer is not None or state.choices.explain_on_change):
-            run = state.tracking.session.last  # with its number
         if run is not None and state.choices.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 

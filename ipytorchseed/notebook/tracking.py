@@ -109,6 +109,7 @@ class Tracking:
             with suppress(Exception):  # the cell will meet it again, and say so
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
+                import_module("ipytorchseed.session.hearing").look_through()
                 self._ready = _open(self._choices.ledger)
 
     def stop(self) -> None:

@@ -42,7 +42,7 @@ _THREADS = ("torch.num_threads", "torch.num_interop_threads")
 
 
 def run_on_engines(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
+    state: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
 ) -> tuple[list[Outcome], list[str]]:
     """Run a cell under seeds on the engines of the connected cluster.
 
@@ -53,7 +53,7 @@ def run_on_engines(
         LookupFailure: No cluster is connected, or the engines lack what the cell needs.
         ReplayError: The user interrupted it.
     """
-    shell: Any = extension.shell
+    shell: Any = state.shell
     names, parallel = shell.user_ns, shell.magics_manager.registry.get("ParallelMagics")
     client = find_client([getattr(parallel, "view", None), *names.values()])
     packed = pack(names, {*make_body(shell, body).reads} & names.keys())

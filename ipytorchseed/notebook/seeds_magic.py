@@ -114,21 +114,21 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
     Afterwards everything is as before the cell, but for _, which is the study.
     """
-    extension, body = target
+    state, body = target
     if not (body or "").strip():
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    seeds, shelf = choose_seeds(count, start), _Shelf(extension)
+    seeds, shelf = choose_seeds(count, start), _Shelf(state)
     if keep is not None:
         as_word(keep)  # which refuses what cannot be typed
     against = None if versus is None else shelf.get(versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
-    with Progress(extension.shell, silent=as_json, what="Seeds") as progress:
+    with Progress(state.shell, silent=as_json, what="Seeds") as progress:
         runner = _on_engines if engines else _here
-        outcomes, notes = runner(extension, body, seeds, progress, generators=generators)
+        outcomes, notes = runner(state, body, seeds, progress, generators=generators)
         progress.clear()
     record, compared = Record.of(outcomes, notes), None
     try:
@@ -142,22 +142,22 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     if not as_json:
         return study
     click.echo(study.to_json())
-    hook: Any = extension.shell.displayhook
+    hook: Any = state.shell.displayhook
     hook.update_user_ns(study)  # what a result does that is not shown
     return None
 
 
 def _here(
-    extension: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
+    state: State, body: str, seeds: Sequence[int], progress: Progress, *, generators: bool
 ) -> tuple[list[Outcome], list[str]]:
     """Run the cell in this process, under one seed after the other.
 
     Raises:
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    made, outcomes = make_body(extension.shell, body, generators=generators), list[Outcome]()
-    checks = extension.checks
-    busy, seeding = checks.rerunning, dict(vars(extension.seeding))
+    made, outcomes = make_body(state.shell, body, generators=generators), list[Outcome]()
+    checks = state.checks
+    busy, seeding = checks.rerunning, dict(vars(state.seeding))
     checks.rerunning = True
     try:
         for seed in seeds:
@@ -168,7 +168,7 @@ def _here(
         raise ReplayError(msg) from None
     finally:
         checks.rerunning = busy
-        vars(extension.seeding).update(seeding)
+        vars(state.seeding).update(seeding)
     return outcomes, []
 
 
@@ -182,11 +182,11 @@ class _Shelf:
     """The studies of a notebook that have a name; they outlive the kernel.
 
     Args:
-        extension: The extension of the shell.
+        state: Of the extension in the shell.
     """
 
-    def __init__(self, extension: State) -> None:
-        session = extension.tracking.session
+    def __init__(self, state: State) -> None:
+        session = state.tracking.session
         self._ledger = session.ledger
         self._place = f"{session.notebook}\0studies"  # apart from the states that have names
 

@@ -97,9 +97,10 @@ def _inductor(
     def get() -> object:
         module = sys.modules.get(_INDUCTOR)
         if module is not None:
-            with suppress(AttributeError):
+            try:
                 return find(module)
-            return default
+            except AttributeError:
+                return default
         told = os.environ.get(variable, "") if variable else ""
         return told == "1" if default is False else told or default
 

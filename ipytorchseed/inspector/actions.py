@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.buttons import press
+from ipytorchseed.notebook.buttons import run_magic
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.why.evidence import run_word
@@ -31,29 +31,29 @@ _LOST = (
 )
 
 
-def act(extension: State, wish: Mapping[str, Any]) -> Model:
+def act(state: State, wish: Mapping[str, Any]) -> Model:
     """Do what a button asks for, or say why not, or ask first.
 
     Args:
-        extension: Of the shell.
+        state: Of the extension in the shell.
         wish: ``what`` to do and with what; ``last``, the newest run that the view shows; ``sure``,
             whether the user has been asked.
 
     Returns:
         ``done`` with what the magic said, or ``confirm`` with a question.
     """
-    session = extension.tracking.session
+    session = state.tracking.session
     newest = session.last.id if session.last is not None else None
     try:
-        line = _line(extension, wish)
+        line = _line(state, wish)
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
-    if extension.at_work or (newest or 0) > int(wish.get("last") or 0):
-        return {"say": "done", "ok": False, "text": _RUNNING if extension.at_work else _LATE}
-    question = "" if wish.get("sure") else _question(extension, wish)
+    if state.at_work or (newest or 0) > int(wish.get("last") or 0):
+        return {"say": "done", "ok": False, "text": _RUNNING if state.at_work else _LATE}
+    question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
-    ok, text = press(extension, line)
+    ok, text = run_magic(state, line)
     after = session.last
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:  # those of a replay
@@ -74,13 +74,13 @@ def _undo(what: str, after: Run) -> Model | None:
     return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
-def _line(extension: State, wish: Mapping[str, Any]) -> str:
+def _line(state: State, wish: Mapping[str, Any]) -> str:
     """Write the magic as one types it."""
     what = wish.get("what")
     if what == "rewind":
-        return f"%seed rewind {_word(extension, int(wish['run']))}"
+        return f"%seed rewind {_word(state, int(wish['run']))}"
     if what == "replay":
-        return f"%replay {_word(extension, int(wish['run']))}{' --yes' if wish.get('sure') else ''}"
+        return f"%replay {_word(state, int(wish['run']))}{' --yes' if wish.get('sure') else ''}"
     if what == "undo-replay":
         return "%replay --undo"
     if what == "reseed":
@@ -95,28 +95,28 @@ def _line(extension: State, wish: Mapping[str, Any]) -> str:
     raise LookupFailure(f"there is no button {what!r}")
 
 
-def _word(extension: State, number: int) -> str:
-    return run_word(_run(extension, number), extension.tracking.session.kernel)
+def _word(state: State, number: int) -> str:
+    return run_word(_run(state, number), state.tracking.session.kernel)
 
 
-def _run(extension: State, number: int) -> Run:
-    run = extension.tracking.session.ledger.run(number)
+def _run(state: State, number: int) -> Run:
+    run = state.tracking.session.ledger.run(number)
     if run is None:
         raise LookupFailure(f"the ledger no longer keeps run #{number}")
     return run
 
 
-def _question(extension: State, wish: Mapping[str, Any]) -> str:
-    session = extension.tracking.session
+def _question(state: State, wish: Mapping[str, Any]) -> str:
+    session = state.tracking.session
     name = str(wish.get("name", "")).strip()
     if wish.get("what") == "save":
         taken = name in session.ledger.saves(session.notebook)
         return f"Something is saved as {name!r}. Replace it?" if taken else ""
-    if wish.get("what") == "replay" and extension.choices.tracking:
-        plan = extension.replays.plan(_run(extension, int(wish["run"])))
+    if wish.get("what") == "replay" and state.options.tracking:
+        plan = state.replays.plan(_run(state, int(wish["run"])))
         outside = say_outside(plan, session.kernel)
         return f"{outside}. Run that again?" if outside else ""
     if wish.get("what") in ("replay", "undo-replay"):
         return ""  # the magic says why not; what it does can be undone
     verb = {"rewind": "Rewind", "restore": "Restore"}.get(str(wish.get("what")), "Reseed")
-    return "" if extension.choices.tracking else _LOST.format(verb)
+    return "" if state.options.tracking else _LOST.format(verb)

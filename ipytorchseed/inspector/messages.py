@@ -48,12 +48,12 @@ class MessageHandler:
     then is what has been recorded, and states are those of the last run's end.
 
     Args:
-        extension: Of the shell.
+        state: Of the extension in the shell.
     """
 
-    def __init__(self, extension: State) -> None:
-        self._extension = extension
-        self._history = History(extension.tracking.session)
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._history = History(state.tracking.session)
         self._present = Present()
         self._by: dict[str, str] = {}
         self._settings: Model = {}
@@ -66,7 +66,7 @@ class MessageHandler:
             "rows": self._lines,
             "find": self._find,
             "why": self._why,
-            "do": lambda wish: act(extension, wish),
+            "do": lambda wish: act(state, wish),
         }
         self._widget.say({"say": "back"})
 
@@ -123,7 +123,7 @@ class MessageHandler:
 
     def _here(self) -> History:
         """Return the history; begun anew where the ledger is another one now."""
-        session = self._extension.tracking.session
+        session = self._state.tracking.session
         with self._lock:
             if self._history.ledger is not session.ledger:
                 self._history = History(session)
@@ -143,8 +143,8 @@ class MessageHandler:
         }
 
     def _now(self, question: Mapping[str, Any]) -> Model:
-        extension = self._extension
-        session, history = extension.tracking.session, self._here()
+        state = self._state
+        session, history = state.tracking.session, self._here()
         self._look()
         rows = self._present.rows.values()
         now = {row.name: row.digest for row in rows if row.digest}
@@ -158,11 +158,11 @@ class MessageHandler:
             "now": now_model(rows, self._by),
             "columns": history.columns(self._present.sources),
             "total": len(history),
-            "rule": extension.seeding.rule if extension.choices.tracking else TRACKING_OFF,
-            "seed": extension.seeding.last or next(iter(recent_seeds()), None),
+            "rule": state.seeding.rule if state.options.tracking else TRACKING_OFF,
+            "seed": state.seeding.last or next(iter(recent_seeds()), None),
             "saves": [*session.ledger.saves(session.notebook)],
             "edition": self._edition,
-            "running": extension.at_work,
+            "running": state.at_work,
         }
         if question.get("edition") != self._edition:
             told["settings"] = settings
@@ -170,10 +170,10 @@ class MessageHandler:
 
     def _look(self) -> None:
         """Look at sources and generators, unless a cell is drawing from them."""
-        extension = self._extension
-        with extension.lock:
-            if not extension.at_work:
-                self._present.look(extension.generators())
+        state = self._state
+        with state.lock:
+            if not state.at_work:
+                self._present.look(state.generators())
 
     def _lines(self, question: Mapping[str, Any]) -> Model:
         history = self._here()
@@ -199,7 +199,7 @@ class MessageHandler:
         return {"say": "found", "round": question.get("round"), "places": places, "low": reached}
 
     def _why(self, question: Mapping[str, Any]) -> Model:
-        session = self._extension.tracking.session
+        session = self._state.tracking.session
         numbers = [question.get("run"), question.get("against")]
         runs = [None if each is None else session.ledger.run(int(each)) for each in numbers]
         if runs[0] is None:

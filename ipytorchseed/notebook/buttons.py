@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.state import State
 
 
-def press(extension: State, line: str) -> tuple[bool, str]:
+def run_magic(state: State, line: str) -> tuple[bool, str]:
     """Run a magic between two cells; it is recorded as a run without a number.
 
     Args:
-        extension: Of the shell.
+        state: Of the extension in the shell.
         line: The magic as one types it.
 
     Returns:
         Whether it did what it says, and what it said: what it displayed last, or else printed.
     """
-    with extension.lock:  # a cell that begins meanwhile, in another thread, waits for us
+    with state.lock:  # a cell that begins meanwhile, in another thread, waits for us
         with capture_output() as said:
-            result = extension.shell.run_cell(line, store_history=False)
+            result = state.shell.run_cell(line, store_history=False)
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
             return False, str(error)

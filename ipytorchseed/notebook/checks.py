@@ -13,7 +13,7 @@ from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
-from ipytorchseed.notebook.streams import Overhearing
+from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
@@ -49,7 +49,7 @@ class _Under(Struct, eq=False):
     cell: Cell
     check: Check
     outputs: Outputs
-    overhearing: Overhearing
+    capture: OutputCapture
     progress: Progress
     before: Snapshot | None
     as_json: bool
@@ -132,14 +132,14 @@ class Checks:
             cell=cell,
             check=Check(repeated, runs),
             outputs=outputs,
-            overhearing=Overhearing(shell, outputs.printed, outputs.displayed),
+            capture=OutputCapture(shell, outputs.printed, outputs.displayed),
             progress=progress,
             before=before,
             as_json=as_json,
         )
         self._under.append(under)
         run.on_end.append(partial(self._end, under))
-        under.overhearing.start()
+        under.capture.start()
 
     def finish(self, result: ExecutionResult | None) -> None:
         """Check the cells whose own runs have ended, and show what came of it."""
@@ -153,7 +153,7 @@ class Checks:
 
     def _end(self, under: _Under) -> None:
         """Note that a cell's own run has ended."""
-        under.overhearing.stop()
+        under.capture.stop()
         under.ended = True
 
     def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
@@ -290,13 +290,9 @@ class Checks:
     def record(self, run: Record | None) -> None:
         """Put what was found on record with its run."""
         found, self._found = self._found, []
-        if run is None or not found:
-            return
-        session = self._tracking.session
-        last = session.last
-        for trace in found:
-            if last is not None and last.id is not None:
-                session.ledger.add_trace(last.id, trace)
+        if run is not None and run.id is not None:
+            for trace in found:
+                self._tracking.session.ledger.add_trace(run.id, trace)
 
 
 def _refuse(reason: str) -> NoReturn:

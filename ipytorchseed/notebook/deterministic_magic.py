@@ -176,17 +176,17 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     the cell, and puts every flag back, whatever happens in the cell. With --check, no flag is set:
     the cell is run several times as it is, and compared.
     """
-    extension, body = target
+    state, body = target
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
         message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
         raise LookupFailure(message)
     seed, trace = _seed_and_file(seed, trace, summaries=summaries)
-    if extension.rerunning:  # the body of a check, which sets no flags
+    if state.rerunning:  # the body of a check, which sets no flags
         return
-    if runs is not None and extension.replaying and body is None:
+    if runs is not None and state.replaying and body is None:
         if seed is not None:  # what is wanted of the cell is what it makes
-            extension.apply(seed, "scope")
+            state.apply(seed, "scope")
         return
     if runs is not None:
         others = warn, no_cudnn, trace is not None
@@ -195,16 +195,16 @@ def _cell(  # noqa: PLR0913 -- click passes each option by its name
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
     if body is None:  # the transformer left the body in the cell
-        run = extension.runs.current
-        if not extension.replaying:  # a replay says itself what came of it
-            after = after or partial(_show_receipt, extension.runs, run)
-        extension.scopes.begin_cell(scope, after)
+        run = state.runs.current
+        if not state.replaying:  # a replay says itself what came of it
+            after = after or partial(_show_receipt, state.runs, run)
+        state.scopes.begin_cell(scope, after)
         if seed is not None:
-            extension.tracking.note_seed(seed, "scope")
+            state.tracking.note_seed(seed, "scope")
         if trace is not None:
-            extension.checks.begin_trace(trace, summaries=summaries, quiet=as_json)
+            state.checks.begin_trace(trace, summaries=summaries, quiet=as_json)
         return
-    extension.run_scoped(scope, after, body)
+    state.run_scoped(scope, after, body)
 
 
 def _seed_and_file(
@@ -224,7 +224,8 @@ def _print_receipt(scope: deterministic) -> None:
 
 def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
     if run is None or run is not runs.current:  # else it goes on, as under %%timeit
-        display(Receipt(scope))
+        receipt = Receipt(scope)  # IPython would ask it for ten kinds of pictures
+        display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
 def _check(  # noqa: PLR0913 -- as above
@@ -237,7 +238,7 @@ def _check(  # noqa: PLR0913 -- as above
     others: tuple[bool, bool, bool],
 ) -> None:
     """Begin a check, or run a body that code handed over under one."""
-    extension, body = target
+    state, body = target
     for given, option in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
         if given:
             message = f"--check runs the cell with the flags as they are; leave out {option}"
@@ -246,6 +247,6 @@ def _check(  # noqa: PLR0913 -- as above
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")
         text = f"%%deterministic {words}\n{body}"
-        extension.shell.run_cell(text, store_history=False).raise_error()
+        state.shell.run_cell(text, store_history=False).raise_error()
         return
-    extension.checks.begin(seed, runs, isolate=isolate, as_json=as_json)
+    state.checks.begin(seed, runs, isolate=isolate, as_json=as_json)

@@ -59,7 +59,7 @@ class Extension:
     def attach(self) -> None:
         """Add events, transformer, magics and completions to the shell."""
         state = self.state
-        state.shell.configurables.append(state.choices)  # type: ignore[arg-type]
+        state.shell.configurables.append(state.options)  # type: ignore[arg-type]
         state.runs.assume()  # the cell that loads us has begun already, if one does
         for event, callback in self._events.items():
             state.shell.events.register(event, callback)
@@ -82,7 +82,7 @@ class Extension:
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
-        state.shell.configurables.remove(state.choices)  # type: ignore[arg-type]
+        state.shell.configurables.remove(state.options)  # type: ignore[arg-type]
         if state.used_scopes is not None:
             state.used_scopes.switch_off()
         for event, callback in self._events.items():
@@ -153,9 +153,7 @@ class Extension:
         if state.used_checks is not None:
             guard.call(state.used_checks.finish, result)
             guard.call(state.used_checks.record, run)
-        if run is not None and (state.viewer is not None or state.choices.explain_on_change):
-            run = state.tracking.session.last  # with its number
-        if run is not None and state.choices.explain_on_change:
+        if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
             guard.call(explain_change, state.tracking.session, run)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism.interrupts import HeldInterrupt
@@ -79,7 +79,7 @@ class Interrupts:
 
     def after_cell(self, result: ExecutionResult | None) -> None:
         """Make what arrived the error of the cell that has run, unless it ended with another."""
-        with suppress(ValueError):
+        if self._raiser in self._shell.ast_transformers:
             self._shell.ast_transformers.remove(self._raiser)
         arrived = self._held.arrived
         self.forget()

@@ -58,15 +58,15 @@ class Magic:
         name: Without percent signs.
         module: The module whose ``command(kind)`` returns the click command.
         example: A line that works, to show under an error.
-        extension: What the command works on.
+        state: What the command works on.
     """
 
-    def __init__(self, kind: str, name: str, module: str, example: str, extension: State) -> None:
+    def __init__(self, kind: str, name: str, module: str, example: str, state: State) -> None:
         self.kind, self.name = kind, name
         self._example = example
         self.__name__ = name
         self._module = module
-        self._extension = extension
+        self._state = state
         setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand, to see what came out empty
 
     @property
@@ -103,7 +103,7 @@ class Magic:
         command = self.command
         try:
             with command.make_context(self.sign, words) as context:
-                context.obj = self._extension, cell
+                context.obj = self._state, cell
                 return command.invoke(context)
         except click.exceptions.Exit:  # after --help
             return None
@@ -125,13 +125,13 @@ class Magic:
         words: list[str] = _TYPED.findall(line)
         last = words.pop() if words and line.endswith(words[-1]) else ""
         typed = [_unquoted(word) for word in words]
-        target = {"obj": (self._extension, None)}
+        target = {"obj": (self._state, None)}
         complete = ShellComplete(self.command, target, self.sign, "").get_completions
         items = complete(typed, last) + ([] if last else complete(typed, "-"))
         return last, list(dict.fromkeys(item.value for item in items))
 
     def _words(self, line: str) -> list[str]:
-        shell = self._extension.shell
+        shell = self._state.shell
         expanded = shell.var_expand(line, depth=_CALLER) if _VARIABLE.search(line) else line
         if line.strip() and not expanded.strip():
             self._refuse(f"{line.strip()} is empty")
@@ -145,7 +145,7 @@ class Magic:
     def _forms(self) -> dict[str, click.Command]:
         """Return the commands of the line and the cell magic of this name, by how each is typed."""
         forms = {}
-        for table in self._extension.shell.magics_manager.magics.values():
+        for table in self._state.shell.magics_manager.magics.values():
             magic = table.get(self.name)
             if isinstance(magic, Magic):
                 forms[magic.sign] = command = magic.command

@@ -48,21 +48,21 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
       %replay 5        bring the result of In[5] back
       %replay --undo   put back what was there before
     """  # noqa: D301 -- click's mark for text that keeps its lines
-    extension = target[0]
+    state = target[0]
     if undo:
         if run is not None or dry or yes:
             message = "--undo goes alone: it undoes the last replay"
             raise click.UsageError(message)
-        name, names = extension.replays.undo()
+        name, names = state.replays.undo()
         which = f": {', '.join(names)}" if names else ""
         said = f"The replay of {name} is undone. Sources and flags are as before it, and names"
         click.echo(wrap(f"{said}{which}.", first=""))
         return
-    if not extension.choices.tracking:
+    if not state.options.tracking:
         raise LookupFailure(TRACKING_OFF)
-    session = extension.tracking.session
-    wanted = _last_asked(extension) if run is None else find_run(session, run)
-    plan = extension.replays.plan(wanted)
+    session = state.tracking.session
+    wanted = _last_asked(state) if run is None else find_run(session, run)
+    plan = state.replays.plan(wanted)
     if plan.blocked:
         raise ReplayError(plan.blocked)
     outside = say_outside(plan, session.kernel)
@@ -73,7 +73,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
         raise ReplayError(message)
     else:
         causes = _causes(session, wanted)
-        new, shared = extension.replays.play(plan)
+        new, shared = state.replays.play(plan)
         explanation = why(session, new, wanted)
         display(ReplayView(explanation, plan, session.kernel, shared, causes))
 
@@ -88,8 +88,8 @@ def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     return said.causes if whole else ()
 
 
-def _last_asked(extension: State) -> Run:
-    asked = extension.replays.asked
+def _last_asked(state: State) -> Run:
+    asked = state.replays.asked
     if asked is None:
         message = "no %why named an earlier run yet; name one: %replay 5"
         raise LookupFailure(message)

@@ -78,12 +78,12 @@ def _rng(  # noqa: PLR0913 -- click passes each option by itself
     """Show the state of every source and generator, the settings, and the timeline of runs."""
     if ctx.invoked_subcommand is not None:
         return
-    extension: State = ctx.obj[0]
+    state: State = ctx.obj[0]
     if ranks is not None:
         from ipytorchseed.notebook.ranks import look_at_ranks
 
         wanted = {source: wish for wish, source in expect}
-        table = look_at_ranks(ranks, wanted, extension.shell.user_ns)
+        table = look_at_ranks(ranks, wanted, state.shell.user_ns)
         if as_json or as_text:
             click.echo(table.to_json() if as_json else table.text())
         else:
@@ -94,12 +94,12 @@ def _rng(  # noqa: PLR0913 -- click passes each option by itself
         raise click.UsageError(message)
     if as_json:
         flags = assess().flags if has_torch() else None
-        click.echo(rng_json(extension.generators(), flags))
+        click.echo(rng_json(state.generators(), flags))
         return
     if as_text:
-        click.echo(_look(extension, everything=everything).text())
+        click.echo(_look(state, everything=everything).text())
     else:
-        display(Inspection(extension, everything=everything))
+        display(Inspection(state, everything=everything))
 
 
 class Inspection:
@@ -108,13 +108,13 @@ class Inspection:
     Of two forms in one display, front ends take the widget and do not fall back.
 
     Args:
-        extension: Of the shell.
+        state: Of the extension in the shell.
         everything: Whether the static copy lists runs that only looked at something.
     """
 
-    def __init__(self, extension: State, *, everything: bool = False) -> None:
-        viewer = extension.open_viewer()  # first: the front end gets ready for it meanwhile
-        self._static = _look(extension, everything=everything)
+    def __init__(self, state: State, *, everything: bool = False) -> None:
+        viewer = state.open_viewer()  # first: the front end gets ready for it meanwhile
+        self._static = _look(state, everything=everything)
         self._live = None if viewer is None else viewer.shown()
 
     def _ipython_display_(self) -> None:
@@ -126,12 +126,12 @@ class Inspection:
         return self._static.text()
 
 
-def _look(extension: State, *, everything: bool) -> RngView:
-    session, seeding = extension.tracking.session, extension.seeding
-    status = SeedStatus.read(seeding.last, seeding.rule, extension.generators())
+def _look(state: State, *, everything: bool) -> RngView:
+    session, seeding = state.tracking.session, state.seeding
+    status = SeedStatus.read(seeding.last, seeding.rule, state.generators())
     runs = [*session.ledger.runs(session.notebook, rank=session.rank, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
-    note = "" if extension.choices.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
+    note = "" if state.options.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
     return RngView(status, judged, runs, session.kernel, note, everything=everything)
 
 

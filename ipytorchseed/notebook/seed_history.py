@@ -60,10 +60,10 @@ _name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_c
 @click.pass_obj
 def save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     """Keep the full state of every source under NAME, across kernel restarts."""
-    extension = target[0]
-    session = extension.tracking.session
+    state = target[0]
+    session = state.tracking.session
     name = " ".join(words)
-    word, states = as_word(name), extension.states()
+    word, states = as_word(name), state.states()
     session.ledger.save(session.notebook, name, states)
     if not quiet:
         click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
@@ -75,15 +75,15 @@ def save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
 @click.pass_obj
 def restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     """Put every source back to the state saved as NAME."""
-    extension = target[0]
-    session, name = extension.tracking.session, " ".join(words)
+    state = target[0]
+    session, name = state.tracking.session, " ".join(words)
     states = session.ledger.saved(session.notebook, name)
     if states is None:
         saves = [*session.ledger.saves(session.notebook)]
         known = ", ".join(saves) or "nothing"
         message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
         raise LookupFailure(message)
-    done = states_of.put_back(states, extension.generators())
+    done = states_of.put_back(states, state.generators())
     if not quiet:
         click.echo(restored_text(done, f"as saved under {name!r}"))
 
@@ -99,11 +99,11 @@ def rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
     N is the number in In[N], of this kernel or else of the last one that had it; #17 is the
     ledger's number 17, as %rng and %seed log list runs of earlier kernels.
     """
-    extension = target[0]
-    session = extension.tracking.session
+    state = target[0]
+    session = state.tracking.session
     found = find_run(session, run)
     name = run_name(found, session.kernel)
-    done = states_of.rewind(session.ledger, found, extension.generators(), name, after=after)
+    done = states_of.rewind(session.ledger, found, state.generators(), name, after=after)
     if not quiet:
         when = "ended" if after else "began"
         click.echo(restored_text(done, f"as when {name} {when}"))

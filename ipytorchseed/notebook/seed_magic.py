@@ -122,10 +122,8 @@ def _seed(ctx: click.Context) -> None:
     registered sources now. Without one, show what is in force.
     """
     if ctx.invoked_subcommand is None:
-        extension: State = ctx.obj[0]
-        display(
-            SeedStatus.read(extension.seeding.last, extension.seeding.rule, extension.generators())
-        )
+        state: State = ctx.obj[0]
+        display(SeedStatus.read(state.seeding.last, state.seeding.rule, state.generators()))
 
 
 def _generator_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -161,15 +159,15 @@ def _now(  # noqa: PLR0913 -- click passes each option by itself
     quiet: bool,
 ) -> None:
     """Seed every source now."""
-    extension = target[0]
+    state = target[0]
     if names and not generators:
         message = f"{names[0]!r} is one word too many; generators are named after --generators"
         raise click.UsageError(message)
-    found = extension.generators()
+    found = state.generators()
     chosen = _named(found, names) if names else found if generators else []
     common, rank = seed, own_rank()
     seed = seed_by_rank(common, rank) if by_rank else common
-    extension.apply(seed, "now")
+    state.apply(seed, "now")
     reseeded = [(each, each.reseed(seed)) for each in chosen]
     left = [each for each in found if each not in chosen]
     if not quiet:
@@ -206,10 +204,10 @@ def _off(target: Target, *, quiet: bool) -> None:
 @click.pass_obj
 def _new(target: Target, *, quiet: bool) -> None:
     """Take a fresh seed from the system, apply it and print it."""
-    extension, seed = target[0], fresh_seed()
-    extension.apply(seed, "new")
+    state, seed = target[0], fresh_seed()
+    state.apply(seed, "new")
     if not quiet:
-        click.echo(seeded_text(seed, [], extension.generators()))
+        click.echo(seeded_text(seed, [], state.generators()))
 
 
 @_seed.command("stamp")

@@ -81,20 +81,20 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
     Afterwards everything is as before the cell, but for _, which is the study.
     """
-    extension, body = target
+    state, body = target
     if not (body or "").strip():
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
     plain = number.isdecimal() and len(number) < _DIGITS
-    seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(extension)
+    seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(state)
     if keep is not None:
         as_word(keep)  # which refuses what cannot be typed
     against = None if versus is None else shelf.get(versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
-    outcomes, notes = _run(extension, body, seeds, engines=engines, silent=as_json)
+    outcomes, notes = _run(state, body, seeds, engines=engines, silent=as_json)
     record, compared = Record.of(outcomes, notes), None
     try:
         if keep is not None:
@@ -107,13 +107,13 @@ def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     if not as_json:
         return study
     click.echo(study.to_json())
-    hook: Any = extension.shell.displayhook
+    hook: Any = state.shell.displayhook
     hook.update_user_ns(study)  # what a result does that is not shown
     return None
 
 
 def _run(
-    extension: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
+    state: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
 ) -> tuple[list[Outcome], list[str]]:
     """Run the cell under each seed; return what each gave, and what is to be told of engines.
 
@@ -122,9 +122,9 @@ def _run(
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
     outcomes, notes = dict[int, Outcome](), list[str]()
-    checks = extension.checks
-    busy, seeding = checks.rerunning, dict(vars(extension.seeding))
-    with Progress(extension.shell, silent=silent, what="Seeds") as progress:
+    checks = state.checks
+    busy, seeding = checks.rerunning, dict(vars(state.seeding))
+    with Progress(state.shell, silent=silent, what="Seeds") as progress:
 
         def tell(where: str) -> None:
             progress.tell(bar(len(outcomes), len(seeds), where))
@@ -133,9 +133,9 @@ def _run(
             if engines:
                 from ipytorchseed.notebook.engines import run_on_engines
 
-                notes = run_on_engines(extension.shell, body, seeds, outcomes, tell)
+                notes = run_on_engines(state.shell, body, seeds, outcomes, tell)
             else:
-                made, checks.rerunning = make_body(extension.shell, body), True
+                made, checks.rerunning = make_body(state.shell, body), True
                 for seed in seeds:
                     tell(f"seed {seed}")
                     outcomes[seed] = made.run(seed)
@@ -144,7 +144,7 @@ def _run(
             raise ReplayError(f"{msg}; everything is as before") from None
         finally:
             checks.rerunning = busy
-            vars(extension.seeding).update(seeding)
+            vars(state.seeding).update(seeding)
         progress.clear()
     return [outcomes[seed] for seed in seeds], notes
 
@@ -153,11 +153,11 @@ class _Shelf:
     """The studies of a notebook that have a name; they outlive the kernel.
 
     Args:
-        extension: The extension of the shell.
+        state: Of the extension in the shell.
     """
 
-    def __init__(self, extension: State) -> None:
-        session = extension.tracking.session
+    def __init__(self, state: State) -> None:
+        session = state.tracking.session
         self._ledger = session.ledger
         self._place = f"{session.notebook}\0studies"  # apart from the states that have names
 

@@ -45,7 +45,7 @@ class State:
         guard: Keeps errors of our callbacks away from the user's cells.
         runs: The runs under way.
         seeding: What ``%seed`` put in force.
-        choices: What the user configured.
+        options: What the user configured.
         tracking: The recording of runs.
         viewer: What shows runs as they happen; None until it is asked for.
         lock: Held while a cell begins, and by what must not happen while one runs.
@@ -56,8 +56,8 @@ class State:
         self.shell = shell
         self.runs = Runs()
         self.seeding = Seeding()
-        self.choices = IPyTorchSeed(parent=shell)
-        self.tracking = Tracking(shell, self.choices)
+        self.options = IPyTorchSeed(parent=shell)
+        self.tracking = Tracking(shell, self.options)
         self.interrupts = Interrupts(shell, self.tracking.stop_look)
         self.guard = Guard(self.interrupts.note)
         self.viewer: Viewer | None = None

@@ -16,7 +16,7 @@ _HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
 """What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
 
-class Overhearing:
+class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that nothing that holds

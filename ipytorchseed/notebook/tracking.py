@@ -14,7 +14,7 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.cells import SavedIds
 from ipytorchseed.notebook.errors import error_line, shown_traceback
-from ipytorchseed.notebook.streams import Overhearing
+from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.render.text import visible
 from ipytorchseed.rng.ranks import own_rank
 
@@ -47,12 +47,12 @@ class Tracking:
 
     Args:
         shell: The running shell.
-        choices: The user's configuration.
+        options: The user's configuration.
     """
 
-    def __init__(self, shell: InteractiveShell, choices: IPyTorchSeed) -> None:
+    def __init__(self, shell: InteractiveShell, options: IPyTorchSeed) -> None:
         self._shell = shell
-        self._choices = choices
+        self._options = options
         self._session: Session | None = None
         self._told: set[str] = set()
         self._counter = 0
@@ -64,8 +64,8 @@ class Tracking:
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
-        self._overhearing = Overhearing(shell, self._printed, self._displayed)
-        choices.observe(self._choose)
+        self._capture = OutputCapture(shell, self._printed, self._displayed)
+        options.observe(self._choose)
 
     @property
     def session(self) -> Session:
@@ -73,7 +73,7 @@ class Tracking:
         if self._session is None:
             from ipytorchseed.session.session import Session
 
-            chosen = self._choices.chosen()
+            chosen = self._options.chosen()
             self._session = Session(
                 notebook=self._notebook(),
                 ledger=self._open(chosen.ledger),
@@ -105,11 +105,12 @@ class Tracking:
         self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._get_ready))
 
     def _get_ready(self) -> None:
-        if self._session is None and self._choices.tracking:
+        if self._session is None and self._options.tracking:
             with suppress(Exception):  # the cell will meet it again, and say so
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
-                self._ready = _open(self._choices.ledger)
+                import_module("ipytorchseed.session.hearing").look_through()
+                self._ready = _open(self._options.ledger)
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
@@ -118,8 +119,8 @@ class Tracking:
         if self._ready is not None:
             self._ready[1].close()
             self._ready = None
-        self._overhearing.stop()
-        self._choices.unobserve(self._choose)
+        self._capture.stop()
+        self._options.unobserve(self._choose)
         if self._soon is not None:
             self._soon.cancel()
             self._soon = None
@@ -128,7 +129,7 @@ class Tracking:
 
     def stop_listening(self) -> None:
         """Take what is printed and displayed from now on for no output of the cell's."""
-        self._overhearing.stop()
+        self._capture.stop()
 
     def stop_look(self) -> None:
         """End the look under way soon: the user interrupts it."""
@@ -145,7 +146,7 @@ class Tracking:
             ident: What the front end calls the cell.
             prepare: What we do before the cell, if anything.
         """
-        if not self._choices.tracking:
+        if not self._options.tracking:
             if prepare is not None:
                 prepare()
             return
@@ -161,7 +162,7 @@ class Tracking:
             prepare=prepare,
         )
         self._shown = shown_traceback(self._shell)
-        self._overhearing.start()
+        self._capture.start()
 
     def _saved_ids(self, session: Session, ident: str | None) -> frozenset[str]:
         if self._saved is None:
@@ -174,7 +175,7 @@ class Tracking:
 
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
-        self._overhearing.stop()
+        self._capture.stop()
         if self._session is None:
             return None
         pending = self._session.pending
@@ -208,14 +209,14 @@ class Tracking:
 
     def set_aside(self) -> Pending | None:
         """Take the run under way off the record, so that others are recorded inside it."""
-        self._overhearing.stop()
+        self._capture.stop()
         return self.session.set_aside()
 
     def take_up(self, pending: Pending | None) -> None:
         """Go on with a run that was set aside."""
         self.session.take_up(pending)
         if pending is not None:
-            self._overhearing.start()
+            self._capture.start()
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -270,14 +271,14 @@ class Tracking:
             with hushed(self._shell, session.pending.outputs, results):
                 result = execute()
         else:
-            with Overhearing(self._shell, self._printed, self._displayed):
+            with OutputCapture(self._shell, self._printed, self._displayed):
                 result = execute()
             results.append(result.result)
         return self._close(result, results[-1] if results else None)
 
     def note_seed(self, seed: int, how: str) -> None:
         """Keep a seed that a command of ours applied in the log."""
-        if not self._choices.tracking:
+        if not self._options.tracking:
             return
         session = self.session
         try:
@@ -314,7 +315,7 @@ class Tracking:
         """Tell of the first variable that is too large to be looked at whole, if one is."""
         if name:
             self._tell_once(
-                f"{name} is too large to be looked at whole in {self._choices.budget:g} s, so a"
+                f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"
                 " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
                 f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
                 "size",
@@ -361,7 +362,7 @@ class Tracking:
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:
             return
-        chosen = self._choices.chosen()
+        chosen = self._options.chosen()
         ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
         self._session.choose(chosen, ledger)
 

@@ -87,17 +87,17 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
     variable, or about a cell's last run. With `on`, a line is printed under every cell whose
     result changed, until `off`.
     """
-    extension = target[0]
+    state = target[0]
     if yes and not prove:
         message = "--yes goes with --prove"
         raise click.UsageError(message)
-    if not extension.choices.tracking:
+    if not state.options.tracking:
         message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
         raise LookupFailure(message)
     if what in _SWITCH:
-        extension.choices.explain_on_change = _SWITCH[what]
+        state.options.explain_on_change = _SWITCH[what]
         return
-    session = extension.tracking.session
+    session = state.tracking.session
     if against is not None and _is_file(against):
         if prove:
             message = "--prove puts back what this ledger has: give --against a run of it"
@@ -107,9 +107,9 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
     else:
         run = last_repeated(session) if what is None else run_of(session, what)
         said = why(session, run, None if against is None else find_run(session, against))
-        extension.replays.asked = said.against
+        state.replays.asked = said.against
     if prove:
-        said = extension.proofs.prove(said, yes=yes, silent=as_json)
+        said = state.proofs.prove(said, yes=yes, silent=as_json)
     view = WhyView(said, session.kernel)
     if as_json:
         click.echo(view.to_json())

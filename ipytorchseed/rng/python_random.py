@@ -32,9 +32,10 @@ def read(generator: random.Random) -> bytes:
 
     Methods that a subclass overrides are not called.
     """
-    *words, index = _random.Random.getstate(generator)
+    state = array("I", _random.Random.getstate(generator))
+    index = state.pop()
     normal = _attributes(generator).get("gauss_next")
-    return mersenne.Twister(array("I", words).tobytes(), index, normal).pack()
+    return mersenne.Twister(state.tobytes(), index, normal).pack()
 
 
 def write(generator: random.Random, state: bytes) -> None:

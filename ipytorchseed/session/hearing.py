@@ -223,7 +223,7 @@ def _exchange(others: dict[int, Function]) -> None:
     cell, each time for the functions' own names.
     """
     if len(sys.modules) != len(_looked):
-        _look_through(sys.modules.keys() - _looked)
+        look_through()
     main = _names_of("__main__")
     _bound.update({("__main__", key): None for key in _NAMES if id(main.get(key)) in _IDS})
     modules = sys.modules
@@ -242,8 +242,9 @@ def _exchange(others: dict[int, Function]) -> None:
                     place[at] = other
 
 
-def _look_through(new: set[str]) -> None:
-    """Note where new modules have bound the functions."""
+def look_through() -> None:
+    """Note where modules that are new since the last time have bound the functions."""
+    new = sys.modules.keys() - _looked
     _looked.intersection_update(sys.modules)
     _looked.update(new)
     for name in new:

@@ -64,6 +64,8 @@ class Session:
         kernel: A name of this kernel's process.
         identity: Which cell a run is of, across kernels.
         variables: What the user's variables were at the last look.
+        pending: The run under way, or None.
+        last: The last run recorded, or None.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -83,7 +85,7 @@ class Session:
         self.ledger = ledger
         self.config = config or Config()
         self.variables = Variables()
-        self._last: Run | None = None
+        self.last: Run | None = None
         self._rank: int | None = None
         self._find_rank = find_rank
         self._later = later
@@ -98,14 +100,9 @@ class Session:
         self._ended: Mapping[str, str] = {}
         self._took: dict[str, float] = {}
         self._timed: set[str] = set()
-        self._pending: Pending | None = None
+        self.pending: Pending | None = None
         self._budget = Budget()
         self._cut_short = False
-
-    @property
-    def last(self) -> Run | None:
-        """The last run recorded, or None."""
-        return self._last
 
     @property
     def rank(self) -> int | None:
@@ -113,11 +110,6 @@ class Session:
         if self._rank is None:
             self._rank = self._find_rank()
         return self._rank
-
-    @property
-    def pending(self) -> Pending | None:
-        """The run under way, or None."""
-        return self._pending
 
     def code_of(self, source: str) -> str:
         """Name a cell's text: comments and layout do not count."""
@@ -129,12 +121,12 @@ class Session:
 
     def set_aside(self) -> Pending | None:
         """Take the run under way off the record, so that others are recorded inside it."""
-        pending, self._pending = self._pending, None
+        pending, self.pending = self.pending, None
         return pending
 
     def take_up(self, pending: Pending | None) -> None:
         """Go on with a run that was set aside."""
-        self._pending = pending
+        self.pending = pending
 
     def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
         """Return what a cell that is about to run is known by.
@@ -178,7 +170,7 @@ class Session:
             prepare: What we do before the cell, such as seeding: done after the look at what
                 moved since the last run, and before the look at what this one begins with.
         """
-        self._pending = None
+        self.pending = None
         self._cut_short = False
         self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
@@ -223,7 +215,7 @@ class Session:
                 value = look_up(place, namespace)
                 reached.texts.update(texts_of(value))
                 pending.reads[name] = self.variables.look(value, pending.budget)
-        self._pending = pending
+        self.pending = pending
         self._files.start()
         self._files.runs(reached.files)
         self._files.names(find_named(reached.texts))
@@ -268,7 +260,7 @@ class Session:
         """
         self._files.stop()
         self._imports.stop()
-        pending, self._pending = self._pending, None
+        pending, self.pending = self.pending, None
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
@@ -291,6 +283,7 @@ class Session:
         if self._imports.own:
             self._look_into_imported(pending, namespace)
         bound = written | reached.writes | reached.sets.keys()
+        ours = str(self.ledger.path or ledger_path())
         run = Run(
             notebook=self.notebook,
             kernel=self.kernel,
@@ -315,11 +308,9 @@ class Session:
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
-            files=self._files.read(
-                pending.budget.seconds - pending.budget.used, str(self.ledger.path or ledger_path())
-            ),
+            files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
-            wrote=self._files.written(str(self.ledger.path or ledger_path())),
+            wrote=self._files.written(ours),
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
@@ -348,9 +339,9 @@ class Session:
         )
         self._ended = run.after
         kept = pending.states.kept | states.kept
-        for looks in (pending.generators, generators):
-            kept |= {look.digest: look.state for look in looks.values()}
-        self._last = run = replace(run, id=self.ledger.add(run, kept))
+        for look in (*pending.generators.values(), *generators.values()):
+            kept[look.digest] = look.state
+        self.last = run = replace(run, id=self.ledger.add(run, kept))
         if self._later is None:
             self._maintain()
         else:
@@ -368,7 +359,7 @@ class Session:
             seed: From 0 to 2**32-1.
             how: ``now``, ``each``, ``new`` or ``scope``.
         """
-        pending = self._pending
+        pending = self.pending
         if pending is not None:
             pending.seeds.append((seed, how))
         self.ledger.log_seed(
@@ -382,7 +373,7 @@ class Session:
 
     def close(self) -> None:
         """Look at nothing any more, and give the ledger's file back."""
-        self._pending = None
+        self.pending = None
         self._files.stop()
         self._imports.stop()
         self.ledger.close()

@@ -51,8 +51,11 @@ class Settings:
         Args:
             settings: What ``read`` returned when the run began.
         """
-        facts = self._read_facts().items()
-        new = {name: fact for name, fact in facts if fact != settings.get(name) is None}
+        before = self._facts
+        facts = self._read_facts()
+        if facts is before:
+            return settings
+        new = {name: fact for name, fact in facts.items() if fact != settings.get(name) is None}
         return {**settings, **new} if new else settings
 
     def _read(self) -> dict[str, Any]:

@@ -257,13 +257,17 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
+    frozen = parts.pop("frozen", None)
+    if frozen is not None:
+        said.append(_freezing(*frozen))
     for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {every} {noun}{'s' if every != 1 else ''}")
-    if "parameters" in parts:
-        said.append("changed parameters")
+    whole = [("parameters", "parameters")]
+    whole += [("grad", "gradients"), ("hooks", "hooks")] if after.kind == "module" else []
+    said += [f"changed {noun}" for part, noun in whole if part in parts]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
@@ -283,6 +287,13 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
         for name in ("shape", "dtype", "lr")
         if None not in parts.get(name, (None,))
     ]
+
+
+def _freezing(before: str | None, after: str | None) -> str:
+    """Say how many parameters were frozen, or unfrozen; the numbers stand first."""
+    more = int((after or "0").partition(" ")[0]) - int((before or "0").partition(" ")[0])
+    many = f"{abs(more):,} parameter{'' if abs(more) == 1 else 's'}"
+    return "froze other parameters" if not more else f"{'froze' if more > 0 else 'unfroze'} {many}"
 
 
 def _length(before: str | None, after: str | None) -> str:

@@ -250,6 +250,10 @@ def changed_parts(
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
+_BESIDE = {"grad": "gradients", "hooks": "hooks"}
+"""Parts of a model that are told where no other differs."""
+
+
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
@@ -265,9 +269,8 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {every} {noun}{'s' if every != 1 else ''}")
-    whole = [("parameters", "parameters")]
-    whole += [("grad", "gradients"), ("hooks", "hooks")] if after.kind == "module" else []
-    said += [f"changed {noun}" for part, noun in whole if part in parts]
+    if "parameters" in parts:
+        said.append("changed parameters")
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
@@ -277,7 +280,10 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
-    return ", ".join([*said, *_step_parts(parts)])
+    said += _step_parts(parts)
+    if not said and after.kind == "module":
+        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
+    return ", ".join(said)
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:

@@ -32,20 +32,25 @@ _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_
 # Elements
 
 
-def contents(walk: Walk, tensor: Any) -> bytes:
+def contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     """Digest a tensor that ``reads_natively``; where it cannot be read, note that. 16 bytes."""
     if walk.full:
         return b"~"
     walk.tick()
     try:
-        return readable_contents(walk, tensor)
+        return readable_contents(walk, tensor, flag=flag)
     except UnreadableError:
         walk.unsee(anatomy(type(tensor)).name)
         return xxh3_128_digest(_UNREADABLE)
 
 
-def readable_contents(walk: Walk, tensor: Any) -> bytes:
+def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes.
+
+    Args:
+        walk: The walk that comes by it.
+        tensor: The tensor.
+        flag: Whether it counts that it requires a gradient.
 
     Raises:
         UnreadableError: its memory is gone, or is another's and not to be looked at now.
@@ -54,7 +59,8 @@ def readable_contents(walk: Walk, tensor: Any) -> bytes:
     nested = at.is_nested(tensor)
     shape = None if nested else at.shape(tensor)
     layout, device = at.layout(tensor), at.device(tensor)
-    head, device = _head(at.dtype(tensor), shape, device, layout, at.requires_grad(tensor))
+    flagged = flag and at.requires_grad(tensor)
+    head, device = _head(at.dtype(tensor), shape, device, layout, flagged)
     if device == "meta":
         return xxh3_128_digest(head + b"meta")
     if nested:

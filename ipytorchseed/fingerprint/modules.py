@@ -48,6 +48,7 @@ class _Seen(Struct):
     grads: list[tuple[str, bytes]] = []
     hooks: list[tuple[str, bytes]] = []
     attributes: list[tuple[str, bytes]] = []
+    frozen: list[str] = []
     modes: set[bool] = set()
     numbers: int = 0
 
@@ -110,6 +111,7 @@ def _write_one(
                 gathered.append((full, token))
                 if gathered is seen.parameters and is_tensor_type(type(tensor)):
                     seen.numbers += native().numel(tensor)
+                    seen.frozen += [] if native().requires_grad(tensor) else [full]
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
@@ -166,7 +168,9 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
     if id(type(tensor)) not in native().plain:
         token: bytes = yield tensor
         return token
-    token = b"D" + contents(walk, tensor)
+    token = b"D" + contents(walk, tensor, flag=False)
+    if native().requires_grad(tensor):
+        seen.stream.append(b"L")
     note_strides(walk, tensor)
     grad, rest = yield from extras(tensor, walk)
     if grad:
@@ -190,6 +194,9 @@ def _parts(seen: _Seen) -> dict[str, str]:
             parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
         else:
             parts |= {f"{letter}:{name}": digest_of(token) for name, token in tokens}
+    if seen.frozen:
+        which = xxh3_128_digest(b"".join(map(name_bytes, seen.frozen)))[:8].hex()
+        parts["frozen"] = f"{len(seen.frozen)} {which}"
     for word, tokens in (("grad", seen.grads), ("hooks", seen.hooks)):
         if tokens:
             parts[word] = xxh3_128_digest(join(tokens))[:8].hex()

@@ -168,9 +168,10 @@ class Run(Struct, frozen=True, omit_defaults=True):
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
         loaders: How many such loaders its code reaches; 0 where it reaches others as well.
-        heeds: What its results may hang on: gradients that are there (``grad``), the mode in which
-            it finds modules (``mode``), which it may set itself (``own mode``), and what it draws
-            from torch (``draws``), unless loaded weights replace that.
+        heeds: What its results may hang on: gradients that are there (``grad``), what is frozen
+            (``frozen``), the mode in which it finds modules (``mode``), which it may set itself
+            (``own mode``), and what it draws from torch (``draws``), unless loaded weights replace
+            that.
         counted: Names of attributes that its code adds to and does not read otherwise: counters.
         overwritten: Names of objects whose content it set anew before it read them.
         initialised: Names of models whose layers it initialised anew before it read them.
@@ -221,7 +222,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     counted: tuple[str, ...] = ()
     overwritten: tuple[str, ...] = ()
     initialised: tuple[str, ...] = ()
-    heeds: tuple[str, ...] = ("grad", "mode", "own mode", "draws")
+    heeds: tuple[str, ...] = ("grad", "frozen", "mode", "own mode", "draws")
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

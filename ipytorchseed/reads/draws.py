@@ -37,10 +37,10 @@ _DRAWS = re.compile(
 )
 """The last parts of names of torch's functions and methods that draw."""
 
-HEEDED = ("grad", "mode", "own mode", "draws")
-"""What results may hang on: gradients that are there, and not cleared; the mode in which it finds
-modules; whether it sets that itself; what is drawn from torch, and not replaced by weights that are
-loaded."""
+HEEDED = ("grad", "frozen", "mode", "own mode", "draws")
+"""What results may hang on: gradients that are there, and not cleared; whether parameters are
+frozen; the mode in which it finds modules; whether it sets that itself; what is drawn from torch,
+and not replaced by weights that are loaded."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
@@ -168,8 +168,8 @@ class Draws:
         if not complete or not _are_silent(packages):
             return frozenset(HEEDED) - ({"grad"} if clears else set())
         found = set()
-        if not clears and not lasts.isdisjoint(_GRADIENTS):
-            found.add("grad")
+        if not lasts.isdisjoint(_GRADIENTS):
+            found |= {"frozen"} if clears else {"frozen", "grad"}
         if not lasts.isdisjoint({"eval", "train"}):
             found.add("own mode")
         if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):

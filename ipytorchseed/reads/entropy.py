@@ -116,6 +116,7 @@ NAMES: frozenset[str] = frozenset({
 """Those of them that are asked for names and places, on which few results hang."""
 
 CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
+READING_TAILS: frozenset[str] = CLOCK_TAILS | {name.rpartition(".")[2] for name in NAMES}
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
 """Last parts of the names above, to pass over the others quickly."""
 

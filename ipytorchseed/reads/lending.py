@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ from ipytorchseed.reads.overwrites import Lent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+_RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of functions whose code does not run where they are called."""
 
 _DEEPEST = 8
 """Functions that hand an object on to each other."""
@@ -43,6 +47,8 @@ def how_set_anew(
         ):
             return None
         code, argument = function.__code__, how.argument
+        if code.co_flags & _RUNS_LATER:
+            return None
         given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         if isinstance(argument, int):
             argument = next(iter(given[: code.co_argcount][argument:]), "")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
-from ipytorchseed.reads.entropy import ADDRESS, ADDRESSES, ANY, BY_HASH, CLOCK_TAILS, CLOCKS
+from ipytorchseed.reads.entropy import (
+    ADDRESS,
+    ADDRESSES,
+    ANY,
+    BY_HASH,
+    CLOCK_TAILS,
+    CLOCKS,
+    NAMES,
+)
 from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
 
@@ -53,7 +61,7 @@ class Nondeterminism:
     def mix(self, path: str, names: Mapping[str, Any], package: str) -> None:
         """Note a call whose answer goes into numbers with others."""
         asked = nondeterministic_call(path, 0, names, package)
-        self.mixed |= {asked} & CLOCKS.keys() if asked else set()
+        self.mixed |= {asked} & (CLOCKS.keys() | NAMES) if asked else set()
 
     def hand(self, path: str, names: Mapping[str, Any], package: str) -> None:
         """Note what is given to a call: a function that it may call, or a set it may go over."""

@@ -66,7 +66,7 @@ def find_overwrites(
     met: set[str] = set()
     functions: dict[str, _Function] = {}
     for statement in _statements(body, parse):
-        if isinstance(statement, ast.FunctionDef) and not statement.decorator_list:
+        if isinstance(statement, ast.FunctionDef) and _runs_when_called(statement):
             functions[statement.name] = _Function(statement, find_overwrites(statement.body, parse))
             continue  # what it does counts where it is named
         used = _names_in(statement)
@@ -87,6 +87,8 @@ def find_overwrites(
             met.add(name)
             if how is not None:
                 found[name] = how
+        if _may_leave(statement):
+            break  # what follows is not certain to run
     return found
 
 
@@ -107,6 +109,20 @@ class _Function:
         given = [each.arg for each in (*self.node.args.posonlyargs, *self.node.args.args)]
         name = argument if isinstance(argument, str) else [*given, *[""] * argument][argument]
         return self.does.get(name)
+
+
+def _runs_when_called(node: ast.FunctionDef) -> bool:
+    """Tell whether a call runs the function as it stands here: not later, nor inside another."""
+    return not node.decorator_list and not any(
+        isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)
+    )
+
+
+def _may_leave(node: ast.stmt) -> bool:
+    """Tell whether a statement that holds others may end what it stands in."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return False
+    return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in ast.walk(node))
 
 
 def _statements(

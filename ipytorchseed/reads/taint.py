@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, AbstractValue
-from ipytorchseed.reads.entropy import ADDRESS, ANY, BY_HASH, CLOCK_TAILS
+from ipytorchseed.reads.entropy import ADDRESS, ANY, BY_HASH, READING_TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ _MENTIONS = frozenset(
 _NOT_HANDED = _MENTIONS | _ASKS_NO_ORDER
 _TOUCHES_ORDER = _MAKES_SETS | _ITERATES | {"pop", "join"}
 _NO_TAINT: frozenset[str] = frozenset()
-_READS = CLOCK_TAILS | {ADDRESS}
+_READS = READING_TAILS | {ADDRESS}
 _EMPTY = frozenset({"list", "dict", "tuple", "set", "float", "int", "str"})
 
 
@@ -107,7 +107,7 @@ def _readings(
 ) -> tuple[frozenset[str], bool]:
     """Note which readings of clocks a call uses; return those in its result, and nothing else?"""
     used = any(arg.taint for arg in args)
-    reads = last in CLOCK_TAILS or plain == ADDRESS
+    reads = last in READING_TAILS or plain == ADDRESS
     if reads and func.paths and not used and not func.taint:
         return frozenset(f"{path}()" for path in func.paths), True
     if not used and not func.taint:

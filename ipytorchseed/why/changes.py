@@ -251,6 +251,10 @@ def changed_parts(
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
+_BESIDE = {"grad": "gradients", "hooks": "hooks"}
+"""Parts of a model that are told where no other differs."""
+
+
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
@@ -258,6 +262,9 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
+    frozen = parts.pop("frozen", None)
+    if frozen is not None:
+        said.append(_freezing(*frozen))
     for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
@@ -274,7 +281,10 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
-    return ", ".join([*said, *_step_parts(parts)])
+    said += _step_parts(parts)
+    if not said and after.kind == "module":
+        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
+    return ", ".join(said)
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
@@ -284,6 +294,13 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
         for name in ("shape", "dtype", "lr")
         if None not in parts.get(name, (None,))
     ]
+
+
+def _freezing(before: str | None, after: str | None) -> str:
+    """Say how many parameters were frozen, or unfrozen; the numbers stand first."""
+    more = int((after or "0").partition(" ")[0]) - int((before or "0").partition(" ")[0])
+    many = f"{abs(more):,} parameter{'' if abs(more) == 1 else 's'}"
+    return "froze other parameters" if not more else f"{'froze' if more > 0 else 'unfroze'} {many}"
 
 
 def _length(before: str | None, after: str | None) -> str:

@@ -81,6 +81,9 @@ def test_layers_are_initialised(source):
         "def run():\n    m.load_state_dict(start)\nstart_thread(run)\ntrain(m)",
         "def run(net):\n    train(net)\n    net.load_state_dict(start)\nrun(m)",
         "def run(m):\n    m.load_state_dict(start)\nrun(x)\ntrain(m)",
+        "def run(net):\n    if x:\n        return\n    net.load_state_dict(start)\nrun(m)",
+        "for i in x:\n    if i:\n        continue\n    m.load_state_dict(start)\ntrain(m)",
+        "def run(net):\n    net.load_state_dict(start)\n    yield 1\nrun(m)\ntrain(m)",
         "@twice\ndef run(net):\n    net.load_state_dict(start)\nrun(m)",
     ],
 )

@@ -30,7 +30,7 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
         case: The evidence.
         others: Whether another cause was found. A clock is then not named, nor what tells how the
             machine stands: cells often measure themselves, which changes nothing else; nor what is
-            asked for names of files and runs. A clock is, where its readings go into other numbers,
+            asked for names of files and runs. Either is, where its readings go into other numbers,
             or the cell may have seeded from it.
     """
     causes: list[Cause] = []
@@ -40,7 +40,7 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
     for name in case.run.nondeterministic_calls:
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
-        measures = name in CLOCKS.keys() - mixed or name in NAMES or name in STANDS
+        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS
         if others and measures and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
             continue

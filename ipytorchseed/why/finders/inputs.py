@@ -55,6 +55,7 @@ _GOES_ON = re.compile(r"partial_fit|warm_start")
 _ASPECTS = {
     "grad": "gradients, which the cell clears or does not use",
     "mode": "the mode, which no layer of it heeds",
+    "frozen": "what is frozen, and the cell uses no gradient",
 }
 """Aspects that may be without effect, and what is said of them then."""
 

@@ -62,7 +62,7 @@ def assert_linear(pattern, texts):
         for unit in texts:
             for size in (1_000, 4_000, 16_000):
                 once = seconds(pattern, (unit * size)[:size])
-                if once > 0.02:
+                if once > 0.003:
                     assert seconds(pattern, (unit * 4 * size)[: 4 * size]) < 10 * once, unit
                     break
     finally:

@@ -33,6 +33,9 @@ _warn = click.option(
 _no_cudnn = click.option("--no-cudnn", is_flag=True, help="Also switch cuDNN off.")
 _quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 
+_RUNS = click.IntRange(min=2)
+_RUNS.name = "integer"  # not "integer range", which nobody types
+
 
 def command(kind: str) -> click.Command:
     """Return the declaration of the line magic or of the cell magic."""
@@ -138,7 +141,7 @@ def _off(target: Target, *, quiet: bool) -> None:
     "runs",
     is_flag=False,
     flag_value=2,
-    type=click.IntRange(min=2),
+    type=_RUNS,
     metavar="[N]",
     help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
     " name the first operation that gives another result.",

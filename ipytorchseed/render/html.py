@@ -38,7 +38,7 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     made.globals |= {"stylesheet": stylesheet, "cause_page": cause_page, "flag_page": flag_page}
-    made.filters["breakable"] = _breakable
+    made.filters |= {"breakable": _breakable, "coded": _coded}
     return made
 
 
@@ -55,6 +55,14 @@ def _breakable(text: str) -> Markup:
 
     parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
     return Markup("<wbr>").join(map(escape, parts))
+
+
+def _coded(text: str) -> Markup:
+    """Return a text in which what stands between backticks is set as code."""
+    from markupsafe import Markup
+
+    parts = enumerate(re.split(r"`([^`]+)`", visible(text, lines=True)))
+    return Markup("").join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in parts)
 
 
 @lru_cache(maxsize=1)

@@ -137,6 +137,13 @@ def test_a_name_may_be_broken_and_a_number_not(made):
     assert not re.search(r"\d\.<wbr>\d", html)
 
 
+def test_code_in_a_title_is_set_as_code():
+    """The first line of a cell, which the text puts between backticks."""
+    view = VIEWS["why, edited"]
+    assert "Why `def mean(values):…` changed" in view.text()
+    assert "Why <code>def mean(values):…</code> changed" in view.html()
+
+
 def test_a_notebook_is_given_the_page(view):
     """By the method that IPython asks for."""
     assert view._repr_html_() == view.html()

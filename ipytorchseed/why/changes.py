@@ -38,8 +38,12 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     Args:
         against: The earlier run.
         run: The later run.
+
+    Returns:
+        What differs. A name that only one of them made differs where its text was edited and they
+        made and showed nothing else that can be compared.
     """
-    changes = []
+    changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
     late = _left_by_loops(run.source)
     names = [name for name in dict.fromkeys([*against.writes, *run.writes]) if name not in timed]
@@ -48,6 +52,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:
             continue
+        compared = True
         if before.opaque and after.opaque:
             continue  # what cannot be seen proves nothing
         if differ(before, after):
@@ -56,8 +61,14 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         ("result", against.result, run.result),
         ("stdout", against.stdout, run.stdout),
     ):
+        compared |= None not in (before, after)
         if results_differ(before, after):
             changes.append(_change(what, "", before, after))
+    if not (compared or (against.displays and run.displays)) and against.code != run.code:
+        changes += [
+            Change("variable", name, "made now" if name in run.writes else "made before, not now")
+            for name in names
+        ]
     if displays_differ(against.displays, run.displays):
         counts = [count_displays(each.displays) for each in (against, run)]
         changes.append(Change("display", "", f"{counts[0]:,} and {counts[1]:,} shown"))

@@ -246,6 +246,19 @@ def test_an_earlier_result_again_is_told(kernel):
     assert answer(kernel)["again"] is None
 
 
+def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
+    """As where a cell loaded something before its text was written anew."""
+    kernel.run("import math", "it")
+    kernel.run("lr = 0.1", "set")
+    kernel.run("loss = lr * 2", "it")
+    kernel.run("lr = 0.3", "set")
+    kernel.run("loss = lr * 2", "it")
+    shown = kernel.run("%why")
+    assert "lr had changed" in said(shown)
+    assert "result again" not in said(shown)
+
+
+
 # --------------------------------------------------------------------------------------------------
 # What mends, where it is no command to be given before the cell is run again. Those that are, are
 # tried in every scenario of tests/scenarios.

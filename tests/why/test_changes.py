@@ -116,3 +116,19 @@ def test_what_loops_leave_behind_comes_last():
     assert [each.name for each in find_changes(*runs)] == [
         "hist", "model", "total", "a", "i", "x"
     ]  # fmt: skip
+
+
+def test_cells_that_made_nothing_in_common_differ():
+    """An edited one: nothing of it can be compared, so nothing of it is the same."""
+    one = run(1, source="x = 1", writes={"x": value("01", "int", "1")})
+    two = run(2, source="y = 1", writes={"y": value("01", "int", "1")})
+    told = {change.name: change.detail for change in find_changes(one, two)}
+    assert told == {"x": "made before, not now", "y": "made now"}
+
+
+def test_a_name_beside_what_can_be_compared_is_no_change():
+    """A variable that only one of the texts sets, where both print or make the same."""
+    printed = value("02", "str", "hello")
+    one = run(1, source="print(s)", stdout=printed)
+    two = run(2, source="t = s\nprint(t)", stdout=printed, writes={"t": value("02", "str", "")})
+    assert find_changes(one, two) == ()

@@ -256,6 +256,24 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
         raise SpentError from None
 
 
+def _inner_parts(
+    items: Sequence[tuple[object, Any]], walk: Walk
+) -> Generator[object, bytes, dict[str, str]]:
+    """Tell the items of small dictionaries inside a dictionary apart: ``k:train.rate``."""
+    inner = [
+        (f"{outer}.{key}", each)
+        for outer, value in items
+        if type(outer) is str and type(value) is dict and len(value) <= PARTS
+        for key, each in [*value.items()]
+        if type(key) is str
+    ]
+    names = [name for name, _ in inner] + [name for name, _ in items if type(name) is str]
+    if len(inner) > PARTS or len({*names}) < len(names):
+        return {}
+    tokens = yield from write_tokens([each for _, each in inner], walk)
+    return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
+
+
 _TIMES = (
     ("fit_time", "score_time"),
     ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
@@ -295,6 +313,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
             if top and length <= PARTS:
                 told = zip(batch, tokens[1::2], strict=True)
                 parts |= {f"k:{key}": digest_of(t) for (key, _), t in told if type(key) is str}
+                parts |= yield from _inner_parts(batch, walk)
         else:
             keys, values = zip(*batch, strict=True)
             hasher.update((yield from write_batch(keys, walk)))

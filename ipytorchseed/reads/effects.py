@@ -21,7 +21,8 @@ class Effects(Struct):
         writes: Names that may be set or deleted.
         must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
-        items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``;
+        items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``
+            (``train.rate`` is the key of ``params["train"]["rate"]``);
             of ``params.get("rate")``, the name with its ``.get``, and no key where it varies;
             none either where an item is only set.
         columns: Names and columns that it reads of them, if they hold data frames, else all: as in

@@ -124,13 +124,21 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
     """Follow what an item is of; where a name is asked for constant keys, only these are read."""
-    keys = constant_keys(node.slice)
-    if not keys or not isinstance(node.value, ast.Name):
-        return scope.visit(node.value)
-    value = scope.load(node.value.id)
-    looked_up = keys if reads else [""]
+    keys, owner, outer = constant_keys(node.slice), node.value, ""
+    if reads and isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant):
+        outer = next(iter(constant_keys(owner.slice)), "")
+    name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
+    if not keys or not isinstance(name, ast.Name):
+        return scope.visit(owner)
+    value = scope.load(name.id)
+    looked_up = [nested(outer, key) for key in keys] if reads else [""]
     scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
-    return value
+    return value.item() if outer else value
+
+
+def nested(outer: str, key: str) -> str:
+    """Name the item of a dictionary inside another one: ``train.rate``."""
+    return f"{outer}.{key}" if outer else key
 
 
 def constant_keys(node: ast.expr) -> list[str]:

@@ -155,11 +155,17 @@ def parts_read(
 
 
 def _part(part: str, value: Fingerprint) -> str:
-    """Name a part that a cell reads as fingerprints do: columns, and what tells the size."""
+    """Name a part that a cell reads as fingerprints do: columns, and what tells the size.
+
+    What is not told apart inside an item is the item.
+    """
     if part in value.parts:
         return part
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
-    return size if size in value.parts else f"k:{part[2:]}"
+    if size in value.parts:
+        return size
+    outer = part.partition(".")[0]
+    return outer if part.startswith("k:") and outer in value.parts else f"k:{part[2:]}"
 
 
 def _is_too_large(value: Fingerprint) -> bool:

@@ -287,7 +287,8 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
     for prefix, noun in (("k:", ""), ("a:", ".")):
-        keys = [name[2:] for name in parts if name.startswith(prefix) and name[:3] != "a:_"]
+        named = [name[2:] for name in parts if name.startswith(prefix) and name[:3] != "a:_"]
+        keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
         if keys:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004

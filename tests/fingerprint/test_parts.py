@@ -65,6 +65,22 @@ def test_of_containers_and_objects():
     assert fingerprint(large).parts == {"length": "33"}
 
 
+def test_of_dictionaries_in_a_dictionary():
+    """The items of small ones, where their names cannot be taken for others."""
+    config = {"train": {"rate": 0.1, "layers": [1]}, "data": {"n": 2}}
+    assert changed(config, lambda: config["train"].update(rate=0.5)) == {"k:train", "k:train.rate"}
+    assert changed(config, lambda: config["train"]["layers"].append(2)) == {
+        "k:train", "k:train.layers",
+    }  # fmt: skip
+    alike = {"a": {"b": 1}, "a.b": 2}
+    assert changed(alike, lambda: alike["a"].update(b=3)) == {"k:a"}
+    many = {"a": dict.fromkeys(map(str, range(33)), 0)}
+    assert {*fingerprint(many).parts} == {"length", "k:a"}
+    knot = {"a": {}}
+    knot["a"]["a"] = knot["a"]
+    assert "k:a.a" in fingerprint(knot).parts
+
+
 def test_a_part_is_named_as_the_value_alone():
     """So that it can be found elsewhere."""
     inner = [1, [2]]

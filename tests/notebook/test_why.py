@@ -258,7 +258,6 @@ def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
     assert "result again" not in said(shown)
 
 
-
 # --------------------------------------------------------------------------------------------------
 # What mends, where it is no command to be given before the cell is run again. Those that are, are
 # tried in every scenario of tests/scenarios.

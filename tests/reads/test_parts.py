@@ -9,6 +9,7 @@ from types import SimpleNamespace
 cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
 key = "n"
+deep = {"train": {"rate": 0.1, "n": 3, "more": {"size": 1}}, "data": {"n": 2}}
 from pandas import DataFrame
 frame = DataFrame({"day": [1, 2], "price": [3, 4], "n": [0, 1]})
 class Config:
@@ -33,6 +34,11 @@ PARTS = {
     "params['n'] = 1": ("params", set()),
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = deep['train']['rate'] * deep['data']['n']": ("deep", {"k:train.rate", "k:data.n"}),
+    "deep['train']['rate'] += 1": ("deep", {"k:train", "k:train.rate"}),
+    "deep['train']['rate'] = 1": ("deep", {"k:train"}),
+    "x = deep['train']['more']['size']": ("deep", {"k:train.more"}),
+    "x = deep['train'][key]": ("deep", {"k:train"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
     "x = len(params)": ("params", {"a:__len__"}),
     "x = frame[frame['day'] > 1]['price'].mean()": ("frame", {"k:day", "k:price"}),
@@ -46,6 +52,7 @@ WHOLE = {
     "x = cfg": "cfg",
     "x = sorted(params)": "params",
     "x = params[key]['n']": "params",
+    "x = deep[key]['n']": "deep",
     "x = frame[key]": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, 'batch')": "cfg",

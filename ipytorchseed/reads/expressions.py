@@ -131,12 +131,12 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     if not keys or not isinstance(name, ast.Name):
         return scope.visit(owner)
     value = scope.load(name.id)
-    looked_up = [nested(outer, key) for key in keys] if reads else [""]
+    looked_up = [_nested(outer, key) for key in keys] if reads else [""]
     scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
     return value.item() if outer else value
 
 
-def nested(outer: str, key: str) -> str:
+def _nested(outer: str, key: str) -> str:
     """Name the item of a dictionary inside another one: ``train.rate``."""
     return f"{outer}.{key}" if outer else key
 

@@ -79,7 +79,12 @@ class HiddenExtension(MetaPathFinder, Loader):
                 package = importlib.import_module(f"ipytorchseed.{folder}")
                 for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
                     importlib.import_module(each.name)
-        self._modules = {name: each for name, each in sys.modules.items() if name not in before}
+        # Libraries hold those of the standard library, and use what lies in them.
+        self._modules = {
+            name: each
+            for name, each in sys.modules.items()
+            if name not in before and name.partition(".")[0] not in sys.stdlib_module_names
+        }
         self.hide()
         self._names = {name: {**vars(module)} for name, module in self._modules.items()}
 

@@ -14,6 +14,7 @@ a server of its own.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import importlib.util
 import json
@@ -259,6 +260,7 @@ def main() -> None:
     sys.meta_path.insert(0, extension)
     libraries = HiddenLibraries()
     extension.hide()
+    gc.freeze()  # a collection in a fork would touch, and so copy, all that was imported
     with warnings.catch_warnings():  # of numpy's threads, which bear a fork
         warnings.simplefilter("ignore", DeprecationWarning)
         words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))

@@ -178,18 +178,16 @@ def test_two_independent_causes(play):
 
 def test_a_decoy_is_cleared_by_experiment(play):
     """It stays in the list, as the last, and is among what was cleared as well."""
-    use = "total = torch.tensor(data).sum().item()"
-    kernel = play("import torch\ndata = [1.0]", use,
-                  "data.append(2.0)\ntorch.set_num_threads(1 + (torch.get_num_threads() == 1))",
-                  use)  # fmt: skip
+    use = "total = sum(data) + 0 * n"
+    kernel = play("data = [1.0]; n = 1", use, "data.append(2.0); n = 2", use)
     assert prove(kernel) == {
         "data": back(3, " alone"),
-        "torch.num_threads": ("cleared by experiment", "put back, the result stays In[5]'s"),
+        "n": ("cleared by experiment", "put back, the result stays In[5]'s"),
     }
     answer = json.loads(kernel.run("%why 5 --json --prove").stdout)
-    assert [each["name"] for each in answer["cleared"]] == ["torch.num_threads"]
+    assert [each["name"] for each in answer["cleared"]] == ["n"]
     shown = kernel.run("%why 5 --prove").displays[-1]["text/plain"]
-    assert re.search(r"^  · torch.num_threads was", shown, re.MULTILINE)
+    assert re.search(r"^  · n had changed", shown, re.MULTILINE)
     assert "\n      cleared by experiment: put back, the result stays In[5]'s\n" in shown
     assert "Not the cause" not in shown
     assert max(map(len, shown.splitlines())) <= 80

@@ -48,7 +48,7 @@ TEXTS = [*BEGINNINGS, *("".join(pair) for pair in itertools.permutations(BEGINNI
 def seconds(pattern, text):
     """Return how long it takes to find all of a pattern in a text, at best."""
     best = float("inf")
-    for _ in range(2):
+    for _ in range(3):
         begin = time.process_time()
         pattern.sub("", text)
         best = min(best, time.process_time() - begin)
@@ -62,8 +62,8 @@ def assert_linear(pattern, texts):
         for unit in texts:
             for size in (1_000, 4_000, 16_000):
                 once = seconds(pattern, (unit * size)[:size])
-                if once > 0.003:
-                    assert seconds(pattern, (unit * 4 * size)[: 4 * size]) < 10 * once, unit
+                if once > 0.006:
+                    assert seconds(pattern, (unit * 4 * size)[: 4 * size]) < 9 * once, unit
                     break
     finally:
         gc.enable()

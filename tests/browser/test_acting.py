@@ -195,7 +195,8 @@ def test_unloading_is_said_and_loading_again_reconnects(open_notebook):
     notebook.run(1)
     inspector = notebook.view(1).ready()
     notebook.run(2)
-    inspector.root.get_by_text("Disconnected. ipytorchseed was unloaded").wait_for()
+    # what it says then depends on whether a question of the view was under way
+    inspector.root.get_by_text("Disconnected. ipytorchseed").wait_for()
     notebook.run(3)
     notebook.run(4)
     notebook.view(4).ready()

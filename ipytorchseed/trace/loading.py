@@ -205,7 +205,7 @@ class _Loading:
             found = {
                 "links": column(chunk.links, "<u8").reshape(-1, 2),
                 "of": of.astype(np.uint32),
-                "threads": np.full(len(of), chunk.thread, np.uint32),
+                "threads": column(chunk.thread.to_bytes(4, "little") * len(of), "<u4"),
             }
             sides = (("read", reads, refs[given]), ("make", makes, refs[~given]))
             for name, counts, chosen in sides:

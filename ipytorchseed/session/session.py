@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
+from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
@@ -30,7 +31,7 @@ from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import StateWatch
-from ipytorchseed.session.variables import MOST_NAMES, Variables, parts_read
+from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
 from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ class Session:
             self.ledger.close()
             self.ledger = ledger
 
+    @uncollected
     def begin_cell(
         self,
         cell: str,
@@ -237,6 +239,7 @@ class Session:
         self._cut_short = True
         self._budget.stop()
 
+    @uncollected
     def end_cell(
         self,
         namespace: Mapping[str, Any],
@@ -273,7 +276,8 @@ class Session:
             pending.budget.seconds = self._allowance(seconds)
         states = self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
-        written = pending.writes | rebound
+        bound_anew = pending.writes | rebound
+        written = foremost(bound_anew, pending.writes)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
@@ -333,7 +337,7 @@ class Session:
             notes=(
                 *states.notes,
                 *(() if reached.complete else (_TOO_MUCH,)),
-                *(() if len(written) <= MOST_NAMES else (_TOO_MANY,)),
+                *(() if len(bound_anew) <= MOST_NAMES else (_TOO_MANY,)),
                 *((_CUT_SHORT,) if self._cut_short else ()),
             ),
         )

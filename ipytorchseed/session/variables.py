@@ -11,7 +11,7 @@ from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.session.pending import Pending
@@ -34,7 +34,7 @@ _SIZES = {
 """Attributes that tell nothing but a size, and the part in which it lies by kind."""
 
 MOST_NAMES = 12_000
-"""Variables on record of one run, those that its text names first."""
+"""Variables that one run sets and that are looked at, those that its text names first."""
 
 
 class Seen(Struct, frozen=True):
@@ -74,9 +74,6 @@ class Variables:
     ) -> dict[str, Fingerprint]:
         """Name what the run made or changed, also through other names of the same objects."""
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
-        if len(named) > MOST_NAMES:
-            named.sort(key=pending.writes.__contains__, reverse=True)
-            del named[MOST_NAMES:]
         places = {name: ("", name) for name in named} | pending.reached.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
@@ -133,6 +130,13 @@ class Variables:
             return self.look(look_up(place, namespace), budget)
         except KeyError:
             return None
+
+
+def foremost(names: set[str], first: Collection[str]) -> set[str]:
+    """Return as many names as a run's record has room for, those in ``first`` before others."""
+    if len(names) <= MOST_NAMES:
+        return names
+    return {*sorted(names, key=lambda name: (name not in first, name))[:MOST_NAMES]}
 
 
 def parts_read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ipytorchseed.session import variables
 from tests.session.conftest import Notebook
 
 IN_PLACE = {
@@ -129,3 +130,13 @@ def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_
     notebook.run("import helper_of_a_test as h")
     run = notebook.run("h.go()")
     assert run.writes["helper_of_a_test.state"].series == (1.0, 2.0)
+
+
+def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, monkeypatch):
+    """And the record says that there were more; a generator among the others is not searched for."""
+    monkeypatch.setattr(variables, "MOST_NAMES", 5)
+    monkeypatch.setattr("ipytorchseed.session.session.MOST_NAMES", 5)
+    run = notebook.run("z = [1]\nfor n in range(9): globals()[f'v{n}'] = [n]")
+    assert {"z", "v0"} <= run.writes.keys()
+    assert len(run.writes) == 5
+    assert any("too many variables" in note for note in run.notes)

@@ -1,0 +1,33 @@
+"""Garbage collection, kept out of our looks."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Return a function during which no garbage is collected.
+
+    What a look allocates would else decide when the user's objects end, whose code may run then,
+    and a look would be charged for a walk through all that the process holds.
+    """
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+        if not gc.isenabled():
+            return function(*args, **kwargs)
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            gc.enable()
+
+    return called

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
-    from ipytorchseed.studies.script import seeds as seeds
+    from ipytorchseed.studies.study import seeds as seeds
     from ipytorchseed.trace.tracing import trace as trace
 
     def inspector() -> Inspection | Alone:
@@ -43,7 +43,7 @@ _HOME = {
     "restore": "ipytorchseed.rng.snapshot",
     "seed": "ipytorchseed.rng.table",
     "seed_worker": "ipytorchseed.rng.workers",
-    "seeds": "ipytorchseed.studies.script",
+    "seeds": "ipytorchseed.studies.study",
     "snapshot": "ipytorchseed.rng.snapshot",
     "stamp": "ipytorchseed.render.stamp",
 }

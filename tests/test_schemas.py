@@ -30,8 +30,7 @@ from ipytorchseed.render.trace import TraceView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.studies.record import Record
-from ipytorchseed.studies.study import Study
-from ipytorchseed.studies.versus import Versus
+from ipytorchseed.studies.study import Study, Versus
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 from tests.checking.test_saved_report import STALE

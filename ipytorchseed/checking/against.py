@@ -10,9 +10,8 @@ from ipytorchseed.checking.comparing import Pair
 from ipytorchseed.checking.numbers import say_bound
 from ipytorchseed.checking.records import Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
-from ipytorchseed.receipts.matching import match
-from ipytorchseed.receipts.places import Places
-from ipytorchseed.receipts.privacy import reveal
+from ipytorchseed.receipts.privacy import Places, reveal
+from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import completed
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.running import INTERRUPTED, Watcher, check
 from ipytorchseed.checking.verdict import Verdict
-from ipytorchseed.cluster.clients import connect
-from ipytorchseed.cluster.spreading import spread
+from ipytorchseed.cluster.clients import connect, spread
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError, did_you_mean
-from ipytorchseed.receipts.files import read_file, say_unread
+from ipytorchseed.receipts.reading import read_file, say_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -279,7 +279,7 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
         UsageError: It cannot be read, or there are several notebooks for one receipt.
     """
     from ipytorchseed.errors import ReceiptError
-    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.reading import read
 
     if (receipt or against) and len(paths) > 1:

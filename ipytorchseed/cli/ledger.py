@@ -135,7 +135,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
     cells and no contents of variables; `check --against` and `%why --against` compare with it.
     """
-    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
     from ipytorchseed.rng.table import sources
     from ipytorchseed.session.asking import only_asks

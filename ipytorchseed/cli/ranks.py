@@ -28,7 +28,7 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     should be, 1 where they are not, 2 where there is nothing to read.
     """
     from ipytorchseed.errors import IPyTorchSeedError
-    from ipytorchseed.ranks.reading import read
+    from ipytorchseed.ranks.comparing import read
 
     try:
         view = read(folder, expect={source: wish for wish, source in expect})

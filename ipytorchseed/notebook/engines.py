@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
-from ipytorchseed.cluster.clients import ask, find_client
+from ipytorchseed.cluster.clients import ask, find_client, spread
 from ipytorchseed.cluster.packing import import_there, pack
-from ipytorchseed.cluster.spreading import spread
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cell_body import make_body
 from ipytorchseed.session.sandbox import working_folder
-from ipytorchseed.studies.body import Outcome
+from ipytorchseed.studies.record import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

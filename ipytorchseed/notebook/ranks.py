@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.cluster.clients import find_client
 from ipytorchseed.errors import LookupFailure, RanksError
-from ipytorchseed.ranks.comparing import side_by_side
+from ipytorchseed.ranks.comparing import read, side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.ranks.looking import take
-from ipytorchseed.ranks.reading import read
 from ipytorchseed.ranks.records import FOLDER
 
 if TYPE_CHECKING:

@@ -14,11 +14,9 @@ from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.seed_magic import SeedValue
-from ipytorchseed.studies.body import Outcome
-from ipytorchseed.studies.record import Record, choose_seeds
+from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
-from ipytorchseed.studies.study import Study
-from ipytorchseed.studies.versus import Versus, refuse_strangers
+from ipytorchseed.studies.study import Study, Versus, refuse_strangers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from IPython.display import display
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.lookup import find_run, recent_runs
-from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere

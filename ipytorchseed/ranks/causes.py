@@ -11,8 +11,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ipytorchseed.ranks.records import Site
-    from ipytorchseed.ranks.track import Track
+    from ipytorchseed.ranks.records import Site, Track
 
     Told = tuple[list[int], str, int | None, Site | None]
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.causes import explain, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
-from ipytorchseed.ranks.track import Track
+from ipytorchseed.ranks.records import Track
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

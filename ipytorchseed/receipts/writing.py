@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.why.evidence import HistoryLookup
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))

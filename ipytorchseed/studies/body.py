@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.reads.cell import effects_of_cell
@@ -17,7 +15,7 @@ from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, sandbox_of
 from ipytorchseed.session.sandbox import named
-from ipytorchseed.studies.readings import RESULT, read_numbers
+from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
@@ -27,26 +25,6 @@ if TYPE_CHECKING:
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the code reads."""
-
-
-class Outcome(Struct, frozen=True):
-    """What one seed gave.
-
-    Attributes:
-        seed: From 0 to 2**32-1.
-        values: Every number that stood there in the end, by how one reaches it.
-        made: Which of them the code made or changed.
-        error: The error that ended the run, in a line; None where it came to its end.
-        alone: Generators that the code reaches and that kept the state they had.
-        cut: Tensors that it found without the autograd graph behind them.
-    """
-
-    seed: int
-    values: dict[str, float] = {}
-    made: frozenset[str] = frozenset()
-    error: str | None = None
-    alone: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
 
 
 class Body:

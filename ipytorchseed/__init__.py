@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ipytorchseed.inspector.alone import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
-    from ipytorchseed.render.stamp import stamp as stamp
+    from ipytorchseed.render.seeding import stamp as stamp
     from ipytorchseed.resume.check import check_resume as check_resume
     from ipytorchseed.rng.random_state import RandomState as RandomState
     from ipytorchseed.rng.snapshot import Snapshot as Snapshot
@@ -45,7 +45,7 @@ _HOME = {
     "seed_worker": "ipytorchseed.rng.workers",
     "seeds": "ipytorchseed.studies.study",
     "snapshot": "ipytorchseed.rng.snapshot",
-    "stamp": "ipytorchseed.render.stamp",
+    "stamp": "ipytorchseed.render.seeding",
 }
 
 _FOLDERS = ("inspector", "ranks", "trace")

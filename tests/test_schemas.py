@@ -23,9 +23,9 @@ from ipytorchseed.checking.verdict import Made
 from ipytorchseed.cli import main
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.render.receipt import receipt_json
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
+from ipytorchseed.render.scope import receipt_json
 from ipytorchseed.render.trace import TraceView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators

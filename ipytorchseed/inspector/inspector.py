@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import anywidget  # noqa: TID253 -- see above
 
-from ipytorchseed.render.html import squeeze, stylesheet
 from ipytorchseed.render.inspection import visible_model
+from ipytorchseed.render.view import squeeze, stylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,8 +12,8 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.receipt import Receipt, receipt_json
 from ipytorchseed.render.report import report
+from ipytorchseed.render.scope import Receipt, receipt_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

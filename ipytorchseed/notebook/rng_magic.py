@@ -12,9 +12,8 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.render.report import has_torch, report
-from ipytorchseed.render.rng import RngView, StateDifference, rng_json
+from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
-from ipytorchseed.render.who import WhoView
 from ipytorchseed.rng.table import locate, sources
 from ipytorchseed.why.evidence import run_name
 

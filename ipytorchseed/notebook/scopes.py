@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from ipytorchseed.determinism.alerts import add_note, note_alert
-from ipytorchseed.render.alerts import AlertTable
+from ipytorchseed.render.scope import AlertTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from IPython.display import display
 from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.render.seedlog import SeedLog, restored_text
+from ipytorchseed.render.seeding import SeedLog, restored_text
 from ipytorchseed.session import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 

@@ -214,7 +214,7 @@ def _new(target: Target, *, quiet: bool) -> None:
 @click.pass_obj
 def _stamp(target: Target) -> None:
     """Print one line for a paper or a log: seed, states, settings, versions, hardware."""
-    from ipytorchseed.render.stamp import stamp, stamp_text
+    from ipytorchseed.render.seeding import stamp, stamp_text
 
     rule = target[0].seeding.each
     click.echo(stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}"))

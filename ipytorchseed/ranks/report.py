@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from ipytorchseed.ranks.causes import describe, list_ranks
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import hue, short_digest
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

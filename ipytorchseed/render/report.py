@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
 from ipytorchseed.determinism.flag import ANY, plain
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_value
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:

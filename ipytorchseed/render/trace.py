@@ -7,7 +7,6 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.trace_words import (
     apart,
@@ -19,7 +18,7 @@ from ipytorchseed.render.trace_words import (
     times,
     where,
 )
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span

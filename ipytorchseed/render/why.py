@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
-from ipytorchseed.render.charted import charted
-from ipytorchseed.render.curves import curves_svg, sparklines
-from ipytorchseed.render.html import fill
+from ipytorchseed.render.curves import charted, curves_svg, sparklines
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.unknown import say_unseen

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 
 if TYPE_CHECKING:
     from ipytorchseed.resume.comparing import Comparison, Finding

@@ -7,11 +7,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.render.html import fill
-from ipytorchseed.render.strips import BARS, draw_bars, strip_svg
+from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import Shown
 from ipytorchseed.studies.body import Body

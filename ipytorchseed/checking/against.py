@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
-from ipytorchseed.checking.numbers import say_bound
-from ipytorchseed.checking.records import Records, Runs
+from ipytorchseed.checking.grading import say_bound
+from ipytorchseed.checking.passes import Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match

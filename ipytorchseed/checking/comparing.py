@@ -15,7 +15,7 @@ from ipytorchseed.checking.outputs import (
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.records import Records
+from ipytorchseed.checking.passes import Records
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.reads.entropy import programs_of, reads_clock
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.checking.notebook import Cell, Notebook
     from ipytorchseed.checking.outputs import Outputs
-    from ipytorchseed.checking.passes import Pass
-    from ipytorchseed.checking.records import Runs
+    from ipytorchseed.checking.passes import Pass, Runs
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import HistoryLookup
     from ipytorchseed.why.explanation import Cause

@@ -14,7 +14,7 @@ from ipytorchseed.errors import LookupFailure
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.running import Way
 
 

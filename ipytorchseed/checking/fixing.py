@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
 from ipytorchseed.checking.notebook import read, read_text
-from ipytorchseed.checking.placing import Site
-from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import run
 from ipytorchseed.checking.seeds import chosen_seed

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.options import Options
     from ipytorchseed.checking.verdict import CellVerdict, Verdict
 
 _SECONDS = 20.0

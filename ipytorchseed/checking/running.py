@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import Any
 
+    from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.options import Options
 
     Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 

@@ -17,7 +17,7 @@ from ipytorchseed.checking.outputs import (
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.records import Records
+from ipytorchseed.checking.passes import Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.reads.entropy import (
     BY_HASH,

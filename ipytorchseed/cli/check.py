@@ -162,7 +162,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.fixing import Fixing
-    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.progress import Bars
     from ipytorchseed.checking.running import Watcher, check_one
     from ipytorchseed.checking.running import check as run

@@ -11,7 +11,7 @@ import papermill.parameterize  # noqa: F401 -- its first import adds to the warn
 import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ipytorchseed.checking.options import Options
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.running import Watcher, check
 from tests.forking import forking
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Number, Whole, flag, in_json
+from ipytorchseed.commands import Number, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _CheckCommand(click.Command):
     type=click.Path(path_type=Path),
     help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
 )
-@in_json
+@in_json()
 @click.option(
     "--junit",
     metavar="FILE",

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from ipytorchseed import __version__
+from ipytorchseed.commands import in_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +108,7 @@ class Diagnosis(Struct, frozen=True):
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json()
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
     """Say what is installed and what is in the way.

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands, Number, UnreadableError, Whole, flag, in_json
+from ipytorchseed.commands import Number, UnreadableError, Whole, Words, flag, in_json
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _GAP = 3
 """Characters between two columns."""
 
 
-class _Group(Commands):
+class _Group(Words):
     """Turns what the ledger raises into one line for the user."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -54,7 +54,7 @@ def path() -> None:
 @click.option(
     "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
 )
-@in_json
+@in_json()
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
     with _open(read_only=True, as_json=as_json) as opened:

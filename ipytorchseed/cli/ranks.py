@@ -6,21 +6,15 @@ import sys
 
 import click
 
-from ipytorchseed.cli.commands import UnreadableError, in_json
+from ipytorchseed.commands import UnreadableError, expect, in_json
 
 _DIFFER = 1
 
 
 @click.command()
 @click.argument("folder", metavar="FOLDER")
-@click.option(
-    "--expect",
-    nargs=2,
-    multiple=True,
-    metavar="same|distinct SOURCE",
-    help="What a source should be in all ranks; more than once for several.",
-)
-@in_json
+@expect
+@in_json()
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
     """Say which rank parted first, at which step, and in what.
 

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.buttons import run_magic
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.why.evidence import run_word
@@ -53,7 +52,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
-    ok, text = run_magic(state, line)
+    ok, text = state.run_magic(line)
     after = session.last
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:  # those of a replay

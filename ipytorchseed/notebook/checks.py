@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.tracking import Tracking
     from ipytorchseed.rng.snapshot import Snapshot
     from ipytorchseed.session.verdict import Checked
-    from ipytorchseed.trace.lines import LineDraws
+    from ipytorchseed.trace.draws import LineDraws
     from ipytorchseed.trace.recorder import Recorder
 
 _INPUT = ("input", "getpass.getpass")
@@ -216,9 +216,8 @@ class Checks:
         Raises:
             UsageError: The file cannot be written.
         """
-        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.draws import Draws, LineDraws
         from ipytorchseed.trace.file import TraceFile
-        from ipytorchseed.trace.lines import LineDraws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 

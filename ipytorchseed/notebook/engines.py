@@ -20,7 +20,7 @@ from ipytorchseed.cluster.clients import ask, find_client, spread
 from ipytorchseed.cluster.packing import import_there, pack
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.cell_body import make_body
+from ipytorchseed.notebook.rerun import make_body
 from ipytorchseed.session.sandbox import working_folder
 from ipytorchseed.studies.record import Outcome
 

@@ -161,7 +161,7 @@ class Magic:
     def _one_line(self, error: click.UsageError) -> str:
         import click
 
-        from ipytorchseed.notebook.hints import no_such_option
+        from ipytorchseed.commands import no_such_option
 
         context = error.ctx or click.Context(self.command, info_name=self.sign)
         options = [each for each in context.command.params if isinstance(each, click.Option)]

@@ -1,4 +1,4 @@
-"""Running the cell of a recorded run again in the shell, as a run of that cell."""
+"""Running in the shell again: the cell of a recorded run, and the magic of a button."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.tracking import Tracking
     from ipytorchseed.rng.generators import Found
+
 
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 """Methods of a shell."""

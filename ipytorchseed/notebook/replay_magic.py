@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
+from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
@@ -29,9 +30,9 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
 
 @click.command()
 @click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
-@click.option("--dry", is_flag=True, help="Only show which cells would run again.")
-@click.option("--undo", is_flag=True, help="Put back what was there before the last replay.")
-@click.option("--yes", is_flag=True, help="Also run cells that write files or start programs.")
+@flag("--dry", "Only show which cells would run again.")
+@flag("--undo", "Put back what was there before the last replay.")
+@flag("--yes", "Also run cells that write files or start programs.")
 @click.pass_obj
 def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
     """Bring the result of In[N] back, and check it bit for bit.

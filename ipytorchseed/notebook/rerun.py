@@ -17,6 +17,7 @@ from IPython.core.displaypub import DisplayPublisher
 
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import Shown
+from ipytorchseed.studies.body import Body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -207,3 +208,19 @@ def run_coroutine(waiting: Any) -> Any:  # noqa: ANN401 -- the coroutine of a ce
         if swap is not None and outer is not None:
             swap(outer, task)
         asyncio._set_running_loop(outer)  # noqa: SLF001 -- as above
+
+
+def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
+    """Return the code of a cell, to be run in a shell.
+
+    Args:
+        running: The shell.
+        source: The cell's text.
+    """
+    text = str(running.transform_cell(source))
+    return Body(
+        text,
+        namespace=running.user_ns,
+        run=Rerunner(running, text, running.compile.cache(text), timed=False),
+        hidden=frozenset(running.user_ns_hidden),
+    )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
+from ipytorchseed.commands import Words, examples, expect, in_json
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.hints import Words, examples
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
@@ -48,7 +48,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     ),
 )
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
-@click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
+@in_json("states and flags")
 @click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
 @click.option(
     "--ranks",
@@ -57,13 +57,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     metavar="[FOLDER]",
     help="Show ranks side by side: engines of ipyparallel, or what its.ranks.watch wrote.",
 )
-@click.option(
-    "--expect",
-    nargs=2,
-    multiple=True,
-    metavar="same|distinct SOURCE",
-    help="With --ranks: what a source should be in all of them.",
-)
+@expect
 @click.pass_context
 def _rng(  # noqa: PLR0913 -- click passes each option by itself
     ctx: click.Context,

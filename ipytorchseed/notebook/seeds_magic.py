@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from ipytorchseed.commands import examples, flag, in_json
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.ledger.encoding import encode
-from ipytorchseed.notebook.cell_body import make_body
-from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.rerun import make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
@@ -57,12 +57,8 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     shell_complete=_kept_names,
     help="Compare with the study kept as NAME, seed by seed.",
 )
-@click.option(
-    "--engines",
-    is_flag=True,
-    help="Spread the runs over the engines of the connected ipyparallel cluster.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the study as one line of JSON.")
+@flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
+@in_json("the study")
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import align
 from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
-from ipytorchseed.trace.distances import Distances, distances
-from ipytorchseed.trace.flow import makers
 from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.keys import keys
-from ipytorchseed.trace.spans import Side, find_spans, operation
+from ipytorchseed.trace.spans import Side, find_spans, makers, operation
+from ipytorchseed.trace.summaries import Distances, distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,7 +31,7 @@ from ipytorchseed.trace.format import (
     Kind,
     Where,
 )
-from ipytorchseed.trace.summary import summarize
+from ipytorchseed.trace.summaries import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

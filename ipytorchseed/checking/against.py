@@ -48,7 +48,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         cells = [
             replace(pair.hold(cell), line=notebook.line(cell))
             for cell in notebook.cells
-            if cell.count is None or cell.place in fresh.outputs
+            if cell.count is None or cell.index in fresh.outputs
         ]
     new = [each.cell.name for each in cells if each.outputs is Found.UNKNOWN]
     notes = [f"not in the receipt: {listed(new)}"] if new else []

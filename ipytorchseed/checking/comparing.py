@@ -59,11 +59,11 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
         for other in others:
             pair = Pair(records[first.ledger], records[other.ledger])
             for cell in notebook.cells:
-                known = verdicts.get(cell.place)
+                known = verdicts.get(cell.index)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
                     if found is not None:
-                        verdicts[cell.place] = replace(found, line=notebook.line(cell))
+                        verdicts[cell.index] = replace(found, line=notebook.line(cell))
     return [verdicts[place] for place in sorted(verdicts)]
 
 
@@ -87,10 +87,10 @@ class Pair:
         """Compare what came of a cell; None where only one pass reached it."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
-        if cell.place not in first.outputs or cell.place not in other.outputs:
+        if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
         runs = self._runs(cell)
-        shown = _outputs_apart(cell, first.outputs[cell.place], other.outputs[cell.place], runs)
+        shown = _outputs_apart(cell, first.outputs[cell.index], other.outputs[cell.index], runs)
         if runs is None:
             outputs = Found.DIFFERENT if shown else Found.SAME
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown)

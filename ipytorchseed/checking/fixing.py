@@ -67,7 +67,7 @@ class Fixing:
         Raises:
             UncheckableError: It cannot be read, or not be written.
         """
-        notebook = read(path, setup.options.parameters)
+        notebook = read(path)
         if self._write and not _may_write(path):
             raise UncheckableError("it is read-only: no edit can be written")
         own_file = _remember_files(path)
@@ -141,7 +141,7 @@ class _Trials:
         text = edit_file(self._notebook.text, edits)
         options = replace(self._setup.options, quick=True, runs=runs)
         setup = replace(self._setup, options=options)
-        notebook = read_text(self._notebook.path, text, options.parameters)
+        notebook = read_text(self._notebook.path, text)
         words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):

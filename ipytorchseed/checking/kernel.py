@@ -45,7 +45,6 @@ class Options(Struct, frozen=True):
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
-        parameters: Values for papermill's parameters, by name.
         quick: Runs end as soon as two of them differ.
         prove: Where a notebook differs, find out by experiment what brings the first result back.
     """
@@ -61,7 +60,6 @@ class Options(Struct, frozen=True):
     timeout: float | None = None
     kernel: str | None = None
     jobs: int = 1
-    parameters: Mapping[str, Any] = {}
     quick: bool = False
     prove: bool = False
 
@@ -181,7 +179,7 @@ class FreshKernel:
         assert self._client is not None  # noqa: S101 -- started
         self._cell = cell.id
         try:
-            await self._client.async_execute_cell(node.cells[cell.place], cell.place)
+            await self._client.async_execute_cell(node.cells[cell.index], cell.index)
         except CellTimeoutError:
             raise UncheckableError(
                 f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"

@@ -32,9 +32,9 @@ class Pass(Struct):
     """The outputs of a notebook's cells, run one after the other.
 
     Attributes:
-        outputs: What each cell showed, by its place, of those that ran.
+        outputs: What each cell showed, by its index, of those that ran.
         ledger: The file in which the runs are recorded.
-        begun: The places of the cells that it came to, also of one that ended it.
+        begun: The indices of the cells that it came to, also of one that ended it.
         failed: The cell that raised without being tagged for it, and its error in a line.
         fault: Why it did not come to its end, in a line.
     """
@@ -70,9 +70,9 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     try:
         await kernel.start(node)
         for cell in notebook.runnable:
-            first.begun.add(cell.place)
+            first.begun.add(cell.index)
             error = await kernel.run(cell, node)
-            first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
+            first.outputs[cell.index] = copy.deepcopy(node.cells[cell.index].outputs)
             step()
             if error is not None:
                 first.failed = cell, error
@@ -80,10 +80,10 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
             for cell in reversed(notebook.runnable):
-                if cell.place in first.outputs:
-                    again.begun.add(cell.place)
+                if cell.index in first.outputs:
+                    again.begun.add(cell.index)
                     await kernel.run(cell, node)
-                    again.outputs[cell.place] = node.cells[cell.place].outputs
+                    again.outputs[cell.index] = node.cells[cell.index].outputs
                 step()
         else:
             first.outputs = {place: node.cells[place].outputs for place in first.outputs}

@@ -128,12 +128,12 @@ class Program:
 
     def of(self, cell: Cell) -> Code:
         """Return the code of a cell that is run."""
-        return next(each for each in self.codes if each.cell.place == cell.place)
+        return next(each for each in self.codes if each.cell.index == cell.index)
 
     def after(self, code: Code) -> Code | None:
         """Return the code of the cell that runs next and is Python; None after the last."""
         return next(
-            (each for each in self.codes if each.cell.place > code.cell.place and each.tree.body),
+            (each for each in self.codes if each.cell.index > code.cell.index and each.tree.body),
             None,
         )
 
@@ -223,7 +223,7 @@ class Site(Struct, frozen=True):
     @property
     def until(self) -> list[Code]:
         """The code of the cells before it, and its own."""
-        return [each for each in self.program.codes if each.cell.place <= self.found.cell.place]
+        return [each for each in self.program.codes if each.cell.index <= self.found.cell.index]
 
 
 def after_import(site: Site, call: str, kind: str, why: str) -> tuple[Edit, ...]:
@@ -286,7 +286,7 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
     for each in program.codes:
         for statement in each.tree.body:
             later = each is code and (after is None or statement.lineno > after.lineno)
-            if each.cell.place > code.cell.place or later:
+            if each.cell.index > code.cell.index or later:
                 break
             known.update(pair for node in _imports(statement) for pair in imported(node))
     for name, path in known.items():

@@ -84,7 +84,7 @@ async def _ask(
     node = copy.deepcopy(notebook.node)
     question = f"%why {origin.cell.id} --prove --json"
     node.cells.append(nbformat.v4.new_code_cell(question))  # type: ignore[no-untyped-call]
-    cells.append(Cell(len(node.cells), len(node.cells) - 1, "why-prove", ""))
+    cells.append(Cell(len(node.cells) - 1, "why-prove", ""))
     kernel = FreshKernel(notebook, options, folder)
     try:
         await kernel.start(node)

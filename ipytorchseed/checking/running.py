@@ -73,7 +73,7 @@ async def check_one(path: Path, setup: Setup) -> Verdict:
     Raises:
         UncheckableError: It cannot be read.
     """
-    return await run(read(path, setup.options.parameters), setup)
+    return await run(read(path), setup)
 
 
 def check(
@@ -259,7 +259,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
         return verdict
     if fault is not None:
         return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
-    cell, error = min(failed, key=lambda each: each[0].place)
+    cell, error = min(failed, key=lambda each: each[0].index)
     reason = f"{cell.name} raises {error}"
     if len(failed) < len(firsts):
         reason += ", not in every run"
@@ -272,7 +272,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
     """Count the cells that not every pass came to; None where no pass came to any."""
-    wanted = {cell.place for cell in notebook.runnable}
+    wanted = {cell.index for cell in notebook.runnable}
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached
     return Unreached(len(left), len(wanted), reason) if reached and left else None

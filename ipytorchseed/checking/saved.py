@@ -81,7 +81,7 @@ def has_outputs(notebook: Notebook) -> bool:
 def let_raise(notebook: Notebook) -> None:
     """Let the cells raise that raised when the notebook was saved; its file is not written."""
     for cell in notebook.cells:
-        node = notebook.node.cells[cell.place]
+        node = notebook.node.cells[cell.index]
         if any(each["output_type"] == "error" for each in node.outputs):
             node.metadata["tags"] = [*node.metadata.get("tags", ()), RAISES]
 
@@ -96,9 +96,9 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
     """
     with Records(fresh.ledger, notebook) as records:
         cells = [
-            _compare(notebook, cell, fresh.outputs.get(cell.place, ()), records, rtol)
+            _compare(notebook, cell, fresh.outputs.get(cell.index, ()), records, rtol)
             for cell in notebook.cells
-            if cell.count is None or cell.place in fresh.outputs
+            if cell.count is None or cell.index in fresh.outputs
         ]
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
@@ -106,12 +106,12 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
 
 
 def _count(notebook: Notebook, cell: Cell) -> int | None:
-    count = notebook.node.cells[cell.place].get("execution_count")
+    count = notebook.node.cells[cell.index].get("execution_count")
     return count if isinstance(count, int) else None
 
 
 def _was_run(notebook: Notebook, cell: Cell) -> bool:
-    return bool(notebook.node.cells[cell.place].outputs) or _count(notebook, cell) is not None
+    return bool(notebook.node.cells[cell.index].outputs) or _count(notebook, cell) is not None
 
 
 def _compare(
@@ -127,7 +127,7 @@ def _compare(
     notes: list[str] = []
     grades: list[Grade] = []
     if not only_asks(cell.source):  # what we say of runs and states is no result
-        saved: Outputs = notebook.node.cells[cell.place].outputs
+        saved: Outputs = notebook.node.cells[cell.index].outputs
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]

@@ -238,7 +238,7 @@ def _names(cell: CellVerdict) -> set[str]:
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
     """Return the causes of a cell's difference that no earlier cell handed on to it."""
-    before = (each.left for each in earlier if each.cell.place < cell.cell.place)
+    before = (each.left for each in earlier if each.cell.index < cell.cell.index)
     left: set[str] = set().union(*before)
     return [
         each

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
 
-_OPTIONAL = {"papermill": "check -p", "ipyparallel": "check --engines"}
-"""What an option of ours needs."""
-
 _REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
 """Extensions that take over how cells run."""
 
@@ -158,9 +155,9 @@ def _missing() -> Iterator[Finding]:
         if has is None or not needed.specifier.contains(has, prereleases=True):
             what = "is not installed" if has is None else f"{has} is too old"
             yield _problem(name, what, f'pip install "{name}{needed.specifier}"')
-    for name, option in _OPTIONAL.items():
-        if _version(name) is None:
-            yield _note(name, f"is not installed; {option} needs it", f"pip install {name}")
+    if _version("ipyparallel") is None:
+        what = "is not installed; check --engines needs it"
+        yield _note("ipyparallel", what, 'pip install "ipytorchseed[cluster]"')
 
 
 def _widgets() -> Iterator[Finding]:

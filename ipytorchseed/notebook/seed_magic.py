@@ -9,7 +9,7 @@ import click
 from IPython.display import display
 
 from ipytorchseed.commands import Words, examples, flag, quiet, without_dashes
-from ipytorchseed.errors import LookupFailure, SeedError, SourceError, did_you_mean
+from ipytorchseed.errors import LookupFailure, SeedError, did_you_mean
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.state import State
-    from ipytorchseed.rng.generators import Found
 
     Target = tuple[State, str | None]
 
@@ -105,7 +104,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%seed
 @click.group(
     cls=_SeedWords,
     invoke_without_command=True,
-    subcommand_metavar="[SEED [--generators [NAME]...] | COMMAND]",
+    subcommand_metavar="[SEED [--generators] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
         {
@@ -131,47 +130,26 @@ def _seed(ctx: click.Context) -> None:
         display(SeedStatus.read(state.seeding.last, state.seeding.rule, state.generators()))
 
 
-def _generator_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    if not ctx.params.get("generators"):
-        return []
-    names = [each.name for each in ctx.obj[0].generators()]
-    return [name for name in names if name.startswith(incomplete)]
-
-
 @click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name
 @click.argument("seed", type=SeedValue())
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_generator_names)
 @flag(
     "--generators",
-    "Also reseed generators of the namespace, all or those named, each with a seed that follows"
-    " from SEED and its name.",
+    "Also reseed the generators of the namespace, each with a seed that follows from SEED and its"
+    " name.",
 )
 @flag("--by-rank", "Give each process a seed of its own, which follows from SEED and its rank.")
 @quiet
 @click.pass_obj
-def _now(  # noqa: PLR0913 -- click passes each option by itself
-    target: Target,
-    seed: int,
-    names: tuple[str, ...],
-    *,
-    generators: bool,
-    by_rank: bool,
-    quiet: bool,
-) -> None:
+def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: bool) -> None:
     """Seed every source now."""
     state = target[0]
-    if names and not generators:
-        message = f"{names[0]!r} is one word too many; generators are named after --generators"
-        raise click.UsageError(message)
     found = state.generators()
-    chosen = _named(found, names) if names else found if generators else []
     common, rank = seed, own_rank()
     seed = seed_by_rank(common, rank) if by_rank else common
     state.apply(seed, "now")
-    reseeded = [(each, each.reseed(seed)) for each in chosen]
-    left = [each for each in found if each not in chosen]
+    reseeded = [(each, each.reseed(seed)) for each in found] if generators else []
     if not quiet:
-        click.echo(seeded_text(seed, reseeded, left))
+        click.echo(seeded_text(seed, reseeded, [] if generators else found))
         if by_rank:
             whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
             click.echo(f"The seed follows from {common} and {whose}.")
@@ -301,16 +279,3 @@ def _rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
     if not quiet:
         when = "ended" if after else "began"
         click.echo(restored_text(done, f"as when {name} {when}"))
-
-
-def _named(found: list[Found], names: tuple[str, ...]) -> list[Found]:
-    chosen = []
-    for name in names:
-        each = next((each for each in found if name in (each.name, *each.others)), None)
-        if each is None:
-            known = ", ".join(each.name for each in found) or "none"
-            message = f"no generator is called {name!r}; the namespace holds: {known}"
-            message += did_you_mean(name, (each.name for each in found))
-            raise SourceError(message)
-        chosen.append(each)
-    return chosen

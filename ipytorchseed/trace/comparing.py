@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import align
 from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
@@ -54,9 +56,7 @@ class _Comparing:
     """What is known of the pairs of two traces."""
 
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
-        import numpy as np
 
-        self._np = np
         self.a, self.b, self.rtol = a, b, rtol
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)
@@ -83,20 +83,19 @@ class _Comparing:
         near = self.same_plain & (self._apart("reads", ~self.same_given) <= limit)
         self.given_same = self.same_given | near
 
-    def _apart(self, side: str, chosen: Any) -> Any:  # noqa: ANN401 -- columns
+    def _apart(self, side: str, chosen: Any) -> Any:
         """Return how far the tensors of pairs are apart: 0 for those not chosen, NaN if unknown."""
-        np = self._np
         found = np.zeros(len(chosen))
         found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
 
-    def _swap(self, named: Any, rtol: float) -> bool:  # noqa: ANN401 -- a column
+    def _swap(self, named: Any, rtol: float) -> bool:
         """Pair operations anew that stand in another order, which digests do not tell.
 
         Returns:
             Whether any were.
         """
-        np, pairs = self._np, self.pairs
+        pairs = self.pairs
         wrong = np.flatnonzero(~self.good & ~self.given_same)[:_SWAPPED]
         wrong = wrong[np.argsort(named[pairs.b[wrong]], kind="stable")]
         at, to = pairs.a[wrong], pairs.b[wrong]
@@ -119,7 +118,6 @@ class _Comparing:
         Rounding is as large as what is added up: the gradient of a bias in front of a norm is
         nothing but rounding. What is made of such a result alone is no better.
         """
-        np = self._np
         scales: dict[int, Any] = {}  # what a tensor's rounding is measured by, by B's digest
 
         def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
@@ -152,7 +150,6 @@ class _Comparing:
 
     def _first(self) -> tuple[Parting | None, int]:
         """Find where the runs part; the pair's number too, or that past the last."""
-        np = self._np
         wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
         if not len(wrong):
@@ -192,7 +189,6 @@ class _Comparing:
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
         """List the tensors of which a pair was given different ones: digests, and B's kind."""
-        np = self._np
         one, other = self.a.reads, self.b.reads
         mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
@@ -216,7 +212,6 @@ class _Comparing:
 
     def comparison(self) -> Comparison:
         """Return what was found."""
-        np = self._np
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
         settings = (self.a.header.settings, self.b.header.settings)
@@ -241,7 +236,6 @@ class _Comparing:
         )
 
     def _roundings(self, until: int) -> list[Rounding]:
-        np = self._np
         found: dict[tuple[str, Where], list[int]] = {}
         for pair in np.flatnonzero(~self.same_made[:until] & self.good[:until]).tolist():
             at = int(self.pairs.b[pair])
@@ -256,7 +250,6 @@ class _Comparing:
         ]
 
     def _curve(self) -> Iterator[Bucket]:
-        np = self._np
         for part in np.array_split(np.arange(len(self.good)), min(_BUCKETS, len(self.good) or 1)):
             if not len(part):
                 continue

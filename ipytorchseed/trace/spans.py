@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
@@ -24,13 +26,11 @@ _DEEPEST = 32
 """Views of views that are followed."""
 
 
-def read_later(trace: Loaded, readers: Any) -> Any:  # noqa: ANN401 -- columns
+def read_later(trace: Loaded, readers: Any) -> Any:
     """Tell of each tensor that operations gave whether one of the readers is given it later.
 
     A reader may be given a part of it, a view, or what was written over a part of it.
     """
-    import numpy as np
-
     counts = np.diff(trace.reads.ends, prepend=0)
     chosen = np.repeat(readers, counts)
     by, read = np.repeat(np.arange(len(trace)), counts)[chosen], trace.reads.digests[chosen]
@@ -52,10 +52,8 @@ def read_later(trace: Loaded, readers: Any) -> Any:  # noqa: ANN401 -- columns
     return (digests[found] == trace.makes.digests) & (last[found] > maker)
 
 
-def _last(digests: Any, by: Any) -> tuple[Any, Any]:  # noqa: ANN401 -- columns
+def _last(digests: Any, by: Any) -> tuple[Any, Any]:
     """Return the different digests, sorted, and the last operation of each."""
-    import numpy as np
-
     order = np.lexsort((by, digests))
     digests, by = digests[order], by[order]
     ends = np.append(digests[1:] != digests[:-1], True)[: len(digests)]
@@ -64,8 +62,6 @@ def _last(digests: Any, by: Any) -> tuple[Any, Any]:  # noqa: ANN401 -- columns
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
     """Yield the last operation before another that gave a tensor, or what it is a view of."""
-    import numpy as np
-
     stop = trace.makes.of(end).start
     for _ in range(_DEEPEST):
         found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
@@ -93,7 +89,6 @@ class Side:
     def __init__(
         self, number: int, traces: tuple[Loaded, Loaded], keys: tuple[Keys, Keys], pairs: Alignment
     ) -> None:
-        import numpy as np
 
         self.number = number
         self.trace = traces[number]
@@ -105,8 +100,6 @@ class Side:
 
     def gaps(self) -> dict[int, list[int]]:
         """Return the operations that only this one has, by the number of pairs before them."""
-        import numpy as np
-
         found: dict[int, list[int]] = {}
         rest = np.flatnonzero(self.free)
         for gap, each in zip(np.searchsorted(self.ordered, rest), rest.tolist(), strict=True):
@@ -122,17 +115,15 @@ class Side:
     def accounted(
         self,
         other: Side,
-        given_same: Any,  # noqa: ANN401 -- a column
+        given_same: Any,
         distances: Distances,
         rtol: float | None,
-    ) -> Any:  # noqa: ANN401 -- as above
+    ) -> Any:
         """Tell which operations made no difference: what they gave is known, or read as it should.
 
         What compiled code calls is read by kernels that are not seen. What only reads a number out
         shows where that is used.
         """
-        import numpy as np
-
         trace = self.trace
         readers = self.free.copy()  # what they read was right, or is of one run only
         readers[self.done[given_same]] = True
@@ -157,7 +148,7 @@ class Side:
 def find_spans(
     a: Side,
     b: Side,
-    given_same: Any,  # noqa: ANN401 -- a column
+    given_same: Any,
     distances: Distances,
     rtol: float | None,
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:

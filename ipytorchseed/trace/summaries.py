@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ipytorchseed.fingerprint.elements import is_there
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 
@@ -23,7 +25,7 @@ _PIECE = 1 << 22
 """Elements that are looked at together: they are copied at double precision."""
 
 
-def summarize(tensor: Any) -> tuple[float, float, float]:  # noqa: ANN401
+def summarize(tensor: Any) -> tuple[float, float, float]:
     """Return a tensor's greatest absolute value, mean and norm; NaN where they cannot be told."""
     import torch
 
@@ -67,7 +69,6 @@ class Distances:
     """
 
     def __init__(self, a: Loaded, b: Loaded) -> None:
-        import numpy as np
 
         self._traces = a, b
         numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
@@ -78,7 +79,7 @@ class Distances:
         same = {size: at for at, size in enumerate(dict.fromkeys(sizes))}
         self._size = np.array([same[each] for each in sizes] or [0])
 
-    def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+    def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:
         """Return how far what pairs were given (``reads``) or gave (``makes``) is apart.
 
         Args:
@@ -90,8 +91,6 @@ class Distances:
         Returns:
             NaN where it is not known.
         """
-        import numpy as np
-
         found = np.full(len(at), np.nan)
         one, other = (getattr(each, side) for each in self._traces)
         if not (one.summaries.shape[1] and other.summaries.shape[1]):
@@ -108,10 +107,8 @@ class Distances:
         found[alike] = np.maximum.reduceat(self.each(one, left, other, right, floor), begins)
         return found
 
-    def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+    def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:
         """Return how far tensors of both are apart, each from one; infinity for other kinds."""
-        import numpy as np
-
         apart = distances(one.summaries[left], other.summaries[right], floor)
         kinds = self._kinds[0][one.kinds[left]]
         fits = (kinds == self._kinds[1][other.kinds[right]]) & self._rounds[kinds]
@@ -120,7 +117,7 @@ class Distances:
         apart[(one.digests[left] == other.digests[right]) | ~self._tensor[kinds]] = 0.0
         return apart
 
-    def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:  # noqa: ANN401 -- columns
+    def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:
         """Tell which tensors that one trace made the other has too, whatever their shape.
 
         Args:
@@ -129,8 +126,6 @@ class Distances:
             among: Indices of those of the other.
             rtol: How far they may be apart.
         """
-        import numpy as np
-
         mine, theirs = self._traces[side].makes, self._traces[1 - side].makes
         sizes = [self._size[self._kinds[side][mine.kinds[rows]]],
                  self._size[self._kinds[1 - side][theirs.kinds[among]]]]  # fmt: skip
@@ -146,10 +141,8 @@ class Distances:
         return found
 
 
-def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- rows of summaries
+def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:
     """Return how far tensors are apart at least, by their summaries, beside at least ``floor``."""
-    import numpy as np
-
     one, other = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.where(one == other, 0.0, np.abs(one - other))

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import nbformat
-import papermill.parameterize  # noqa: F401 -- its first import adds to the warnings' filters
 import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 

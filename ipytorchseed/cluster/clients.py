@@ -49,8 +49,7 @@ def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel
             held[id(client)] = client
     clients = [each for each in held.values() if not each._closed]  # noqa: SLF001 -- none is public
     if not clients:
-        msg = f"no ipyparallel cluster is connected here; for example: rc = {_START}"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"no ipyparallel cluster is connected here; for example: rc = {_START}")
     return _with_engines(clients[-1], "the connected cluster")
 
 
@@ -84,8 +83,7 @@ def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
 
 def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     if not client.ids:
-        msg = f"{what} has no engine now: wait for one, or start more"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"{what} has no engine now: wait for one, or start more")
     return client
 
 

@@ -101,11 +101,9 @@ def _off(target: Target, *, quiet: bool) -> None:
     """Put back exactly what was there before `on`."""
     scopes = target[0].scopes
     if scopes.in_cell:
-        message = "this cell runs under %%deterministic; use a cell of its own"
-        raise click.UsageError(message)
+        raise click.UsageError("this cell runs under %%deterministic; use a cell of its own")
     if not scopes.switch_off():
-        message = "nothing to switch off: `%deterministic on` is not in force"
-        raise click.UsageError(message)
+        raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
     if not quiet:
         click.echo("Every setting is as it was before %deterministic on.")
 

@@ -39,11 +39,10 @@ def as_word(name: str) -> str:
     """
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or visible(name) != name:
-        msg = (
+        raise LookupFailure(
             f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
             " \" ' $ { } \\ or of what cannot be seen"
         )
-        raise LookupFailure(msg)
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 

@@ -61,8 +61,7 @@ class Player:
             ReplayError: It is at work.
         """
         if self.busy:
-            msg = f"this cell is being run again: take {command} out of the cell"
-            raise ReplayError(msg)
+            raise ReplayError(f"this cell is being run again: take {command} out of the cell")
         self.busy = True
         try:
             yield

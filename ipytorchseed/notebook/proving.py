@@ -101,8 +101,7 @@ class Proofs:
             with self._tracking.apart():
                 yield
         except KeyboardInterrupt:
-            msg = f"interrupted; {_AS_BEFORE}"
-            raise ReplayError(msg) from None
+            raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
         finally:
             with held_interrupts():
                 experiments.leave()
@@ -164,8 +163,7 @@ class Proofs:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            msg = f"{name}, which makes an input, failed when it ran again ({said})"
-            raise ReplayError(msg)
+            raise ReplayError(f"{name}, which makes an input, failed when it ran again ({said})")
 
     def _try(self, experiments: Experiments, trial: Trial, said: Explanation) -> Run:
         """Run the cell with what goes back in a trial; return what it made."""

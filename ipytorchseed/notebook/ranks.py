@@ -43,11 +43,10 @@ def look_at_ranks(
         with suppress(LookupFailure):  # no client is connected
             return _engines(find_client([*namespace.values()]), expect)
     if not folder and not Path(FOLDER).is_dir():
-        msg = (
+        raise LookupFailure(
             "no ranks to look at: no ipyparallel client in this notebook, and no folder"
             f" {FOLDER} here, which its.ranks.watch(model) writes in each rank"
         )
-        raise LookupFailure(msg)
     return read(folder or FOLDER, expect=expect)
 
 
@@ -67,6 +66,5 @@ def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN4
             said = f"{type(error).__name__}: {error}".partition("\n")[0]
             notes.append(f"engine {number} could not be looked at ({said})")
     if not looks:
-        msg = "; ".join(notes) or "the cluster has no engines"
-        raise RanksError(msg)
+        raise RanksError("; ".join(notes) or "the cluster has no engines")
     return side_by_side(looks, wanted, notes)

@@ -91,8 +91,7 @@ class Replays:
                 before.put_back()
                 tracking.take_up(outer)
             if isinstance(error, KeyboardInterrupt):
-                msg = f"interrupted; {_AS_BEFORE}"
-                raise ReplayError(msg) from None
+                raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
             raise
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
@@ -146,6 +145,5 @@ class Replays:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
-            raise ReplayError(msg)
+            raise ReplayError(f"{name} failed when it ran again ({said}); {_AS_BEFORE}")
         return run

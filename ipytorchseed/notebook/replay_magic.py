@@ -52,8 +52,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     state = target[0]
     if undo:
         if run is not None or dry or yes:
-            message = "--undo goes alone: it undoes the last replay"
-            raise click.UsageError(message)
+            raise click.UsageError("--undo goes alone: it undoes the last replay")
         name, names = state.replays.undo()
         which = f": {', '.join(names)}" if names else ""
         said = f"The replay of {name} is undone. Sources and flags are as before it, and names"
@@ -70,8 +69,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     if dry:
         display(PlanView(plan, session.kernel))
     elif outside and not yes:
-        message = f"{outside}. Nothing was run; to run that again, add --yes"
-        raise ReplayError(message)
+        raise ReplayError(f"{outside}. Nothing was run; to run that again, add --yes")
     else:
         causes = _causes(session, wanted)
         new, shared = state.replays.play(plan)
@@ -92,6 +90,5 @@ def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
 def _last_asked(state: State) -> Run:
     asked = state.replays.asked
     if asked is None:
-        message = "no %why named an earlier run yet; name one: %replay 5"
-        raise LookupFailure(message)
+        raise LookupFailure("no %why named an earlier run yet; name one: %replay 5")
     return asked

@@ -173,8 +173,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    msg = "the cell asks for input, which only its first run is given"
-    raise AskedForInputError(msg)
+    raise AskedForInputError("the cell asks for input, which only its first run is given")
 
 
 def _assigned(node: ast.stmt) -> ast.stmt | None:

@@ -83,8 +83,7 @@ def _rng(  # noqa: PLR0913 -- click passes each option by itself
             display(table)
         return
     if expect:
-        message = "--expect goes with --ranks"
-        raise click.UsageError(message)
+        raise click.UsageError("--expect goes with --ranks")
     if as_json:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(state.generators(), flags))

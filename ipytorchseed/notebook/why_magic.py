@@ -89,8 +89,7 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
     """
     state = target[0]
     if yes and not prove:
-        message = "--yes goes with --prove"
-        raise click.UsageError(message)
+        raise click.UsageError("--yes goes with --prove")
     if not state.options.tracking:
         message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
         raise LookupFailure(message)

@@ -79,11 +79,10 @@ def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to
     begun = accelerate is not None and accelerate.state.is_initialized()  # asking begins nothing
     if begun and accelerate.PartialState().num_processes > 1:
         return lambda mine: accelerate.utils.gather_object([mine])  # where torch has no group: TPUs
-    msg = (
+    raise RanksError(
         "ranks are compared in a process group, and this process has none: call"
         " torch.distributed.init_process_group first, or start it by torchrun or accelerate"
     )
-    raise RanksError(msg)
 
 
 _SLACK = 1.0

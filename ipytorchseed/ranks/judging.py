@@ -265,8 +265,7 @@ def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
     """
     for name, wish in (expect or {}).items():
         if wish not in WISHES:
-            msg = f"{name} is expected 'same' or 'distinct', not {wish!r}"
-            raise RanksError(msg)
+            raise RanksError(f"{name} is expected 'same' or 'distinct', not {wish!r}")
     return {own_name(name): wish for name, wish in (expect or {}).items()}
 
 

@@ -140,8 +140,7 @@ def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missin
 def _refuse(train: object, steps: object, at: object) -> None:
     """Refuse arguments that cannot be meant."""
     if not callable(train):
-        msg = f"check_resume takes a function train(state, steps), not {train!r}"
-        raise ResumeError(msg)
+        raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
     if inspect.iscoroutinefunction(train) or inspect.isgeneratorfunction(train):
         msg = "train must be a plain function: an async one or a generator runs after its call"
         raise ResumeError(msg)
@@ -154,10 +153,9 @@ def _refuse(train: object, steps: object, at: object) -> None:
         raise ResumeError(msg) from None
     whole = [type(each) is int for each in (steps, at)]
     if not all(whole) or not 0 < at < steps:  # type: ignore[operator]  # both are integers
-        msg = (
+        raise ResumeError(
             f"at must be a step inside the training: 0 < at < steps, not at={at!r}, steps={steps!r}"
         )
-        raise ResumeError(msg)
 
 
 def _named(train: Callable[..., object]) -> str:

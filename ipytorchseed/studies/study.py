@@ -59,11 +59,10 @@ class Versus(View):
                     self.pairs[number] = paired
                     self.before[number] = then
         if not self.pairs:
-            msg = (
+            raise LookupFailure(
                 f"{name} and this study have no number in common: {listed(before.numbers)} there,"
                 f" {listed(after.numbers)} here"
             )
-            raise LookupFailure(msg)
 
     @property
     def sentences(self) -> list[str]:
@@ -102,11 +101,10 @@ def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
         LookupFailure: None is.
     """
     if not {*before.seeds} & {*seeds}:
-        msg = (
+        raise LookupFailure(
             f"{name} ran with the seeds {before.seeds[0]} to {before.seeds[-1]}, this study with"
             f" {seeds[0]} to {seeds[-1]}: without a seed in common there is nothing to pair"
         )
-        raise LookupFailure(msg)
 
 
 def _sentence(name: str, paired: Paired) -> str:

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
+    Outputs,
     compare_outputs,
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.passes import Records
+from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
+from ipytorchseed.why.evidence import HistoryLookup
 from ipytorchseed.why.explain import explain
-from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.outputs import Outputs
-    from ipytorchseed.checking.passes import Pass, Runs
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import HistoryLookup
-    from ipytorchseed.why.explanation import Cause
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:

@@ -6,26 +6,24 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.receipts.record import Receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from jupyter_client.asynchronous.client import AsyncKernelClient
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbformat import NotebookNode
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.receipts.record import Receipt
 
 
 class Options(Struct, frozen=True):

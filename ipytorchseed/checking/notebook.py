@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, convert
@@ -14,10 +16,8 @@ from ipytorchseed.errors import UncheckableError, did_you_mean
 from ipytorchseed.receipts.reading import read_file, say_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from nbformat import NotebookNode
+
 
 SKIP, RAISES, VARIES = "skip-execution", "raises-exception", "ipytorchseed-varies"
 """Tags of cells: not run; allowed to raise; expected to differ. The first two are nbclient's."""

@@ -7,8 +7,9 @@ import binascii
 import io
 import json
 import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session.noise import STAMP, without_noise
@@ -16,11 +17,9 @@ from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+Outputs = Sequence[Mapping[str, Any]]
+Pixels = tuple[tuple[int, int], bytes]
 
-    Outputs = Sequence[Mapping[str, Any]]
-    Pixels = tuple[tuple[int, int], bytes]
 
 _NAME = r"\b(?:(?:mean_|std_)?(?:fit|score)|refit)_time\b"
 _NAMED = re.compile(_NAME)

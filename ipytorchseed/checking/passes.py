@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel
+from ipytorchseed.checking.kernel import FreshKernel, Options
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.errors import LedgerError, UncheckableError
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.evidence import HistoryLookup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import HistoryLookup
-
-    Outputs = Sequence[Mapping[str, Any]]
-    Step = Callable[[], None]
+Outputs = Sequence[Mapping[str, Any]]
+Step = Callable[[], None]
 
 
 class Pass(Struct):

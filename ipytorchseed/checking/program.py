@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.reads.parsing import parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.verdict import CellVerdict
-    from ipytorchseed.why.explanation import Cause
-
+from ipytorchseed.why.explanation import Cause
 
 _MAGIC = re.compile(
     r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ipytorchseed.checking.edits import Edit, Splice
-from ipytorchseed.checking.program import after_import, at_top
+from ipytorchseed.checking.program import Code, Program, Site, after_import, at_top
 from ipytorchseed.checking.seeds import (
     WITHOUT_SEED,
     fix_seed,
@@ -21,12 +22,8 @@ from ipytorchseed.checking.seeds import (
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.render.timeline import label_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Edits = tuple[Edit, ...]
 
-    from ipytorchseed.checking.program import Code, Program, Site
-
-    Edits = tuple[Edit, ...]
 
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",

@@ -6,31 +6,27 @@ import asyncio
 import signal
 import tempfile
 import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.against import compare_receipt, make_receipt
 from ipytorchseed.checking.comparing import compare
-from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
+from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, Notebook, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-    from typing import Any
+Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
-    from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.notebook import Notebook
-
-    Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
 INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Grade, grade_data, grade_text
-from ipytorchseed.checking.notebook import RAISES
+from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
+    Outputs,
     error_text,
     joined,
     stream_text,
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.passes import Records
+from ipytorchseed.checking.passes import Pass, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import (
     BY_HASH,
     CLOCKS,
@@ -31,14 +34,6 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.inputs import READING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.outputs import Outputs
-    from ipytorchseed.checking.passes import Pass
-    from ipytorchseed.ledger.records import Run
 
 
 class SavedCell(CellVerdict, frozen=True):

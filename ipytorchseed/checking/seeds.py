@@ -6,19 +6,15 @@ import ast
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
 
 from ipytorchseed.checking.edits import Edit, Splice
-from ipytorchseed.checking.program import after_import, at_top, spell
+from ipytorchseed.checking.program import Call, Program, Site, after_import, at_top, spell
 from ipytorchseed.reads.entropy import NONDETERMINISTIC
 from ipytorchseed.render.timeline import label_of
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+Edits = tuple[Edit, ...]
 
-    from ipytorchseed.checking.program import Call, Program, Site
-
-    Edits = tuple[Edit, ...]
 
 _SEEDS = {
     "python": "random.seed",

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from ipytorchseed.checking.notebook import VARIES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from ipytorchseed.checking.edits import Edit
-    from ipytorchseed.checking.notebook import Cell
-    from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.checking.edits import Edit
+from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.why.explanation import Cause, Change
 
 
 class Found(enum.Enum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,9 +18,6 @@ from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
 from ipytorchseed.commands import Words
 from ipytorchseed.render.links import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,9 @@ from ipytorchseed.commands import Number, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ipytorchseed.checking.verdict import Verdict
     from ipytorchseed.receipts.record import Receipt
+
 
 _LARGEST_SEED = 2**32 - 1
 

@@ -7,12 +7,13 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 from msgspec import Struct
@@ -22,9 +23,6 @@ from packaging.version import Version
 
 from ipytorchseed import __version__
 from ipytorchseed.commands import in_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""

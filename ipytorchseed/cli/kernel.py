@@ -20,6 +20,7 @@ from ipytorchseed.commands import Whole, Words
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
 
+
 _LARGEST_HASH_SEED = 2**32 - 1
 
 _MOST_THREADS = 1024

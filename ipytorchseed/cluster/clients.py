@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from ipytorchseed.errors import LookupFailure
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from typing import TypeVar
+T = TypeVar("T")
 
-    T = TypeVar("T")
 
 _START = "ipyparallel.Cluster(n=2).start_and_connect_sync()"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.magic import as_word
+from ipytorchseed.notebook.state import State
+from ipytorchseed.render.inspection import Model
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.why.evidence import run_word
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.render.inspection import Model
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
 from ipytorchseed.inspector.inspector import Inspector
 from ipytorchseed.inspector.present import Present
-from ipytorchseed.render.inspection import NO_TORCH, now_model, settings_model, visible_model
+from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import recent_seeds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.render.inspection import Model
 
 
 class Alone(Inspector):

@@ -6,18 +6,14 @@ Imported when the first inspector is shown, not before: it brings the widget sta
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anywidget  # noqa: TID253 -- see above
 
-from ipytorchseed.render.inspection import visible_model
+from ipytorchseed.render.inspection import Model, visible_model
 from ipytorchseed.render.view import squeeze, stylesheet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ipytorchseed.render.inspection import Model
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 

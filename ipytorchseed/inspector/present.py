@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ipytorchseed.render.seeding import Row
 from ipytorchseed.rng.distance import draws_between
-from ipytorchseed.rng.position import UNKNOWN
+from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import locate, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ipytorchseed.rng.generators import Found
-    from ipytorchseed.rng.position import Position
 
 
 class Present:

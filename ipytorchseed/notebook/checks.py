@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from msgspec import Struct
 
+from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
+from ipytorchseed.ledger.records import Run as Record
+from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.notebook.location import Cell, Locator
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.streams import OutputCapture
+from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.rng.snapshot import restore, snapshot
+from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import RepeatedCell, Shown
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
-
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.ledger.records import Run as Record
-    from ipytorchseed.notebook.interrupts import Interrupts
-    from ipytorchseed.notebook.location import Cell, Locator
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.snapshot import Snapshot
-    from ipytorchseed.session.verdict import Checked
-    from ipytorchseed.trace.draws import LineDraws
-    from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.session.verdict import Checked
+from ipytorchseed.trace.draws import LineDraws
+from ipytorchseed.trace.recorder import Recorder
 
 _INPUT = ("input", "getpass.getpass")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 from IPython.display import display
@@ -11,17 +11,14 @@ from IPython.display import display
 from ipytorchseed.commands import Whole, Words, examples, flag, in_json, quiet
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.report import report
 from ipytorchseed.render.scope import Receipt, receipt_json
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Target = tuple[State, str | None]
 
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.notebook.state import State
-
-    Target = tuple[State, str | None]
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 

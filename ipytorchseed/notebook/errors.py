@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from IPython.core.interactiveshell import InteractiveShell
 
-    Result = TypeVar("Result")
+Result = TypeVar("Result")
+
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.notebook.state import State
 
+
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
 

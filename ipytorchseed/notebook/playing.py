@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.rng.generators import Found
 from ipytorchseed.session.replay import Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.generators import Found
-
 
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 """Methods of a shell."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import IPyTorchSeedError, ReplayError
 from ipytorchseed.fingerprint import Budget
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
@@ -23,19 +26,11 @@ from ipytorchseed.why.experiments import (
     PROVED,
     Finding,
     Names,
+    Result,
     count_most,
     judge,
 )
-from ipytorchseed.why.explanation import Cleared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.playing import Player
-    from ipytorchseed.notebook.seeding import Seeding
-    from ipytorchseed.why.experiments import Result
-    from ipytorchseed.why.explanation import Cause, Explanation
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 
 _AS_BEFORE = "everything is as before"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.cluster.clients import find_client
 from ipytorchseed.errors import LookupFailure, RanksError
@@ -14,11 +15,7 @@ from ipytorchseed.ranks.comparing import read, side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.ranks.report import RanksView
+from ipytorchseed.ranks.report import RanksView
 
 _SECONDS = 10.0
 """For so long engines are waited for: a busy one answers when its work is done."""

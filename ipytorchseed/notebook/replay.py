@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.session.replay import Before
+from ipytorchseed.session.replay import Before, Scene
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.plan import make_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.playing import Player
-    from ipytorchseed.session.replay import Scene
-    from ipytorchseed.why.plan import Plan
+from ipytorchseed.why.plan import Plan, make_plan
 
 _AS_BEFORE = "names, sources and flags are as before"
 

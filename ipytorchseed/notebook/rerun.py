@@ -10,21 +10,17 @@ import inspect
 import io
 import sys
 import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from types import CodeType
+from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import Shown
 from ipytorchseed.studies.body import Body
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from types import CodeType
-
-    from IPython.core.interactiveshell import InteractiveShell
 
 
 class AskedForInputError(RuntimeError):

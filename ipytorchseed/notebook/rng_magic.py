@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from IPython.display import display
 
 from ipytorchseed.commands import Words, examples, expect, in_json
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.rng.position import Position
-    from ipytorchseed.session.session import Session
+Target = tuple[State, str | None]
 
-    Target = tuple[State, str | None]
 
 _SHOWN = 50
 """Runs in the timeline."""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from ipytorchseed.determinism.alerts import add_note, note_alert
+from ipytorchseed.determinism.alerts import Alert, add_note, note_alert
+from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.notebook.location import Locator
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.render.scope import AlertTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.determinism.scope import deterministic
-    from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.trace.recorder import Recorder
 
 
 class Scopes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -10,9 +11,11 @@ from IPython.display import display
 
 from ipytorchseed.commands import Words, examples, flag, quiet, without_dashes
 from ipytorchseed.errors import LookupFailure, SeedError, did_you_mean
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
@@ -20,14 +23,10 @@ from ipytorchseed.session import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from click.shell_completion import CompletionItem
 
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
+Target = tuple[State, str | None]
 
-    Target = tuple[State, str | None]
 
 _SHOWN = 50
 """Seeds in the log, the last ones."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 import msgspec
@@ -14,14 +15,10 @@ from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.rerun import make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
+from ipytorchseed.notebook.state import State
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.notebook.state import State
 
 _DIGITS = 10
 """Of a number of seeds, beyond which it is not read."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from IPython.core.interactiveshell import InteractiveShell
-
+from IPython.core.interactiveshell import InteractiveShell
 
 _HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
 """What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""

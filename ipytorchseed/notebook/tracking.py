@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -19,8 +20,6 @@ from ipytorchseed.render.text import visible
 from ipytorchseed.rng.ranks import own_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
     from ipytorchseed.ledger.records import Run
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.config import IPyTorchSeed
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
+
 
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""

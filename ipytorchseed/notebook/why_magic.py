@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from IPython.core.inputtransformer2 import TransformerManager
@@ -12,21 +12,18 @@ from IPython.display import display
 
 from ipytorchseed.commands import examples, flag, in_json
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import find_run, recent_runs
+from ipytorchseed.notebook.state import State
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
 from ipytorchseed.session.session import Session
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Target = tuple[State, str | None]
 
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-
-    Target = tuple[State, str | None]
 
 _RUN = re.compile(r"#?\d+|In\[\d+\]")
 

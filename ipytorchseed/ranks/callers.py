@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.ranks.records import Site
 from ipytorchseed.trace.draws import asker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
 
 _NAMES = {
     "torch": "rand rand_like randn randn_like randint randint_like randperm normal bernoulli"

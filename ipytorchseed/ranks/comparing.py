@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,10 +16,6 @@ from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import Look, Rank
 from ipytorchseed.ranks.report import RanksView
 from ipytorchseed.rng.ranks import process_group
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def compare(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 FOLDER = "ipytorchseed-ranks"
 """Where ranks write unless told otherwise, in the working folder."""

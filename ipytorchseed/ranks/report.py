@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
 from ipytorchseed.ranks.causes import describe, list_ranks
+from ipytorchseed.ranks.judging import Finding, Judgement, Row
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import hue, short_digest
 from ipytorchseed.render.view import View, fill
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.ranks.judging import Finding, Judgement, Row
 
 _COLUMNS = 5
 """Ranks that have a column each in 80 columns of text; of more, those alike share a line."""

@@ -10,23 +10,19 @@ from __future__ import annotations
 import getpass
 import os.path as paths
 import re
+from collections.abc import Callable, Iterator, Mapping
 from os import sep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.receipts.record import VALUES, each_text, each_value
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import FileRead, Run
-
 
 _HOME, _USER = "~", "<user>"
 """What stands for the home folder at the begin of a path, and for the user's name inside one."""

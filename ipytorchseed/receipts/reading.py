@@ -6,8 +6,9 @@ import math
 import os
 import stat
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -16,13 +17,8 @@ from msgspec.structs import replace
 from ipytorchseed.errors import ReceiptError, did_you_mean
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.receipts.privacy import cell_name, found_at
+from ipytorchseed.receipts.privacy import Places, cell_name, found_at
 from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_text, each_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ipytorchseed.receipts.privacy import Places
 
 
 def read_file(path: Path, most: int) -> bytes:

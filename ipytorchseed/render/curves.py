@@ -5,19 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from ipytorchseed.render.view import fill
+from ipytorchseed.why.explanation import Change
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Series = Sequence[float]
+Pair = tuple[Series, Series]
 
-    from ipytorchseed.why.explanation import Change
-
-    Series = Sequence[float]
-    Pair = tuple[Series, Series]
 
 _MOST_SERIES = 3
 _LONGEST = 2_000

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from ipytorchseed.receipts.record import each_text
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.links import cause_page
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.timeline import Chip
-from ipytorchseed.render.why import own_remedy, suspect
+from ipytorchseed.render.timeline import Chip, Line
+from ipytorchseed.render.why import WhyView, own_remedy, suspect
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.render.report import Report
-    from ipytorchseed.render.seeding import Row
-    from ipytorchseed.render.timeline import Line
-    from ipytorchseed.render.why import WhyView
 
 Model = dict[str, Any]
 """Of texts, numbers, booleans, None, and lists and dicts of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
 from ipytorchseed.determinism.flag import ANY, plain
@@ -13,9 +13,6 @@ from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MAGIC = "%deterministic on"
 _ALL = "%deterministic --all, in a shell ipytorchseed report --all"

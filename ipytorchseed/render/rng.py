@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from ipytorchseed.determinism.assessment import Judged
 from ipytorchseed.determinism.environment import FLAGS as VARIABLES
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.table import FLAGS
-from ipytorchseed.render.inspection import NO_TORCH, settings_model
+from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.render.inspection import NO_TORCH, Model, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.view import View
+from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.position import Position
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.words import many, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.determinism.assessment import Judged
-    from ipytorchseed.ledger.records import Run, Trace
-    from ipytorchseed.render.inspection import Model
-    from ipytorchseed.rng.generators import Found
-    from ipytorchseed.rng.position import Position
 
 
 class RngView(View):

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.render.text import draw_table
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.determinism.scope import deterministic
 
 
 class AlertTable(View):

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import hue, pick, short_digest, write_value
 from ipytorchseed.render.view import View
+from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
+from ipytorchseed.session.rewind import Restored
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.seeds import SeedEntry
-    from ipytorchseed.rng.generators import Found
-    from ipytorchseed.session.rewind import Restored
 
 
 def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found]) -> str:

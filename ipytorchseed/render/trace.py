@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.trace_words import (
@@ -19,10 +19,8 @@ from ipytorchseed.render.trace_words import (
     where,
 )
 from ipytorchseed.render.view import View, fill
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
-    from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
+from ipytorchseed.trace.loading import Loaded
 
 _MOST = 6
 """Stretches, places and settings that are listed; JSON has more."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.comparison import Operation, Parting, Span
-    from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.comparison import Operation, Parting, Span
+from ipytorchseed.trace.loading import Loaded
 
 
 def sentence(parting: Parting, rtol: float | None) -> str:

@@ -6,9 +6,10 @@ import inspect
 import pickle
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
@@ -17,16 +18,11 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.report import ResumeReport
-from ipytorchseed.resume.watching import follow
+from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import forgetting
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import sandbox_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ipytorchseed.resume.watching import Course
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the training reads."""

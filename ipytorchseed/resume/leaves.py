@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -16,10 +16,6 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.random_state import RandomState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _DEEP = 8  # levels of containers in a state that are followed
 _DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`

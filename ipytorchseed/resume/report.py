@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.view import View, fill
-
-if TYPE_CHECKING:
-    from ipytorchseed.resume.comparing import Comparison, Finding
+from ipytorchseed.resume.comparing import Comparison, Finding
 
 
 class ResumeReport(View):

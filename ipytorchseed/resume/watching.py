@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import ChainMap, Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -14,10 +16,6 @@ from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.resume.leaves import Finder, Leaf, Thing, flatten, tensor_leaf
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import FrameType
 
 
 class Batch(Struct, frozen=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
@@ -13,15 +14,16 @@ from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import hints_kept
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
-from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, sandbox_of
-from ipytorchseed.session.sandbox import named
+from ipytorchseed.session.repeating import (
+    Runner,
+    is_users,
+    nothing,
+    one_line,
+    reachable,
+    sandbox_of,
+)
+from ipytorchseed.session.sandbox import Sandbox, named
 from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
-
-    from ipytorchseed.session.repeating import Runner
-    from ipytorchseed.session.sandbox import Sandbox
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the code reads."""

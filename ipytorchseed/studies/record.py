@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.errors import SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 RESULT = "result"
 """The name of a result that is a number."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
@@ -25,10 +27,6 @@ from ipytorchseed.studies.statistics import (
     scipy_stats,
     summarize,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
 
 class Versus(View):

@@ -9,20 +9,18 @@ it only moved.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
 from ipytorchseed.trace.divergence import mix
+from ipytorchseed.trace.keys import Keys
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Pairs = tuple[Any, Any]
 
-    from ipytorchseed.trace.keys import Keys
-
-    Pairs = tuple[Any, Any]
 
 _SMALL = 4096
 """Operations of one side times those of the other, up to which difflib is asked."""

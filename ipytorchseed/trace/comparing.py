@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ipytorchseed.errors import TraceError
-from ipytorchseed.trace.aligning import align
+from ipytorchseed.trace.aligning import Alignment, align
 from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
-from ipytorchseed.trace.format import STATE
-from ipytorchseed.trace.keys import keys
+from ipytorchseed.trace.format import STATE, Where
+from ipytorchseed.trace.keys import Keys, keys
+from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers, operation
 from ipytorchseed.trace.summaries import Distances, distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.trace.aligning import Alignment
-    from ipytorchseed.trace.format import Where
-    from ipytorchseed.trace.keys import Keys
-    from ipytorchseed.trace.loading import Loaded, Tensors
 
 _BUCKETS = 200
 """Stretches of the run of which the picture shows the difference."""

@@ -6,17 +6,14 @@ number in the run: so runs of unequal length are compared too, and threads in an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Place
-    from ipytorchseed.trace.recording import Recording, Thread
+from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.places import Place
+from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW, Recording, Thread
 
 _SKIPPED = VIEW | UNWRITTEN | UNSEEN
 

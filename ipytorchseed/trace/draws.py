@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
@@ -12,16 +14,9 @@ from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
-from ipytorchseed.trace.places import Place
+from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.places import Lines, Place
 from ipytorchseed.trace.recording import Drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import FrameType
-
-    from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Lines
-
 
 _ASKERS = (
     ("torch/utils/data/dataloader.py", "DataLoader"),

@@ -8,8 +8,9 @@ import threading
 import time
 import zlib
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -32,13 +33,9 @@ from ipytorchseed.trace.format import (
     Kind,
     Where,
 )
+from ipytorchseed.trace.places import Lines
+from ipytorchseed.trace.recording import Tables
 from ipytorchseed.trace.summaries import summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.trace.places import Lines
-    from ipytorchseed.trace.recording import Tables
 
 _MOST = 8192
 """Operations of a chunk, and ..."""

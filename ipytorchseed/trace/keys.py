@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -11,11 +12,7 @@ from xxhash import xxh3_64_intdigest
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.divergence import mix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.loading import Loaded, Tensors
 
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
 """Parts of a module's path that stand for a wrapper around it, compiled or distributed."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -11,10 +13,6 @@ from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
 
 _LARGEST = 1 << 28
 """Bytes of a chunk, compressed or not, above which it is none of ours."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import linecache
 import warnings
 from array import array
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import FrameType
+from typing import Any, NamedTuple
 
 from ipytorchseed.introspection.ownership import is_local_file
 from ipytorchseed.trace.compiled import leave_uncompiled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import FrameType
+Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
-    Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
 _ENGINE = "_engine_run_backward"
 """The function of torch's through which a backward pass is called."""

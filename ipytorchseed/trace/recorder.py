@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.trace.compiled import CompiledGraphs
-from ipytorchseed.trace.places import ModulePaths
+from ipytorchseed.trace.draws import Draws
+from ipytorchseed.trace.file import TraceFile
+from ipytorchseed.trace.places import Lines, ModulePaths, Place
+from ipytorchseed.trace.probe import Probe
 from ipytorchseed.trace.recording import Recording, Tables, Thread
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from typing_extensions import Self
-
-    from ipytorchseed.trace.draws import Draws
-    from ipytorchseed.trace.file import TraceFile
-    from ipytorchseed.trace.places import Lines, Place
-    from ipytorchseed.trace.probe import Probe
 
 
 class StartedThreads:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from ipytorchseed.trace.aligning import Alignment
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.format import STATE
-from ipytorchseed.trace.keys import any_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.trace.aligning import Alignment
-    from ipytorchseed.trace.keys import Keys
-    from ipytorchseed.trace.loading import Loaded
-    from ipytorchseed.trace.summaries import Distances
-
+from ipytorchseed.trace.keys import Keys, any_of
+from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.summaries import Distances
 
 _DEEPEST = 32
 """Views of views that are followed."""

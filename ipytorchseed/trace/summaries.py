@@ -8,16 +8,13 @@ never larger than the real one.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ipytorchseed.fingerprint.elements import is_there
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded, Tensors
-
+from ipytorchseed.trace.loading import Loaded, Tensors
 
 UNKNOWN = (math.nan, math.nan, math.nan)
 

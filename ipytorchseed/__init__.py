@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipytorchseed import ranks as ranks
     from ipytorchseed.determinism.scope import deterministic as deterministic
-    from ipytorchseed.inspector.alone import Alone
+    from ipytorchseed.inspector.inspector import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
     from ipytorchseed.render.seeding import stamp as stamp

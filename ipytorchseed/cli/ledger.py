@@ -206,18 +206,11 @@ def _one(opened: Ledger, notebook: str) -> str:
 
 
 def _as_json(run: Run) -> dict[str, object]:
-    return {
-        "id": run.id,
-        "notebook": run.notebook,
-        "kernel": run.kernel,
-        "cell": run.cell,
-        "execution_count": run.execution_count,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started)),
-        "seconds": run.seconds,
-        "status": run.status,
-        "moved": _moved(run),
-        "source": run.source,
-    }
+    from ipytorchseed.render.values import pick
+
+    names = ["id", "notebook", "kernel", "cell", "execution_count", "seconds", "status", "source"]
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started))
+    return {**pick(run, *names), "started": started, "moved": _moved(run)}
 
 
 def _moved(run: Run) -> list[str]:

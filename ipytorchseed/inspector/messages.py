@@ -8,8 +8,7 @@ from typing import Any
 
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
-from ipytorchseed.inspector.inspector import Inspector
-from ipytorchseed.inspector.present import Present
+from ipytorchseed.inspector.inspector import Inspector, Present
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.state import State

@@ -14,6 +14,7 @@ from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
+from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Cell, Locator
 from ipytorchseed.notebook.progress import Progress
@@ -52,7 +53,7 @@ class _Under(Struct, eq=False):
     ended: bool = False
 
 
-class Checks:
+class Checks(Struct, eq=False):
     """The checks and traces of a shell.
 
     Args:
@@ -66,22 +67,14 @@ class Checks:
         rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        runs: Runs,
-        locator: Locator,
-        tracking: Tracking,
-        interrupts: Interrupts,
-    ) -> None:
-        self.rerunning = False
-        self._shell = shell
-        self._runs = runs
-        self._locator = locator
-        self._tracking = tracking
-        self._interrupts = interrupts
-        self._under: list[_Under] = []
-        self._found: list[Trace] = []
+    _shell: InteractiveShell
+    _runs: Runs
+    _locator: Locator
+    _tracking: Tracking
+    _interrupts: Interrupts
+    rerunning: bool = False
+    _under: list[_Under] = []
+    _found: list[Trace] = []
 
     # -- check -------------------------------------------------------------------------------------
 
@@ -153,9 +146,7 @@ class Checks:
         under.ended = True
 
     def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
-        error = None if result is None else result.error_before_exec
-        if error is None and result is not None:  # not `or`: an exception may have a length
-            error = result.error_in_exec
+        error = raised(result)
         if result is None or error is not None:
             if not under.as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__

@@ -13,12 +13,9 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.state import Target
 from ipytorchseed.render.report import report
 from ipytorchseed.render.scope import Receipt, receipt_json
-
-Target = tuple[State, str | None]
-
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 

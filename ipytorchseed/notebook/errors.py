@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 Result = TypeVar("Result")
 
@@ -24,6 +24,14 @@ def shown_traceback(shell: InteractiveShell) -> list[str]:
     """Return the traceback that a kernel showed last; a terminal keeps none."""
     shown: Any = getattr(shell, "_last_traceback", None)
     return shown if type(shown) is list else []
+
+
+def raised(result: ExecutionResult | None) -> BaseException | None:
+    """Return the error that ended a run, while it was parsed or in its code."""
+    if result is None:
+        return None
+    error = result.error_before_exec
+    return result.error_in_exec if error is None else error  # not `or`: it may have a length
 
 
 def error_line(error: BaseException, shown: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.rerun import run_coroutine
 from ipytorchseed.notebook.tracking import Tracking
@@ -84,15 +85,10 @@ class Player:
     @contextmanager
     def _no_traceback(self) -> Iterator[None]:
         """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        own = vars(self.shell)
-        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
-        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
-        try:
-            yield
-        finally:
+        with Replacements() as replaced:
             for name in _SHOW_ERRORS:
-                del own[name]
-            own.update(kept)
+                replaced.put(self.shell, name, _show_nothing)
+            yield
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:

@@ -9,14 +9,12 @@ from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.explanation import Cause
-
-Target = tuple[State, str | None]
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay

@@ -10,7 +10,7 @@ from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
@@ -18,9 +18,6 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
-
-Target = tuple[State, str | None]
-
 
 _SHOWN = 50
 """Runs in the timeline."""

@@ -15,7 +15,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
@@ -24,8 +24,6 @@ from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-Target = tuple[State, str | None]
 
 
 _SHOWN = 50

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.notebook.config import IPyTorchSeed
-from ipytorchseed.notebook.errors import Guard
+from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
@@ -189,7 +189,7 @@ class State:
         with self.lock:  # a cell that begins meanwhile, in another thread, waits for us
             with capture_output() as said:
                 result = self.shell.run_cell(line, store_history=False)
-            error = result.error_before_exec or result.error_in_exec
+            error = raised(result)
             if error is not None:
                 return False, str(error)
             shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
@@ -215,3 +215,7 @@ class State:
             self.shell.run_cell(body, store_history=False).raise_error()
         finally:
             self.runs.end(run)
+
+
+Target = tuple[State, str | None]
+"""What a magic works on: the state, and the body of a cell magic; None where the cell has it."""

@@ -14,16 +14,13 @@ from ipytorchseed.commands import examples, flag, in_json
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.notebook.lookup import find_run, recent_runs
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.state import Target
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
 from ipytorchseed.session.session import Session
-
-Target = tuple[State, str | None]
-
 
 _RUN = re.compile(r"#?\d+|In\[\d+\]")
 
@@ -88,8 +85,7 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
     if yes and not prove:
         raise click.UsageError("--yes goes with --prove")
     if not state.options.tracking:
-        message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
-        raise LookupFailure(message)
+        raise LookupFailure(TRACKING_OFF)
     if what in _SWITCH:
         state.options.explain_on_change = _SWITCH[what]
         return

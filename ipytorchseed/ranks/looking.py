@@ -50,7 +50,6 @@ def describe(model: object = None, every: int = 0) -> Rank:
         world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
         launch=" ".join(os.environ.get(name, "") for name in _LAUNCH).strip(),
         host=socket.gethostname(),
-        pid=os.getpid(),
         started=time.time(),
         every=every,
         synchronised=_is_replica(model) and _shares_buffers(model),

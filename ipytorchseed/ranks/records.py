@@ -50,7 +50,6 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
         world: How many there are; None where the process does not know.
         launch: What is the same in all processes started together.
         host: The machine's name.
-        pid: The process's number.
         started: When it began to be watched, in seconds since the epoch.
         every: Steps between two looks at parameters; 0 for a single look.
         synchronised: Whether DistributedDataParallel gives all ranks the buffers of rank 0.
@@ -61,7 +60,6 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
     world: int | None = None
     launch: str = ""
     host: str = ""
-    pid: int = 0
     started: float = 0.0
     every: int = 0
     synchronised: bool = False

@@ -15,6 +15,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Chip, Line
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.why import WhyView, own_remedy, suspect
 from ipytorchseed.why.evidence import run_name
 
@@ -46,10 +47,8 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
     """
     return [
         {
-            "name": row.name,
-            "type": row.type,
+            **pick(row, "name", "type", "where"),
             "chip": chip_model(row.digest),
-            "where": row.where,
             "by": moves.get(row.name, ""),
         }
         for row in rows
@@ -92,15 +91,10 @@ def line_model(line: Line) -> Model:
                 "between": between,
             }
     model: Model = {
-        "id": line.id,
-        "name": line.name,
+        **pick(line, "id", "name", "rail", "took", "status", "value"),
         "cell": line.label,
         "kin": crc32(line.cell.encode("utf-8", "surrogatepass")),
-        "rail": line.rail,
         "at": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.started)),
-        "took": line.took,
-        "status": line.status,
-        "value": line.value,
         "fields": fields,
     }
     if line.aside:
@@ -133,11 +127,8 @@ def why_model(view: WhyView) -> Model:
         "title": view.title,
         "causes": [
             {
-                "kind": cause.kind,
-                "name": cause.name,
+                **pick(cause, "kind", "name", "message", "proof"),
                 "page": cause_page(cause.kind, cause.name),
-                "message": cause.message,
-                "proof": cause.proof,
                 "mend": own_remedy(cause),
                 "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }

@@ -31,7 +31,6 @@ class Checkpoint(UserDict[str, Any]):
     def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self.folder = folder
-        self.resumed = held is not None
         self.data = dict(held or {})
         self._held = {*self.data}
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.resume.leaves import Finder, Leaf, Thing, flatten, tensor_leaf
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
@@ -248,13 +249,10 @@ class _Watch:
             self._batches.append(begun[id(iterator)].give(data))
             return data
 
-        for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
-            setattr(base, name, ours)
-        try:
+        with Replacements() as replaced:
+            for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
+                replaced.put(base, name, ours)
             yield
-        finally:
-            for name, original in originals.items():
-                setattr(base, name, original)
 
 
 def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:

@@ -17,9 +17,8 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks.table import Row
-from ipytorchseed.checking.kernel import FreshKernel
+from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.options import Options
 from ipytorchseed.checking.running import Watcher, check
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipytorchseed import ranks as ranks
     from ipytorchseed.determinism.scope import deterministic as deterministic
-    from ipytorchseed.inspector.alone import Alone
+    from ipytorchseed.inspector.inspector import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
     from ipytorchseed.render.report import report as report
-    from ipytorchseed.render.stamp import stamp as stamp
+    from ipytorchseed.render.seeding import stamp as stamp
     from ipytorchseed.resume.check import check_resume as check_resume
     from ipytorchseed.rng.random_state import RandomState as RandomState
     from ipytorchseed.rng.snapshot import Snapshot as Snapshot
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.rng.workers import seed_worker as seed_worker
-    from ipytorchseed.studies.script import seeds as seeds
+    from ipytorchseed.studies.study import seeds as seeds
     from ipytorchseed.trace.tracing import trace as trace
 
     def inspector() -> Inspection | Alone:
@@ -43,9 +43,9 @@ _HOME = {
     "restore": "ipytorchseed.rng.snapshot",
     "seed": "ipytorchseed.rng.table",
     "seed_worker": "ipytorchseed.rng.workers",
-    "seeds": "ipytorchseed.studies.script",
+    "seeds": "ipytorchseed.studies.study",
     "snapshot": "ipytorchseed.rng.snapshot",
-    "stamp": "ipytorchseed.render.stamp",
+    "stamp": "ipytorchseed.render.seeding",
 }
 
 _FOLDERS = ("inspector", "ranks", "trace")

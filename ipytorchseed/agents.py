@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any
 
 from ipytorchseed.errors import IPyTorchSeedError
-from ipytorchseed.notebook.from_outside import is_same, why_by_ledger
+from ipytorchseed.notebook.why_magic import is_same, why_by_ledger
 
 TOOLS = ["ipytorchseed.agents:why", "ipytorchseed.agents:check", "ipytorchseed.agents:replay"]
 """What the entry point names, in its form."""

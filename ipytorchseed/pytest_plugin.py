@@ -105,7 +105,7 @@ class NotebookItem(pytest.Item):
         return self.path, 0, f"{self.path.name} repeats"
 
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
-        from ipytorchseed.checking.options import Options
+        from ipytorchseed.checking.kernel import Options
 
         ask = self.config.getoption
         return Options(

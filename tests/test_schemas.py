@@ -23,15 +23,14 @@ from ipytorchseed.checking.verdict import Made
 from ipytorchseed.cli import main
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.render.receipt import receipt_json
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
+from ipytorchseed.render.scope import receipt_json
 from ipytorchseed.render.trace import TraceView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.studies.record import Record
-from ipytorchseed.studies.study import Study
-from ipytorchseed.studies.versus import Versus
+from ipytorchseed.studies.study import Study, Versus
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 from tests.checking.test_saved_report import STALE

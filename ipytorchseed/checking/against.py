@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
-from ipytorchseed.checking.numbers import say_bound
-from ipytorchseed.checking.records import Records, Runs
+from ipytorchseed.checking.grading import say_bound
+from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
-from ipytorchseed.receipts.matching import match
-from ipytorchseed.receipts.places import Places
-from ipytorchseed.receipts.privacy import reveal
-from ipytorchseed.receipts.record import completed
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.receipts.privacy import Places, reveal
+from ipytorchseed.receipts.reading import match
+from ipytorchseed.receipts.record import Receipt, completed
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
+from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.passes import Pass
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.receipts.record import Receipt
-    from ipytorchseed.why.explanation import Change
 
 
 def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdict:
@@ -49,7 +42,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         cells = [
             replace(pair.hold(cell), line=notebook.line(cell))
             for cell in notebook.cells
-            if cell.count is None or cell.place in fresh.outputs
+            if cell.count is None or cell.index in fresh.outputs
         ]
     new = [each.cell.name for each in cells if each.outputs is Found.UNKNOWN]
     notes = [f"not in the receipt: {listed(new)}"] if new else []

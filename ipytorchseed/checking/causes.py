@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterator
 
 from msgspec.structs import replace
 
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.why import mark
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from ipytorchseed.why.explanation import Cause
+from ipytorchseed.why.explanation import Cause
 
 _SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
 _OURS = "%seed 42"

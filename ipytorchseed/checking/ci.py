@@ -6,16 +6,12 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from ipytorchseed.checking.report import explanation, headline, summary
+from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.render.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ipytorchseed.checking.verdict import Verdict
 
 
 def as_junit(verdicts: Sequence[Verdict]) -> str:

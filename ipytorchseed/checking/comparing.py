@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
+    Outputs,
     compare_outputs,
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.records import Records
+from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
+from ipytorchseed.why.evidence import HistoryLookup
 from ipytorchseed.why.explain import explain
-from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.outputs import Outputs
-    from ipytorchseed.checking.passes import Pass
-    from ipytorchseed.checking.records import Runs
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import HistoryLookup
-    from ipytorchseed.why.explanation import Cause
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -60,11 +53,11 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
         for other in others:
             pair = Pair(records[first.ledger], records[other.ledger])
             for cell in notebook.cells:
-                known = verdicts.get(cell.place)
+                known = verdicts.get(cell.index)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
                     if found is not None:
-                        verdicts[cell.place] = replace(found, line=notebook.line(cell))
+                        verdicts[cell.index] = replace(found, line=notebook.line(cell))
     return [verdicts[place] for place in sorted(verdicts)]
 
 
@@ -88,10 +81,10 @@ class Pair:
         """Compare what came of a cell; None where only one pass reached it."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
-        if cell.place not in first.outputs or cell.place not in other.outputs:
+        if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
         runs = self._runs(cell)
-        shown = _outputs_apart(cell, first.outputs[cell.place], other.outputs[cell.place], runs)
+        shown = _outputs_apart(cell, first.outputs[cell.index], other.outputs[cell.index], runs)
         if runs is None:
             outputs = Found.DIFFERENT if shown else Found.SAME
             return CellVerdict(cell, outputs, Found.UNKNOWN, shown)

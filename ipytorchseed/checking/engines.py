@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ipytorchseed.checking.running import INTERRUPTED, Watcher, check
+from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.running import INTERRUPTED, Watcher, Way, check
 from ipytorchseed.checking.verdict import Verdict
-from ipytorchseed.cluster.clients import connect
-from ipytorchseed.cluster.spreading import spread
+from ipytorchseed.cluster.clients import connect, spread
 from ipytorchseed.errors import LookupFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ipytorchseed.checking.options import Options
-    from ipytorchseed.checking.running import Way
 
 
 def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where

@@ -5,31 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
-from ipytorchseed.checking.notebook import read, read_text
-from ipytorchseed.checking.placing import Site
-from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.notebook import Notebook, read, read_text
+from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
-from ipytorchseed.checking.running import run
+from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import Made, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Made, Verdict, find_origins, own_causes
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.why.explanation import Cause
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Key = tuple[int, str, str]
 
-    from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.running import Setup
-    from ipytorchseed.checking.verdict import CellVerdict, Verdict
-    from ipytorchseed.why.explanation import Cause
-
-    Key = tuple[int, str, str]
 
 _PROOF = 3
 """Fresh kernels that have to agree before a notebook is said to repeat."""
@@ -68,7 +61,7 @@ class Fixing:
         Raises:
             UncheckableError: It cannot be read, or not be written.
         """
-        notebook = read(path, setup.options.parameters)
+        notebook = read(path)
         if self._write and not _may_write(path):
             raise UncheckableError("it is read-only: no edit can be written")
         own_file = _remember_files(path)
@@ -142,7 +135,7 @@ class _Trials:
         text = edit_file(self._notebook.text, edits)
         options = replace(self._setup.options, quick=True, runs=runs)
         setup = replace(self._setup, options=options)
-        notebook = read_text(self._notebook.path, text, options.parameters)
+        notebook = read_text(self._notebook.path, text)
         words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError, did_you_mean
-from ipytorchseed.receipts.files import read_file, say_unread
+from ipytorchseed.receipts.reading import read_file, say_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from nbformat import NotebookNode
+
 
 SKIP, RAISES, VARIES = "skip-execution", "raises-exception", "ipytorchseed-varies"
 """Tags of cells: not run; allowed to raise; expected to differ. The first two are nbclient's."""
-
-_INJECTED = "injected-parameters"
-"""papermill's tag for the cell that it adds."""
 
 _OLDEST = 4
 
@@ -65,7 +62,6 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         index: Its place among all cells of the notebook's file, counted from 0.
-        place: Its place among the cells that are run, which may hold one with parameters more.
         id: What it is known by, in the notebook's file or, where that has none, by its text.
         source: Its text.
         tags: The tags that it carries.
@@ -73,7 +69,6 @@ class Cell(Struct, frozen=True):
     """
 
     index: int
-    place: int
     id: str
     source: str
     tags: frozenset[str] = frozenset()
@@ -119,36 +114,31 @@ class Notebook(Struct, frozen=True):
         return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
 
 
-def read(path: Path, parameters: Mapping[str, Any] | None = None) -> Notebook:
+def read(path: Path) -> Notebook:
     """Read a notebook; the file is opened for reading only.
 
     Args:
         path: Where it is.
-        parameters: Values for its parameters, as papermill gives them.
 
     Raises:
         UncheckableError: It cannot be read or is no notebook; one line says why.
     """
-    return read_text(path, _text(path), parameters)
+    return read_text(path, _text(path))
 
 
-def read_text(path: Path, text: str, parameters: Mapping[str, Any] | None = None) -> Notebook:
+def read_text(path: Path, text: str) -> Notebook:
     """Read a notebook from the text of its file.
 
     Args:
         path: Where the file is.
         text: Its content.
-        parameters: As for ``read``.
 
     Raises:
         UncheckableError: It is no notebook.
     """
     node = _parse(text)
-    length = len(node.cells)
-    if parameters:
-        node = _with_parameters(node, parameters)
     _name_cells(node)
-    return Notebook(path, node, _code_cells(node, added=len(node.cells) > length), text)
+    return Notebook(path, node, _code_cells(node), text)
 
 
 def _text(path: Path) -> str:
@@ -201,21 +191,6 @@ def _parse(text: str) -> NotebookNode:
     return cast("NotebookNode", node)
 
 
-def _with_parameters(node: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
-    from papermill.parameterize import parameterize_notebook
-
-    node.metadata.setdefault("papermill", {})  # what papermill itself adds when it reads a file
-    for cell in node.cells:
-        cell.metadata.setdefault("tags", [])
-    made = parameterize_notebook(
-        node, dict(parameters), kernel_name="python3", language="python", comment="Parameters"
-    )
-    for cell in made.cells:
-        if _INJECTED in cell.metadata.tags:
-            cell["id"] = _INJECTED  # papermill names it at random
-    return cast("NotebookNode", made)
-
-
 def _name_cells(node: NotebookNode) -> None:
     """Give an id to each cell that has none of its own: the same one whenever it is read.
 
@@ -230,22 +205,14 @@ def _name_cells(node: NotebookNode) -> None:
         seen.add(name)
 
 
-def _code_cells(node: NotebookNode, *, added: bool) -> list[Cell]:
-    """List the code cells.
-
-    Args:
-        node: Where.
-        added: Whether one with parameters stands there that the file does not have.
-    """
-    cells = []
-    count = shift = 0
-    for place, cell in enumerate(node.cells):
-        shift += added and cell["id"] == _INJECTED
-        if cell.cell_type != "code":
-            continue
-        tags = frozenset(cell.metadata.get("tags", ()))
-        runs = bool(cell.source.strip()) and SKIP not in tags
-        count += runs
-        number = count if runs else None
-        cells.append(Cell(place - shift, place, cell["id"], cell.source, tags, number))
+def _code_cells(node: NotebookNode) -> list[Cell]:
+    """List the code cells."""
+    cells: list[Cell] = []
+    count = 0
+    for index, cell in enumerate(node.cells):
+        if cell.cell_type == "code":
+            tags = frozenset(cell.metadata.get("tags", ()))
+            runs = bool(cell.source.strip()) and SKIP not in tags
+            count += runs
+            cells.append(Cell(index, cell["id"], cell.source, tags, count if runs else None))
     return cells

@@ -1,33 +1,36 @@
-"""Runs the cells of a notebook once, in order, and keeps their outputs."""
+"""A pass through a notebook: its cells run once, what they showed, and what was recorded."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel
-from ipytorchseed.errors import UncheckableError
+from ipytorchseed.checking.kernel import FreshKernel, Options
+from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.errors import LedgerError, UncheckableError
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.table import sources
+from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.evidence import HistoryLookup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.options import Options
-
-    Outputs = Sequence[Mapping[str, Any]]
-    Step = Callable[[], None]
+Outputs = Sequence[Mapping[str, Any]]
+Step = Callable[[], None]
 
 
 class Pass(Struct):
     """The outputs of a notebook's cells, run one after the other.
 
     Attributes:
-        outputs: What each cell showed, by its place, of those that ran.
+        outputs: What each cell showed, by its index, of those that ran.
         ledger: The file in which the runs are recorded.
-        begun: The places of the cells that it came to, also of one that ended it.
+        begun: The indices of the cells that it came to, also of one that ended it.
         failed: The cell that raised without being tagged for it, and its error in a line.
         fault: Why it did not come to its end, in a line.
     """
@@ -63,9 +66,9 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     try:
         await kernel.start(node)
         for cell in notebook.runnable:
-            first.begun.add(cell.place)
+            first.begun.add(cell.index)
             error = await kernel.run(cell, node)
-            first.outputs[cell.place] = copy.deepcopy(node.cells[cell.place].outputs)
+            first.outputs[cell.index] = copy.deepcopy(node.cells[cell.index].outputs)
             step()
             if error is not None:
                 first.failed = cell, error
@@ -73,10 +76,10 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
             for cell in reversed(notebook.runnable):
-                if cell.place in first.outputs:
-                    again.begun.add(cell.place)
+                if cell.index in first.outputs:
+                    again.begun.add(cell.index)
                     await kernel.run(cell, node)
-                    again.outputs[cell.place] = node.cells[cell.place].outputs
+                    again.outputs[cell.index] = node.cells[cell.index].outputs
                 step()
         else:
             first.outputs = {place: node.cells[place].outputs for place in first.outputs}
@@ -86,3 +89,82 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     finally:
         await kernel.stop(now=not calm)
     return passes
+
+
+class Runs:
+    """The runs of a notebook's cells in one kernel.
+
+    Args:
+        runs: The oldest first.
+        find_states: Returns where the states in them stand, to be asked anew for each cell; or None
+            where nothing is known of it.
+
+    Attributes:
+        runs: As given.
+    """
+
+    def __init__(
+        self, runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
+    ) -> None:
+        self.runs = runs
+        self._find_states = find_states
+
+    @property
+    def states(self) -> HistoryLookup | None:
+        """Where the states of this kernel stand."""
+        return self._find_states()
+
+    def of(self, cell: str) -> list[Run]:
+        """Return the runs of a cell, the oldest first."""
+        return [run for run in self.runs if run.cell == cell]
+
+    def begins(self) -> dict[str, str]:
+        """Return the state in which each source was first seen, by its name."""
+        states: dict[str, str] = {}
+        for run in self.runs:
+            for name, digest in run.before.items():
+                states.setdefault(name, digest)
+        return states
+
+
+class Records(Runs):
+    """The runs of one kernel, as its ledger has them.
+
+    Args:
+        path: The ledger's file.
+        notebook: The notebook. Runs have the numbers that its cells have in ``In[...]`` after
+            *Run All*, whenever they happened.
+    """
+
+    def __init__(self, path: Path, notebook: Notebook) -> None:
+        self._ledger: Ledger | None = None
+        runs: list[Run] = []
+        counts = {cell.id: cell.count for cell in notebook.runnable}
+        with suppress(LedgerError):  # then nothing is known but the outputs
+            if path.exists():
+                self._ledger = Ledger.open(path, read_only=True)
+                runs = [
+                    replace(run, execution_count=counts[run.cell])
+                    for run in [*self._ledger.runs()][::-1]
+                    if run.cell in counts
+                ]
+        ledger = self._ledger
+        super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger, sources()))
+        self._places = {run.id: place for place, run in enumerate(self.runs)}
+
+    def __enter__(self) -> Records:  # noqa: PYI034 -- typing.Self is of Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
+        """Return the runs before one, the oldest first.
+
+        Args:
+            run: The one.
+            since: The first to return; None for the kernel's first.
+        """
+        begin = 0 if since is None else self._places[since.id]
+        return self.runs[begin : self._places[run.id]]

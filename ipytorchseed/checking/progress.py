@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipytorchseed.checking.report import headline
 from ipytorchseed.checking.running import Watcher
+from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
     from rich.progress import TaskID
-
-    from ipytorchseed.checking.verdict import Verdict
 
 
 class Bars(Watcher):

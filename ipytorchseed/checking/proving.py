@@ -6,23 +6,18 @@ import asyncio
 import copy
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel
-from ipytorchseed.checking.notebook import Cell
+from ipytorchseed.checking.kernel import FreshKernel, Options
+from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.experiments import CLEARED, LIKELY, PROVED, Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.options import Options
-    from ipytorchseed.checking.verdict import CellVerdict, Verdict
 
 _SECONDS = 20.0
 """Seconds that experiments may take however quick the check was: a kernel has to start."""
@@ -84,7 +79,7 @@ async def _ask(
     node = copy.deepcopy(notebook.node)
     question = f"%why {origin.cell.id} --prove --json"
     node.cells.append(nbformat.v4.new_code_cell(question))  # type: ignore[no-untyped-call]
-    cells.append(Cell(len(node.cells), len(node.cells) - 1, "why-prove", ""))
+    cells.append(Cell(len(node.cells) - 1, "why-prove", ""))
     kernel = FreshKernel(notebook, options, folder)
     try:
         await kernel.start(node)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.checking import saved_report
 from ipytorchseed.checking.causes import is_unseeded, tell
 from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
-from ipytorchseed.checking.verdict import Found
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
+from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ipytorchseed.checking.verdict import CellVerdict, Verdict
-    from ipytorchseed.why.explanation import Cause, Change
 
 _MOST_CHANGES = 4
 _LABEL = 68

@@ -6,31 +6,27 @@ import asyncio
 import signal
 import tempfile
 import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.against import compare_receipt, make_receipt
 from ipytorchseed.checking.comparing import compare
-from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, read
+from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, Notebook, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-    from typing import Any
+Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
-    from ipytorchseed.checking.notebook import Notebook
-    from ipytorchseed.checking.options import Options
-
-    Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
 INTERRUPTED = "interrupted"
 """The fault of a notebook whose check was ended by Ctrl-C."""
@@ -73,7 +69,7 @@ async def check_one(path: Path, setup: Setup) -> Verdict:
     Raises:
         UncheckableError: It cannot be read.
     """
-    return await run(read(path, setup.options.parameters), setup)
+    return await run(read(path), setup)
 
 
 def check(
@@ -259,7 +255,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
         return verdict
     if fault is not None:
         return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
-    cell, error = min(failed, key=lambda each: each[0].place)
+    cell, error = min(failed, key=lambda each: each[0].index)
     reason = f"{cell.name} raises {error}"
     if len(failed) < len(firsts):
         reason += ", not in every run"
@@ -272,7 +268,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
     """Count the cells that not every pass came to; None where no pass came to any."""
-    wanted = {cell.place for cell in notebook.runnable}
+    wanted = {cell.index for cell in notebook.runnable}
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached
     return Unreached(len(left), len(wanted), reason) if reached and left else None

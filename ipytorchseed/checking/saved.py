@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Grade, grade_data, grade_text
-from ipytorchseed.checking.notebook import RAISES
+from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
+    Outputs,
     error_text,
     joined,
     stream_text,
     tells_addresses,
     without_addresses,
 )
-from ipytorchseed.checking.records import Records
+from ipytorchseed.checking.passes import Pass, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import (
     BY_HASH,
     CLOCKS,
@@ -31,14 +34,6 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.inputs import READING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ipytorchseed.checking.notebook import Cell, Notebook
-    from ipytorchseed.checking.outputs import Outputs
-    from ipytorchseed.checking.passes import Pass
-    from ipytorchseed.ledger.records import Run
 
 
 class SavedCell(CellVerdict, frozen=True):
@@ -81,7 +76,7 @@ def has_outputs(notebook: Notebook) -> bool:
 def let_raise(notebook: Notebook) -> None:
     """Let the cells raise that raised when the notebook was saved; its file is not written."""
     for cell in notebook.cells:
-        node = notebook.node.cells[cell.place]
+        node = notebook.node.cells[cell.index]
         if any(each["output_type"] == "error" for each in node.outputs):
             node.metadata["tags"] = [*node.metadata.get("tags", ()), RAISES]
 
@@ -96,9 +91,9 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
     """
     with Records(fresh.ledger, notebook) as records:
         cells = [
-            _compare(notebook, cell, fresh.outputs.get(cell.place, ()), records, rtol)
+            _compare(notebook, cell, fresh.outputs.get(cell.index, ()), records, rtol)
             for cell in notebook.cells
-            if cell.count is None or cell.place in fresh.outputs
+            if cell.count is None or cell.index in fresh.outputs
         ]
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
@@ -106,12 +101,12 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
 
 
 def _count(notebook: Notebook, cell: Cell) -> int | None:
-    count = notebook.node.cells[cell.place].get("execution_count")
+    count = notebook.node.cells[cell.index].get("execution_count")
     return count if isinstance(count, int) else None
 
 
 def _was_run(notebook: Notebook, cell: Cell) -> bool:
-    return bool(notebook.node.cells[cell.place].outputs) or _count(notebook, cell) is not None
+    return bool(notebook.node.cells[cell.index].outputs) or _count(notebook, cell) is not None
 
 
 def _compare(
@@ -127,7 +122,7 @@ def _compare(
     notes: list[str] = []
     grades: list[Grade] = []
     if not only_asks(cell.source):  # what we say of runs and states is no result
-        saved: Outputs = notebook.node.cells[cell.place].outputs
+        saved: Outputs = notebook.node.cells[cell.index].outputs
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]

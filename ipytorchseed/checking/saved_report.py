@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.checking.causes import tell
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.saved import SavedCell
+from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.checking.saved import SavedVerdict
 
 _LABEL = 68
 _MOST = 4

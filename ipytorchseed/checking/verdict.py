@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from ipytorchseed.checking.notebook import VARIES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from ipytorchseed.checking.edits import Edit
-    from ipytorchseed.checking.notebook import Cell
-    from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.checking.edits import Edit
+from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.why.explanation import Cause, Change
 
 
 class Found(enum.Enum):
@@ -238,7 +233,7 @@ def _names(cell: CellVerdict) -> set[str]:
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
     """Return the causes of a cell's difference that no earlier cell handed on to it."""
-    before = (each.left for each in earlier if each.cell.place < cell.cell.place)
+    before = (each.left for each in earlier if each.cell.index < cell.cell.index)
     left: set[str] = set().union(*before)
     return [
         each

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ipytorchseed import __version__
 from ipytorchseed.cli.check import check
-from ipytorchseed.cli.commands import Commands
 from ipytorchseed.cli.doctor import doctor
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
+from ipytorchseed.commands import Words
 from ipytorchseed.render.links import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
@@ -36,7 +34,7 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
-class _Commands(Commands):
+class _Commands(Words):
     """The command, whose errors are one line each whatever was typed."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Number, Whole, flag, in_json
+from ipytorchseed.commands import Number, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ipytorchseed.checking.verdict import Verdict
     from ipytorchseed.receipts.record import Receipt
+
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -86,7 +86,7 @@ class _CheckCommand(click.Command):
     type=click.Path(path_type=Path),
     help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
 )
-@in_json
+@in_json()
 @click.option(
     "--junit",
     metavar="FILE",
@@ -119,15 +119,6 @@ class _CheckCommand(click.Command):
 @click.option(
     "--kernel", metavar="NAME", help="The kernel to use instead of the one a notebook names."
 )
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUE",
-    help="Set a parameter, in notebooks with papermill's tag `parameters`.",
-)
 @click.pass_context
 def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context,
@@ -143,7 +134,6 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     as_json: bool,
     junit: Path | None,
     engines: str | None,
-    parameters: Sequence[tuple[str, str]],
     **how: Any,
 ) -> None:
     """Say which cell differs first between fresh kernels, and why.
@@ -162,7 +152,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.fixing import Fixing
-    from ipytorchseed.checking.options import Options
+    from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.progress import Bars
     from ipytorchseed.checking.running import Watcher, check_one
     from ipytorchseed.checking.running import check as run
@@ -176,7 +166,6 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         **how,
         against=_there(paths, receipt, against),
         receipt=receipt is not None,
-        parameters=_values(parameters),
         prove=way is check_one,
     )
     _writable("--junit", junit)
@@ -250,11 +239,7 @@ def _consistent(ctx: click.Context) -> None:
     """
     given = ctx.params
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
-    clash = {
-        "--rerun": given["rerun"],
-        "--seed": given["seed"] is not None,
-        "-p": given["parameters"],
-    }
+    clash = {"--rerun": given["rerun"], "--seed": given["seed"] is not None}
     others = [word for word, on in clash.items() if on]
     if given["fix"] and given["diff"]:
         raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
@@ -279,7 +264,7 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
         UsageError: It cannot be read, or there are several notebooks for one receipt.
     """
     from ipytorchseed.errors import ReceiptError
-    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.reading import read
 
     if (receipt or against) and len(paths) > 1:
@@ -306,21 +291,6 @@ def _kept_by_git(paths: Sequence[Path]) -> None:
         raise click.UsageError(
             f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
         )
-
-
-def _values(parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return parameters as Python values, read as papermill reads them.
-
-    Raises:
-        UsageError: papermill is not installed.
-    """
-    if not parameters:
-        return {}
-    try:
-        from papermill.cli import _resolve_type
-    except ImportError:
-        raise click.UsageError("-p needs papermill: pip install papermill") from None
-    return {name: _resolve_type(value) for name, value in parameters}
 
 
 def _writable(option: str, path: Path | None) -> None:

@@ -7,12 +7,13 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 from msgspec import Struct
@@ -21,15 +22,10 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from ipytorchseed import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ipytorchseed.commands import in_json
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
-
-_OPTIONAL = {"papermill": "check -p", "ipyparallel": "check --engines"}
-"""What an option of ours needs."""
 
 _REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
 """Extensions that take over how cells run."""
@@ -107,7 +103,7 @@ class Diagnosis(Struct, frozen=True):
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@in_json()
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
     """Say what is installed and what is in the way.
@@ -157,9 +153,9 @@ def _missing() -> Iterator[Finding]:
         if has is None or not needed.specifier.contains(has, prereleases=True):
             what = "is not installed" if has is None else f"{has} is too old"
             yield _problem(name, what, f'pip install "{name}{needed.specifier}"')
-    for name, option in _OPTIONAL.items():
-        if _version(name) is None:
-            yield _note(name, f"is not installed; {option} needs it", f"pip install {name}")
+    if _version("ipyparallel") is None:
+        what = "is not installed; check --engines needs it"
+        yield _note("ipyparallel", what, 'pip install "ipytorchseed[cluster]"')
 
 
 def _widgets() -> Iterator[Finding]:

@@ -15,10 +15,11 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import decode
 
 from ipytorchseed import __version__
-from ipytorchseed.cli.commands import Commands, Whole
+from ipytorchseed.commands import Whole, Words
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
+
 
 _LARGEST_HASH_SEED = 2**32 - 1
 
@@ -56,7 +57,7 @@ def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
     return name.lower()  # as Jupyter keeps it
 
 
-@click.group(cls=Commands)
+@click.group(cls=Words)
 def kernel() -> None:
     """Install, list and remove kernels that start as they should."""
 

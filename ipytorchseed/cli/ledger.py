@@ -9,13 +9,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.cli.commands import Commands, Number, UnreadableError, Whole, flag, in_json
+from ipytorchseed.commands import Number, UnreadableError, Whole, Words, flag, in_json
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.prune import Limits
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
+
 
 _MEGABYTE = 1e6
 
@@ -26,7 +27,7 @@ _GAP = 3
 """Characters between two columns."""
 
 
-class _Group(Commands):
+class _Group(Words):
     """Turns what the ledger raises into one line for the user."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -54,7 +55,7 @@ def path() -> None:
 @click.option(
     "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
 )
-@in_json
+@in_json()
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
     with _open(read_only=True, as_json=as_json) as opened:
@@ -135,7 +136,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
     cells and no contents of variables; `check --against` and `%why --against` compare with it.
     """
-    from ipytorchseed.receipts.places import Places
+    from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
     from ipytorchseed.rng.table import sources
     from ipytorchseed.session.asking import only_asks
@@ -205,18 +206,11 @@ def _one(opened: Ledger, notebook: str) -> str:
 
 
 def _as_json(run: Run) -> dict[str, object]:
-    return {
-        "id": run.id,
-        "notebook": run.notebook,
-        "kernel": run.kernel,
-        "cell": run.cell,
-        "execution_count": run.execution_count,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started)),
-        "seconds": run.seconds,
-        "status": run.status,
-        "moved": _moved(run),
-        "source": run.source,
-    }
+    from ipytorchseed.render.values import pick
+
+    names = ["id", "notebook", "kernel", "cell", "execution_count", "seconds", "status", "source"]
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started))
+    return {**pick(run, *names), "started": started, "moved": _moved(run)}
 
 
 def _moved(run: Run) -> list[str]:

@@ -6,21 +6,15 @@ import sys
 
 import click
 
-from ipytorchseed.cli.commands import UnreadableError, in_json
+from ipytorchseed.commands import UnreadableError, expect, in_json
 
 _DIFFER = 1
 
 
 @click.command()
 @click.argument("folder", metavar="FOLDER")
-@click.option(
-    "--expect",
-    nargs=2,
-    multiple=True,
-    metavar="same|distinct SOURCE",
-    help="What a source should be in all ranks; more than once for several.",
-)
-@in_json
+@expect
+@in_json()
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
     """Say which rank parted first, at which step, and in what.
 
@@ -28,7 +22,7 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     should be, 1 where they are not, 2 where there is nothing to read.
     """
     from ipytorchseed.errors import IPyTorchSeedError
-    from ipytorchseed.ranks.reading import read
+    from ipytorchseed.ranks.comparing import read
 
     try:
         view = read(folder, expect={source: wish for wish, source in expect})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ipytorchseed.cli.commands import in_json
+from ipytorchseed.commands import in_json
 
 
 @click.command()
-@in_json
+@in_json()
 @click.option("--all", "everything", is_flag=True, help="Show every setting.")
 def report(*, as_json: bool, everything: bool) -> None:
     """Say which settings keep results from repeating, and the way out."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.cli.commands import Commands, Number, UnreadableError, in_json
+from ipytorchseed.commands import Number, UnreadableError, Words, in_json
 
 
-@click.group(cls=Commands)
+@click.group(cls=Words)
 def trace() -> None:
     """Compare what its.trace and %%deterministic --trace FILE wrote."""
 
@@ -24,7 +24,7 @@ def trace() -> None:
     help="Take results for the same that differ by at most R, beside their greatest value or their"
     " norm; for traces with summaries.",
 )
-@in_json
+@in_json()
 @click.option(
     "--html",
     metavar="FILE",

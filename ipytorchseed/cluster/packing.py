@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
 
 _CODE = ("function", "builtin_function_or_method", "ufunc")
 """Types of what is code and no class, as they call themselves."""

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ipytorchseed.inspector.alone import Alone
+    from ipytorchseed.inspector.inspector import Alone
     from ipytorchseed.notebook.rng_magic import Inspection
 
 
@@ -31,7 +31,7 @@ class _Inspector(ModuleType):
 
         state = running()
         if state is None:
-            from ipytorchseed.inspector.alone import Alone
+            from ipytorchseed.inspector.inspector import Alone
 
             return Alone(sys._getframe(1).f_globals)  # noqa: SLF001 -- the caller's generators
         from ipytorchseed.notebook.rng_magic import Inspection

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.buttons import run_magic
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.magic import as_word
+from ipytorchseed.notebook.state import State
+from ipytorchseed.render.inspection import Model
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.why.evidence import run_word
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.render.inspection import Model
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
 
@@ -53,7 +49,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
-    ok, text = run_magic(state, line)
+    ok, text = state.run_magic(line)
     after = session.last
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:  # those of a replay

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.render.timeline import draw_line, last_moves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.render.timeline import Line
-    from ipytorchseed.session.session import Session
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.render.timeline import Line, draw_line, last_moves
+from ipytorchseed.session.session import Session
 
 _LATEST = 2**62
 

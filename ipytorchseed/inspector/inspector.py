@@ -1,23 +1,28 @@
-"""The widget: an ES module, a stylesheet and a wire. What it draws comes by messages.
-
-Imported when the first inspector is shown, not before: it brings the widget stack.
-"""
+"""The inspector: the widget, what it has looked at, and how it is where no IPython runs."""
 
 from __future__ import annotations
 
+import random
 import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import anywidget  # noqa: TID253 -- see above
+import anywidget  # noqa: TID253 -- this file is loaded where a widget is shown
+from traitlets import Dict
 
-from ipytorchseed.render.html import squeeze, stylesheet
-from ipytorchseed.render.inspection import visible_model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ipytorchseed.render.inspection import Model
+from ipytorchseed.determinism.alerts import recent_alerts
+from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
+from ipytorchseed.render.report import has_torch, report
+from ipytorchseed.render.seeding import Row, SeedStatus
+from ipytorchseed.render.view import squeeze, stylesheet
+from ipytorchseed.rng.distance import draws_between
+from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import locate, recent_seeds, sources
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
@@ -65,3 +70,94 @@ class Inspector(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return _TEXT
+
+
+class Alone(Inspector):
+    """Shows where sources and generators stand, settings, and the alerts of blocks that ended.
+
+    What stood when it was made is part of its saved state, for pages that no process answers.
+
+    Args:
+        names: The namespace whose generators are shown.
+    """
+
+    told = Dict().tag(sync=True)
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        state = random.getstate()
+        try:
+            super().__init__()
+        finally:
+            random.setstate(state)  # marimo draws from it the names of a widget's files
+        self._names = names
+        self._present = Present()
+        self.answer = self._look
+        self.told = visible_model(self._look({}))
+
+    def _look(self, _: Mapping[str, Any]) -> Model:
+        """Look at everything anew, whatever a view asks."""
+        self._present.look(find_generators(self._names))
+        seeds = recent_seeds()
+        seeded = f"last seed: {seeds[0]}" if seeds else "no seed set yet"
+        return {
+            "say": "alone",
+            "now": now_model(self._present.rows.values(), {}),
+            "settings": settings_model(report() if has_torch() else None),
+            "alerts": [[str(alert), alert.instead] for alert in dict.fromkeys(recent_alerts())],
+            "rule": f"{seeded} · as of {time.strftime('%H:%M:%S')}",
+        }
+
+    def __repr__(self) -> str:
+        status = SeedStatus.read(None, "", find_generators(self._names))
+        return f"{status.text()}\n\n{report().headline if has_torch() else NO_TORCH}"
+
+
+class Present:
+    """Remembers the last look: what did not move since is not counted again.
+
+    Attributes:
+        rows: Sources, then generators, as they stood at the last look.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self._states: dict[str, bytes] = {}
+
+    @property
+    def sources(self) -> list[str]:
+        """Names of the sources."""
+        return [name for name, row in self.rows.items() if not row.type]
+
+    def look(self, found: Sequence[Found]) -> None:
+        """Look at every source, and at the given generators of the namespace; none of them moves.
+
+        Args:
+            found: The generators.
+        """
+        rows: dict[str, Row] = {}
+        states: dict[str, bytes] = {}
+        for source in sources():
+            state = source.read()
+            if state is None:
+                rows[source.name] = Row(source.name, "", None, UNKNOWN)
+                continue
+            states[source.name] = bytes(state)
+            find = partial(locate, source, states[source.name])
+            rows[source.name] = self._row(source.name, "", states[source.name], find)
+        for each in found:
+            states[each.name] = each.kind.read(each.object)
+            find = partial(getattr, each, "position")
+            rows[each.name] = self._row(each.name, each.kind.type, states[each.name], find)
+        self.rows, self._states = rows, states
+
+    def _row(self, name: str, kind: str, state: bytes, find: Callable[[], Position]) -> Row:
+        known, named = self.rows.get(name), digest(state)
+        if known is not None and known.type == kind:
+            if known.digest == named:
+                return known
+            # To search for a seed where there is none takes a tenth of a second. A state that draws
+            # lead to from one of unknown seed is of unknown seed.
+            lost = known.position.draws is None and name in self._states
+            if lost and draws_between(self._states[name], state) is not None:
+                return Row(name, kind, named, known.position)
+        return Row(name, kind, named, find())

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
-from ipytorchseed.inspector.inspector import Inspector
-from ipytorchseed.inspector.present import Present
+from ipytorchseed.inspector.inspector import Inspector, Present
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.inspection import (
+    Model,
     chip_model,
     line_model,
     line_words,
@@ -22,13 +25,6 @@ from ipytorchseed.render.report import has_torch, report
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session.asking import why
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.render.inspection import Model
 
 _FIRST = 60
 """Rows that a view is given at once."""

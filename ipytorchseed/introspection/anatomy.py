@@ -8,13 +8,11 @@ through the slots and the dictionary that their class reserves, so that no prope
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterator, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 K = TypeVar("K")
 T = TypeVar("T")

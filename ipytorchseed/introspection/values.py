@@ -11,12 +11,10 @@ import gc
 import itertools
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class, own
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _MANY = 64
 """Items of a container, or attributes of an object, that are looked at."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
+
 _SAVED = re.compile(r"[a-zA-Z0-9-_]{1,64}")
 """Ids that a notebook's file can hold, from nbformat 4.5 on."""
 

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from msgspec import Struct
 
+from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
+from ipytorchseed.ledger.records import Run as Record
+from ipytorchseed.notebook.errors import raised
+from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.notebook.location import Cell, Locator
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import Rerunner
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.streams import OutputCapture
+from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.rng.snapshot import restore, snapshot
+from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import RepeatedCell, Shown
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
-
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.ledger.records import Run as Record
-    from ipytorchseed.notebook.interrupts import Interrupts
-    from ipytorchseed.notebook.location import Cell, Locator
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.snapshot import Snapshot
-    from ipytorchseed.session.verdict import Checked
-    from ipytorchseed.trace.lines import LineDraws
-    from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.session.verdict import Checked
+from ipytorchseed.trace.draws import LineDraws
+from ipytorchseed.trace.recorder import Recorder
 
 _INPUT = ("input", "getpass.getpass")
 
@@ -56,7 +53,7 @@ class _Under(Struct, eq=False):
     ended: bool = False
 
 
-class Checks:
+class Checks(Struct, eq=False):
     """The checks and traces of a shell.
 
     Args:
@@ -70,22 +67,14 @@ class Checks:
         rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        runs: Runs,
-        locator: Locator,
-        tracking: Tracking,
-        interrupts: Interrupts,
-    ) -> None:
-        self.rerunning = False
-        self._shell = shell
-        self._runs = runs
-        self._locator = locator
-        self._tracking = tracking
-        self._interrupts = interrupts
-        self._under: list[_Under] = []
-        self._found: list[Trace] = []
+    _shell: InteractiveShell
+    _runs: Runs
+    _locator: Locator
+    _tracking: Tracking
+    _interrupts: Interrupts
+    rerunning: bool = False
+    _under: list[_Under] = []
+    _found: list[Trace] = []
 
     # -- check -------------------------------------------------------------------------------------
 
@@ -157,9 +146,7 @@ class Checks:
         under.ended = True
 
     def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
-        error = None if result is None else result.error_before_exec
-        if error is None and result is not None:  # not `or`: an exception may have a length
-            error = result.error_in_exec
+        error = raised(result)
         if result is None or error is not None:
             if not under.as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
@@ -216,9 +203,8 @@ class Checks:
         Raises:
             UsageError: The file cannot be written.
         """
-        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.draws import Draws, LineDraws
         from ipytorchseed.trace.file import TraceFile
-        from ipytorchseed.trace.lines import LineDraws
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from IPython.core.interactiveshell import InteractiveShell
 
-    Find = Callable[[str], "tuple[str, list[str]] | None"]
+Find = Callable[[str], "tuple[str, list[str]] | None"]
 
 
 def add_completer(shell: InteractiveShell, signs: Iterable[str], find: Find) -> Callable[[], None]:

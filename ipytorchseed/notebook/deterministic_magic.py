@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 from IPython.display import display
 
+from ipytorchseed.commands import Whole, Words, examples, flag, in_json, quiet
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.hints import Words, examples
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.render.receipt import Receipt, receipt_json
+from ipytorchseed.notebook.state import Target
 from ipytorchseed.render.report import report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.notebook.state import State
-
-    Target = tuple[State, str | None]
+from ipytorchseed.render.scope import Receipt, receipt_json
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 
-_warn = click.option(
-    "--warn",
-    is_flag=True,
-    help="List operations without deterministic algorithm instead of stopping the cell.",
-)
-_no_cudnn = click.option("--no-cudnn", is_flag=True, help="Also switch cuDNN off.")
-_quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-
-_RUNS = click.IntRange(min=2)
-_RUNS.name = "integer"  # not "integer range", which nobody types
+_warn = flag("--warn", "List operations without deterministic algorithm; do not stop the cell.")
+_no_cudnn = flag("--no-cudnn", "Also switch cuDNN off.")
 
 
 def command(kind: str) -> click.Command:
@@ -71,7 +57,7 @@ class _Settings(Words):
         }
     ),
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one line of JSON.")
+@in_json("the report")
 @click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
 @click.pass_context
 def _line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
@@ -89,7 +75,7 @@ def _line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
 @_line.command("on")
 @_warn
 @_no_cudnn
-@_quiet
+@quiet
 @click.pass_obj
 def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
     """Set what repeatability needs, for the rest of the session."""
@@ -103,17 +89,15 @@ def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
 
 
 @_line.command("off")
-@_quiet
+@quiet
 @click.pass_obj
 def _off(target: Target, *, quiet: bool) -> None:
     """Put back exactly what was there before `on`."""
     scopes = target[0].scopes
     if scopes.in_cell:
-        message = "this cell runs under %%deterministic; use a cell of its own"
-        raise click.UsageError(message)
+        raise click.UsageError("this cell runs under %%deterministic; use a cell of its own")
     if not scopes.switch_off():
-        message = "nothing to switch off: `%deterministic on` is not in force"
-        raise click.UsageError(message)
+        raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
     if not quiet:
         click.echo("Every setting is as it was before %deterministic on.")
 
@@ -134,14 +118,14 @@ def _off(target: Target, *, quiet: bool) -> None:
 )
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
-@click.option("--isolate", is_flag=True, help="Also put every source back after the cell.")
+@flag("--isolate", "Also put every source back after the cell.")
 @_no_cudnn
 @click.option(
     "--check",
     "runs",
     is_flag=False,
     flag_value=2,
-    type=_RUNS,
+    type=Whole(min=2),
     metavar="[N]",
     help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
     " name the first operation that gives another result.",
@@ -154,12 +138,8 @@ def _off(target: Target, *, quiet: bool) -> None:
     help="Record which operation draws how much: %rng who N; and every operation in FILE, for"
     " `ipytorchseed trace diff`.",
 )
-@click.option(
-    "--summaries", is_flag=True, help="With --trace FILE, keep what its --rtol takes to compare."
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the receipt, or the check's result, as JSON."
-)
+@flag("--summaries", "With --trace FILE, keep what its --rtol takes to compare.")
+@in_json("the receipt, or the check's result,")
 @click.pass_obj
 def _cell(  # noqa: PLR0913 -- click passes each option by its name
     target: Target,

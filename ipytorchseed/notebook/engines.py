@@ -10,28 +10,24 @@ import os
 import socket
 import uuid
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.getipython import get_ipython
 
-from ipytorchseed.cluster.clients import ask, find_client
-from ipytorchseed.cluster.packing import import_there, pack
-from ipytorchseed.cluster.spreading import spread
+from ipytorchseed.cluster.clients import ask, find_client, spread
+from ipytorchseed.cluster.packing import Packed, import_there, pack
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.cell_body import make_body
+from ipytorchseed.notebook.rerun import make_body
 from ipytorchseed.session.sandbox import working_folder
-from ipytorchseed.studies.body import Outcome
+from ipytorchseed.studies.body import Body
+from ipytorchseed.studies.record import Outcome
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Cores = tuple[str, tuple[int, ...]]
 
-    from ipytorchseed.cluster.packing import Packed
-    from ipytorchseed.studies.body import Body
-
-    Cores = tuple[str, tuple[int, ...]]
 
 _CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
 """Variables by which the user has chosen how many threads an engine has."""

@@ -1,15 +1,21 @@
-"""An error of the user's as one line, without its code being run once more for it."""
+"""Errors: ours, which stay ours, and the user's, as one line without their code being run."""
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial, update_wrapper
 from types import WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
-    from IPython.core.interactiveshell import InteractiveShell
+Result = TypeVar("Result")
+
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -18,6 +24,14 @@ def shown_traceback(shell: InteractiveShell) -> list[str]:
     """Return the traceback that a kernel showed last; a terminal keeps none."""
     shown: Any = getattr(shell, "_last_traceback", None)
     return shown if type(shown) is list else []
+
+
+def raised(result: ExecutionResult | None) -> BaseException | None:
+    """Return the error that ended a run, while it was parsed or in its code."""
+    if result is None:
+        return None
+    error = result.error_before_exec
+    return result.error_in_exec if error is None else error  # not `or`: it may have a length
 
 
 def error_line(error: BaseException, shown: Sequence[str]) -> str:
@@ -51,3 +65,42 @@ def _tells_plainly(error: BaseException) -> bool:
     )
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     return type(tells) is WrapperDescriptorType and all(map(is_scalar, given))
+
+
+class Guard:
+    """Wraps callbacks so that an error of ours reaches nobody, and is told once.
+
+    Args:
+        interrupted: Called when an interrupt ended a callback.
+
+    Attributes:
+        errors: What went wrong, by kind and place, in the order of first appearance.
+    """
+
+    def __init__(self, interrupted: Callable[[], object]) -> None:
+        self.errors: dict[str, Exception] = {}
+        self._interrupted = interrupted
+
+    def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
+        """Return ``callback`` with its errors kept here; it returns None where it failed."""
+        guarded = partial(self.call, callback)
+        return update_wrapper(guarded, callback)
+
+    def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
+        """Call it, and keep its errors here; return None where it failed."""
+        try:
+            return callback(*args)
+        except KeyboardInterrupt:
+            self._interrupted()
+        except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
+            self._tell(callback.__name__, error)
+        return None
+
+    def _tell(self, place: str, error: Exception) -> None:
+        said = visible(f"{place}: {type(error).__name__}: {error}")
+        if said not in self.errors:
+            sys.stderr.write(
+                f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"
+                "This is shown once. %unload_ext ipytorchseed switches the extension off.\n"
+            )
+        self.errors[said] = error.with_traceback(None)  # whose frames hold the user's objects

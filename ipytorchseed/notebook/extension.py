@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
     from ipytorchseed.notebook.state import Opener

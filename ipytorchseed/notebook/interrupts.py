@@ -11,14 +11,13 @@ from __future__ import annotations
 import ast
 import functools
 import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism.interrupts import HeldInterrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 

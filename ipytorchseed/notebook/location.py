@@ -6,20 +6,18 @@ import linecache
 import sys
 from functools import partial
 from itertools import takewhile
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.interactiveshell import InteractiveShell
 from msgspec import Struct
 
+from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.trace.places import Lines
 
 if TYPE_CHECKING:
-    from types import FrameType
-
-    from IPython.core.interactiveshell import InteractiveShell
-
     from ipytorchseed.determinism.alerts import Place
-    from ipytorchseed.notebook.runs import Run, Runs
 
 
 class Cell(Struct, frozen=True):

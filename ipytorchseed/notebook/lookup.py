@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.session.session import Session
 
+
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
 _OFFERED = 50
@@ -35,12 +36,10 @@ def find_run(session: Session, word: str) -> Run:
         count = int(named.group(2) or named.group(3))
         run = session.ledger.find(session.notebook, count, session.kernel, rank=session.rank)
     if run is None:
-        msg = f"no run {word!r} is recorded; {_known(session)}"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"no run {word!r} is recorded; {_known(session)}")
     if run.notebook == session.notebook and run.rank != session.rank:
         ranks = f"{_of_rank(run.rank)}, and this process {_of_rank(session.rank)}"
-        msg = f"#{run.id} is {ranks}: name a run of this process"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
     return run
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.notebook.state import State
 
+
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
 
@@ -39,11 +40,10 @@ def as_word(name: str) -> str:
     """
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or visible(name) != name:
-        msg = (
+        raise LookupFailure(
             f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
             " \" ' $ { } \\ or of what cannot be seen"
         )
-        raise LookupFailure(msg)
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
@@ -161,7 +161,7 @@ class Magic:
     def _one_line(self, error: click.UsageError) -> str:
         import click
 
-        from ipytorchseed.notebook.hints import no_such_option
+        from ipytorchseed.commands import no_such_option
 
         context = error.ctx or click.Context(self.command, info_name=self.sign)
         options = [each for each in context.command.params if isinstance(each, click.Option)]

@@ -1,23 +1,20 @@
-"""Running the cell of a recorded run again in the shell, as a run of that cell."""
+"""Running in the shell again: the cell of a recorded run, and the magic of a button."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.rng.generators import Found
 from ipytorchseed.session.replay import Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.tracking import Tracking
-    from ipytorchseed.rng.generators import Found
 
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 """Methods of a shell."""
@@ -60,8 +57,7 @@ class Player:
             ReplayError: It is at work.
         """
         if self.busy:
-            msg = f"this cell is being run again: take {command} out of the cell"
-            raise ReplayError(msg)
+            raise ReplayError(f"this cell is being run again: take {command} out of the cell")
         self.busy = True
         try:
             yield
@@ -89,15 +85,10 @@ class Player:
     @contextmanager
     def _no_traceback(self) -> Iterator[None]:
         """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        own = vars(self.shell)
-        kept = {name: own[name] for name in _SHOW_ERRORS if name in own}
-        own.update(dict.fromkeys(_SHOW_ERRORS, _show_nothing))
-        try:
-            yield
-        finally:
+        with Replacements() as replaced:
             for name in _SHOW_ERRORS:
-                del own[name]
-            own.update(kept)
+                replaced.put(self.shell, name, _show_nothing)
+            yield
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:

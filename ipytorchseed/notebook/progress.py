@@ -7,13 +7,14 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from ipytorchseed.render.view import View
+
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
     from typing_extensions import Self
 
-    from ipytorchseed.render.view import View
 
 _PATIENCE = 1.5
 """Seconds until the line appears."""

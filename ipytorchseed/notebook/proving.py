@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import IPyTorchSeedError, ReplayError
 from ipytorchseed.fingerprint import Budget
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
@@ -23,19 +26,11 @@ from ipytorchseed.why.experiments import (
     PROVED,
     Finding,
     Names,
+    Result,
     count_most,
     judge,
 )
-from ipytorchseed.why.explanation import Cleared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.playing import Player
-    from ipytorchseed.notebook.seeding import Seeding
-    from ipytorchseed.why.experiments import Result
-    from ipytorchseed.why.explanation import Cause, Explanation
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 
 _AS_BEFORE = "everything is as before"
 
@@ -101,8 +96,7 @@ class Proofs:
             with self._tracking.apart():
                 yield
         except KeyboardInterrupt:
-            msg = f"interrupted; {_AS_BEFORE}"
-            raise ReplayError(msg) from None
+            raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
         finally:
             with held_interrupts():
                 experiments.leave()
@@ -164,8 +158,7 @@ class Proofs:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            msg = f"{name}, which makes an input, failed when it ran again ({said})"
-            raise ReplayError(msg)
+            raise ReplayError(f"{name}, which makes an input, failed when it ran again ({said})")
 
     def _try(self, experiments: Experiments, trial: Trial, said: Explanation) -> Run:
         """Run the cell with what goes back in a trial; return what it made."""

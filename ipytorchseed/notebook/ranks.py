@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.cluster.clients import find_client
 from ipytorchseed.errors import LookupFailure, RanksError
-from ipytorchseed.ranks.comparing import side_by_side
+from ipytorchseed.ranks.comparing import read, side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.ranks.looking import take
-from ipytorchseed.ranks.reading import read
 from ipytorchseed.ranks.records import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.ranks.report import RanksView
+from ipytorchseed.ranks.report import RanksView
 
 _SECONDS = 10.0
 """For so long engines are waited for: a busy one answers when its work is done."""
@@ -44,11 +40,10 @@ def look_at_ranks(
         with suppress(LookupFailure):  # no client is connected
             return _engines(find_client([*namespace.values()]), expect)
     if not folder and not Path(FOLDER).is_dir():
-        msg = (
+        raise LookupFailure(
             "no ranks to look at: no ipyparallel client in this notebook, and no folder"
             f" {FOLDER} here, which its.ranks.watch(model) writes in each rank"
         )
-        raise LookupFailure(msg)
     return read(folder or FOLDER, expect=expect)
 
 
@@ -68,6 +63,5 @@ def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN4
             said = f"{type(error).__name__}: {error}".partition("\n")[0]
             notes.append(f"engine {number} could not be looked at ({said})")
     if not looks:
-        msg = "; ".join(notes) or "the cluster has no engines"
-        raise RanksError(msg)
+        raise RanksError("; ".join(notes) or "the cluster has no engines")
     return side_by_side(looks, wanted, notes)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.session.replay import Before
+from ipytorchseed.session.replay import Before, Scene
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.plan import make_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.playing import Player
-    from ipytorchseed.session.replay import Scene
-    from ipytorchseed.why.plan import Plan
+from ipytorchseed.why.plan import Plan, make_plan
 
 _AS_BEFORE = "names, sources and flags are as before"
 
@@ -91,8 +85,7 @@ class Replays:
                 before.put_back()
                 tracking.take_up(outer)
             if isinstance(error, KeyboardInterrupt):
-                msg = f"interrupted; {_AS_BEFORE}"
-                raise ReplayError(msg) from None
+                raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
             raise
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
@@ -146,6 +139,5 @@ class Replays:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            msg = f"{name} failed when it ran again ({said}); {_AS_BEFORE}"
-            raise ReplayError(msg)
+            raise ReplayError(f"{name} failed when it ran again ({said}); {_AS_BEFORE}")
         return run

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from IPython.display import display
 
+from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
 from ipytorchseed.session.asking import why
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.session.session import Session
-    from ipytorchseed.why.explanation import Cause
-
-    Target = tuple[State, str | None]
+from ipytorchseed.session.session import Session
+from ipytorchseed.why.explanation import Cause
 
 
 def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
@@ -29,9 +24,9 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
 
 @click.command()
 @click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
-@click.option("--dry", is_flag=True, help="Only show which cells would run again.")
-@click.option("--undo", is_flag=True, help="Put back what was there before the last replay.")
-@click.option("--yes", is_flag=True, help="Also run cells that write files or start programs.")
+@flag("--dry", "Only show which cells would run again.")
+@flag("--undo", "Put back what was there before the last replay.")
+@flag("--yes", "Also run cells that write files or start programs.")
 @click.pass_obj
 def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
     """Bring the result of In[N] back, and check it bit for bit.
@@ -51,8 +46,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     state = target[0]
     if undo:
         if run is not None or dry or yes:
-            message = "--undo goes alone: it undoes the last replay"
-            raise click.UsageError(message)
+            raise click.UsageError("--undo goes alone: it undoes the last replay")
         name, names = state.replays.undo()
         which = f": {', '.join(names)}" if names else ""
         said = f"The replay of {name} is undone. Sources and flags are as before it, and names"
@@ -69,8 +63,7 @@ def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool
     if dry:
         display(PlanView(plan, session.kernel))
     elif outside and not yes:
-        message = f"{outside}. Nothing was run; to run that again, add --yes"
-        raise ReplayError(message)
+        raise ReplayError(f"{outside}. Nothing was run; to run that again, add --yes")
     else:
         causes = _causes(session, wanted)
         new, shared = state.replays.play(plan)
@@ -91,6 +84,5 @@ def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
 def _last_asked(state: State) -> Run:
     asked = state.replays.asked
     if asked is None:
-        message = "no %why named an earlier run yet; name one: %replay 5"
-        raise LookupFailure(message)
+        raise LookupFailure("no %why named an earlier run yet; name one: %replay 5")
     return asked

@@ -10,20 +10,17 @@ import inspect
 import io
 import sys
 import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from types import CodeType
+from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import Shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from types import CodeType
-
-    from IPython.core.interactiveshell import InteractiveShell
+from ipytorchseed.studies.body import Body
 
 
 class AskedForInputError(RuntimeError):
@@ -172,8 +169,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    msg = "the cell asks for input, which only its first run is given"
-    raise AskedForInputError(msg)
+    raise AskedForInputError("the cell asks for input, which only its first run is given")
 
 
 def _assigned(node: ast.stmt) -> ast.stmt | None:
@@ -207,3 +203,19 @@ def run_coroutine(waiting: Any) -> Any:  # noqa: ANN401 -- the coroutine of a ce
         if swap is not None and outer is not None:
             swap(outer, task)
         asyncio._set_running_loop(outer)  # noqa: SLF001 -- as above
+
+
+def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
+    """Return the code of a cell, to be run in a shell.
+
+    Args:
+        running: The shell.
+        source: The cell's text.
+    """
+    text = str(running.transform_cell(source))
+    return Body(
+        text,
+        namespace=running.user_ns,
+        run=Rerunner(running, text, running.compile.cache(text), timed=False),
+        hidden=frozenset(running.user_ns_hidden),
+    )

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from IPython.display import display
 
+from ipytorchseed.commands import Words, examples, expect, in_json
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.hints import Words, examples
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.report import has_torch, report
-from ipytorchseed.render.rng import RngView, StateDifference, rng_json
+from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
-from ipytorchseed.render.who import WhoView
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.rng.position import Position
-    from ipytorchseed.session.session import Session
-
-    Target = tuple[State, str | None]
 
 _SHOWN = 50
 """Runs in the timeline."""
@@ -49,7 +42,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     ),
 )
 @click.option("--text", "as_text", is_flag=True, help="Print it as text.")
-@click.option("--json", "as_json", is_flag=True, help="Print states and flags as a line of JSON.")
+@in_json("states and flags")
 @click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
 @click.option(
     "--ranks",
@@ -58,13 +51,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
     metavar="[FOLDER]",
     help="Show ranks side by side: engines of ipyparallel, or what its.ranks.watch wrote.",
 )
-@click.option(
-    "--expect",
-    nargs=2,
-    multiple=True,
-    metavar="same|distinct SOURCE",
-    help="With --ranks: what a source should be in all of them.",
-)
+@expect
 @click.pass_context
 def _rng(  # noqa: PLR0913 -- click passes each option by itself
     ctx: click.Context,
@@ -90,8 +77,7 @@ def _rng(  # noqa: PLR0913 -- click passes each option by itself
             display(table)
         return
     if expect:
-        message = "--expect goes with --ranks"
-        raise click.UsageError(message)
+        raise click.UsageError("--expect goes with --ranks")
     if as_json:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(state.generators(), flags))

@@ -9,11 +9,10 @@ come from other threads. Here each end finds its beginning.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
+from msgspec import Struct, field
 
-from ipytorchseed.determinism.alerts import add_note, note_alert
-from ipytorchseed.render.alerts import AlertTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.determinism.scope import deterministic
-    from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.runs import Run, Runs
-    from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.determinism.alerts import Alert, add_note, note_alert
+from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.notebook.location import Locator
+from ipytorchseed.notebook.runs import Run, Runs
+from ipytorchseed.render.scope import AlertTable
+from ipytorchseed.trace.recorder import Recorder
 
 
-class Scopes:
+class Scopes(Struct, eq=False):
     """Begins and ends deterministic scopes, and sees what torch says meanwhile.
 
     Args:
@@ -36,25 +33,16 @@ class Scopes:
         session: The scope that ``%deterministic on`` began, or None.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        runs: Runs,
-        locator: Locator,
-        heard: Callable[[list[Alert]], None],
-        follow: Callable[[Run], Recorder],
-    ) -> None:
-        self.session: deterministic | None = None
-        self.heard = heard
-        self.watch: Recorder | None = None
-        self._follow = follow
-        self._stopped: set[str] = set()
-        self._shell = shell
-        self._runs = runs
-        self._pick = locator.pick
-        self._cells: list[_CellScope] = []
-        self._notes: Callable[..., None] | None = None
-        self._shown: Callable[..., None] | None = None
+    _shell: InteractiveShell
+    _runs: Runs
+    _locator: Locator
+    heard: Callable[[list[Alert]], None]
+    _follow: Callable[[Run], Recorder]
+    session: deterministic | None = None
+    watch: Recorder | None = None
+    _stopped: set[str] = set()
+    _cells: list[_CellScope] = []
+    _replaced: Replacements = field(default_factory=Replacements)
 
     @property
     def in_cell(self) -> bool:
@@ -76,7 +64,7 @@ class Scopes:
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
             entry.end()  # the line runs again, as under %%timeit: begin anew
-        scope.pick = self._pick
+        scope.pick = self._locator.pick
         self._watch_backward(scope, run)
         scope.begin()
         self._cells.append(_CellScope(self, run, scope, after))
@@ -85,7 +73,7 @@ class Scopes:
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it takes the place of an earlier one."""
         self.switch_off()
-        scope.pick = self._pick
+        scope.pick = self._locator.pick
         scope.begin()
         self.session = scope
         self._watch_errors()
@@ -116,18 +104,11 @@ class Scopes:
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, as long as a scope is in force."""
-        mine = vars(self._shell)
-        if self._cells or self.session is not None:
-            if self._notes is None:
-                self._shown = mine.get("showtraceback")
-                self._notes = self._noting(self._shell.showtraceback)
-                mine["showtraceback"] = self._notes
-        elif self._notes is not None:
-            if mine.get("showtraceback") is self._notes:  # else another tool built upon it
-                del mine["showtraceback"]
-                if self._shown is not None:
-                    mine["showtraceback"] = self._shown
-            self._notes = self._shown = None
+        if not self._cells and self.session is None:
+            self._replaced.put_back()
+        elif not self._replaced:
+            show = self._noting(self._shell.showtraceback)
+            self._replaced.put(self._shell, "showtraceback", show)
 
     def _watch_backward(self, scope: deterministic, run: Run | None) -> None:
         """Follow operations, so that alerts of backward passes can name their forward lines.
@@ -153,7 +134,7 @@ class Scopes:
     def _note(self, error: BaseException) -> None:
         """Add what is known to an error that is about to be shown."""
         forward = self._forward()
-        note = note_alert(error, self._pick, forward)
+        note = note_alert(error, self._locator.pick, forward)
         run = self._runs.current
         if note is None or forward is not None or run is None or run.info is None:
             return
@@ -177,7 +158,7 @@ def show_alerts(alerts: list[Alert]) -> None:
         display(AlertTable(alerts))
 
 
-class _CellScope:
+class _CellScope(Struct, eq=False):
     """A scope that ends with a run, once.
 
     Args:
@@ -187,19 +168,14 @@ class _CellScope:
         after: Called with the scope once everything is put back.
     """
 
-    def __init__(
-        self,
-        scopes: Scopes,
-        run: Run | None,
-        scope: deterministic,
-        after: Callable[[deterministic], None] | None,
-    ) -> None:
-        self.run = run
-        self._scopes = scopes
-        self._scope = scope
-        self._after = after
-        if run is not None:
-            run.on_end.append(self.end)
+    _scopes: Scopes
+    run: Run | None
+    _scope: deterministic
+    _after: Callable[[deterministic], None] | None
+
+    def __post_init__(self) -> None:
+        if self.run is not None:
+            self.run.on_end.append(self.end)
 
     def end(self) -> None:
         """Put back what the scope found, and show what torch said."""

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 from IPython.display import display
 
-from ipytorchseed.errors import SeedError, SourceError, did_you_mean
-from ipytorchseed.notebook.hints import Words, examples, without_dashes
-from ipytorchseed.notebook.seed_history import HISTORY
+from ipytorchseed.commands import Words, examples, flag, quiet, without_dashes
+from ipytorchseed.errors import LookupFailure, SeedError, did_you_mean
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
-from ipytorchseed.render.seeding import SeedStatus, seeded_text
+from ipytorchseed.notebook.state import State, Target
+from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
+from ipytorchseed.session import rewind as states_of
+from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from click.shell_completion import CompletionItem
 
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.rng.generators import Found
 
-    Target = tuple[State, str | None]
+_SHOWN = 50
+"""Seeds in the log, the last ones."""
 
 _NOW = ""  # what a seed without a word before it is parsed as
 _LONG = 60  # characters of a bad seed that are shown
-
-_quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 
 
 class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
@@ -100,7 +101,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%seed
 @click.group(
     cls=_SeedWords,
     invoke_without_command=True,
-    subcommand_metavar="[SEED [--generators [NAME]...] | COMMAND]",
+    subcommand_metavar="[SEED [--generators] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
         {
@@ -126,52 +127,26 @@ def _seed(ctx: click.Context) -> None:
         display(SeedStatus.read(state.seeding.last, state.seeding.rule, state.generators()))
 
 
-def _generator_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    if not ctx.params.get("generators"):
-        return []
-    names = [each.name for each in ctx.obj[0].generators()]
-    return [name for name in names if name.startswith(incomplete)]
-
-
 @click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name
 @click.argument("seed", type=SeedValue())
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_generator_names)
-@click.option(
+@flag(
     "--generators",
-    is_flag=True,
-    help="Also reseed generators of the namespace, all or those named, each with a seed that"
-    " follows from SEED and its name.",
+    "Also reseed the generators of the namespace, each with a seed that follows from SEED and its"
+    " name.",
 )
-@click.option(
-    "--by-rank",
-    is_flag=True,
-    help="Give each of several processes a seed of its own, which follows from SEED and its rank.",
-)
-@_quiet
+@flag("--by-rank", "Give each process a seed of its own, which follows from SEED and its rank.")
+@quiet
 @click.pass_obj
-def _now(  # noqa: PLR0913 -- click passes each option by itself
-    target: Target,
-    seed: int,
-    names: tuple[str, ...],
-    *,
-    generators: bool,
-    by_rank: bool,
-    quiet: bool,
-) -> None:
+def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: bool) -> None:
     """Seed every source now."""
     state = target[0]
-    if names and not generators:
-        message = f"{names[0]!r} is one word too many; generators are named after --generators"
-        raise click.UsageError(message)
     found = state.generators()
-    chosen = _named(found, names) if names else found if generators else []
     common, rank = seed, own_rank()
     seed = seed_by_rank(common, rank) if by_rank else common
     state.apply(seed, "now")
-    reseeded = [(each, each.reseed(seed)) for each in chosen]
-    left = [each for each in found if each not in chosen]
+    reseeded = [(each, each.reseed(seed)) for each in found] if generators else []
     if not quiet:
-        click.echo(seeded_text(seed, reseeded, left))
+        click.echo(seeded_text(seed, reseeded, [] if generators else found))
         if by_rank:
             whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
             click.echo(f"The seed follows from {common} and {whose}.")
@@ -179,8 +154,8 @@ def _now(  # noqa: PLR0913 -- click passes each option by itself
 
 @_seed.command("each", cls=SeedCommand)
 @click.argument("seed", type=SeedValue())
-@click.option("--same", is_flag=True, help="Give every cell SEED itself.")
-@_quiet
+@flag("--same", "Give every cell SEED itself.")
+@quiet
 @click.pass_obj
 def _each(target: Target, seed: int, *, same: bool, quiet: bool) -> None:
     """Seed before every later cell, with a seed of the cell's own that follows from SEED."""
@@ -190,7 +165,7 @@ def _each(target: Target, seed: int, *, same: bool, quiet: bool) -> None:
 
 
 @_seed.command("off")
-@_quiet
+@quiet
 @click.pass_obj
 def _off(target: Target, *, quiet: bool) -> None:
     """Stop seeding before every cell."""
@@ -200,7 +175,7 @@ def _off(target: Target, *, quiet: bool) -> None:
 
 
 @_seed.command("new")
-@_quiet
+@quiet
 @click.pass_obj
 def _new(target: Target, *, quiet: bool) -> None:
     """Take a fresh seed from the system, apply it and print it."""
@@ -214,24 +189,90 @@ def _new(target: Target, *, quiet: bool) -> None:
 @click.pass_obj
 def _stamp(target: Target) -> None:
     """Print one line for a paper or a log: seed, states, settings, versions, hardware."""
-    from ipytorchseed.render.stamp import stamp, stamp_text
+    from ipytorchseed.render.seeding import stamp, stamp_text
 
     rule = target[0].seeding.each
     click.echo(stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}"))
 
 
-for _command in HISTORY:
-    _seed.add_command(_command)
+@_seed.command("log")
+@click.pass_obj
+def _log(target: Target) -> None:
+    """Show which seeds were applied when, across kernel restarts."""
+    session = target[0].tracking.session
+    entries = session.ledger.seeds(session.notebook, limit=_SHOWN + 1)
+    runs: dict[tuple[str, int | None], Run] = {}
+    for entry in entries[-_SHOWN:]:
+        where = entry.kernel, entry.execution_count
+        if where not in runs and entry.execution_count is not None:
+            run = session.ledger.find(session.notebook, entry.execution_count, entry.kernel)
+            if run is not None and run.kernel == entry.kernel:
+                runs[where] = run
+    note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
+    more = len(entries) > _SHOWN
+    display(SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note))
 
 
-def _named(found: list[Found], names: tuple[str, ...]) -> list[Found]:
-    chosen = []
-    for name in names:
-        each = next((each for each in found if name in (each.name, *each.others)), None)
-        if each is None:
-            known = ", ".join(each.name for each in found) or "none"
-            message = f"no generator is called {name!r}; the namespace holds: {known}"
-            message += did_you_mean(name, (each.name for each in found))
-            raise SourceError(message)
-        chosen.append(each)
-    return chosen
+def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names under which states are saved, as one types them."""
+    session = ctx.obj[0].tracking.session
+    names, begun = session.ledger.saves(session.notebook), incomplete.lstrip("\"'")
+    return [as_word(name) for name in names if name.startswith(begun)]
+
+
+_name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_complete=_saved)
+
+
+@_seed.command("save")
+@_name
+@quiet
+@click.pass_obj
+def _save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
+    """Keep the full state of every source under NAME, across kernel restarts."""
+    state = target[0]
+    session = state.tracking.session
+    name = " ".join(words)
+    word, states = as_word(name), state.states()
+    session.ledger.save(session.notebook, name, states)
+    if not quiet:
+        click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
+
+
+@_seed.command("restore")
+@_name
+@quiet
+@click.pass_obj
+def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
+    """Put every source back to the state saved as NAME."""
+    state = target[0]
+    session, name = state.tracking.session, " ".join(words)
+    states = session.ledger.saved(session.notebook, name)
+    if states is None:
+        saves = [*session.ledger.saves(session.notebook)]
+        known = ", ".join(saves) or "nothing"
+        message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
+        raise LookupFailure(message)
+    done = states_of.put_back(states, state.generators())
+    if not quiet:
+        click.echo(restored_text(done, f"as saved under {name!r}"))
+
+
+@_seed.command("rewind")
+@click.argument("run", metavar="N", shell_complete=recent_runs)
+@flag("--after", "To where they stood when In[N] ended.")
+@quiet
+@click.pass_obj
+def _rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
+    """Put every source back where it stood when In[N] began.
+
+    N is the number in In[N], of this kernel or else of the last one that had it; #17 is the
+    ledger's number 17, as %rng and %seed log list runs of earlier kernels.
+    """
+    state = target[0]
+    session = state.tracking.session
+    found = find_run(session, run)
+    name = run_name(found, session.kernel)
+    done = states_of.rewind(session.ledger, found, state.generators(), name, after=after)
+    if not quiet:
+        when = "ended" if after else "began"
+        click.echo(restored_text(done, f"as when {name} {when}"))

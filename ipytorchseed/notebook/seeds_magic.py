@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 import msgspec
 
+from ipytorchseed.commands import examples, flag, in_json
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.ledger.encoding import encode
-from ipytorchseed.notebook.cell_body import make_body
-from ipytorchseed.notebook.hints import examples
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.rerun import make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
-from ipytorchseed.studies.body import Outcome
-from ipytorchseed.studies.record import Record, choose_seeds
+from ipytorchseed.notebook.state import State
+from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
-from ipytorchseed.studies.study import Study
-from ipytorchseed.studies.versus import Versus, refuse_strangers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.notebook.state import State
+from ipytorchseed.studies.study import Study, Versus, refuse_strangers
 
 _DIGITS = 10
 """Of a number of seeds, beyond which it is not read."""
@@ -59,12 +54,8 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     shell_complete=_kept_names,
     help="Compare with the study kept as NAME, seed by seed.",
 )
-@click.option(
-    "--engines",
-    is_flag=True,
-    help="Spread the runs over the engines of the connected ipyparallel cluster.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the study as one line of JSON.")
+@flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
+@in_json("the study")
 @click.pass_obj
 def _seeds(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ipytorchseed.notebook.config import IPyTorchSeed
-from ipytorchseed.notebook.guard import Guard
+from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
-from ipytorchseed.notebook.viewing import Viewer
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -28,6 +27,20 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.replay import Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
+
+
+class Viewer(Protocol):
+    """Shows runs as they happen."""
+
+    def shown(self) -> object:
+        """Return what to display."""
+
+    def ran(self, run: Run | None) -> None:
+        """Show a run that has ended; None where it was not recorded."""
+
+    def close(self) -> None:
+        """Say that nothing more will come."""
+
 
 Opener = Callable[["State"], Viewer]
 """Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
@@ -162,6 +175,26 @@ class State:
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
+    def run_magic(self, line: str) -> tuple[bool, str]:
+        """Run a magic between two cells; it is recorded as a run without a number.
+
+        Args:
+            line: The magic as one types it.
+
+        Returns:
+            Whether it did what it says, and what it said: what it displayed last, or printed.
+        """
+        from IPython.utils.capture import capture_output
+
+        with self.lock:  # a cell that begins meanwhile, in another thread, waits for us
+            with capture_output() as said:
+                result = self.shell.run_cell(line, store_history=False)
+            error = raised(result)
+            if error is not None:
+                return False, str(error)
+            shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
+            return True, shown[-1] if shown else said.stdout.strip()
+
     def open_viewer(self) -> Viewer | None:
         """Return what shows runs as they happen; None where nothing could show it."""
         if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
@@ -182,3 +215,7 @@ class State:
             self.shell.run_cell(body, store_history=False).raise_error()
         finally:
             self.runs.end(run)
+
+
+Target = tuple[State, str | None]
+"""What a magic works on: the state, and the body of a cell magic; None where the cell has it."""

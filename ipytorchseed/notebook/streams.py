@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from IPython.core.interactiveshell import InteractiveShell
+from msgspec import Struct
 
-    from IPython.core.interactiveshell import InteractiveShell
-
+from ipytorchseed.introspection.replacing import Replacements
 
 _HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
 """What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
 
-class OutputCapture:
+class OutputCapture(Struct, dict=True, eq=False):
     """Listens to a kernel's standard output and displays while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that nothing that holds
@@ -29,18 +30,15 @@ class OutputCapture:
         displayed: Called with each bundle that is displayed.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        printed: Callable[[str], None],
-        displayed: Callable[[Mapping[str, Any]], None],
-    ) -> None:
-        self._publisher: Any = shell.display_pub
-        self._hook: Any = shell.displayhook
+    _shell: InteractiveShell
+    _printed: Callable[[str], None]
+    _displayed: Callable[[Mapping[str, Any]], None]
+
+    def __post_init__(self) -> None:
+        self._publisher: Any = self._shell.display_pub
+        self._hook: Any = self._shell.displayhook
         self._stream: Any = sys.stdout
-        self._printed = printed
-        self._displayed = displayed
-        self._put: list[tuple[Any, str, Any, Any]] = []  # where, its name, ours, what was there
+        self._replaced = Replacements()
         self._round = object()
         self._showing = 0  # the thread that shows a result or a display
 
@@ -82,12 +80,8 @@ class OutputCapture:
             (self._publisher, "publish", self._unheard(overheard_publish)),
             *((self._hook, name, self._unheard(getattr(self._hook, name))) for name in _HOOKS),
         ):
-            before = getattr(holder, "__dict__", {}).get(name)
-            try:
-                setattr(holder, name, ours)
-            except AttributeError:  # a stream that takes no attributes
-                continue
-            self._put.append((holder, name, ours, before))
+            with suppress(AttributeError):  # a stream that takes no attributes
+                self._replaced.put(holder, name, ours)
 
     def _unheard(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``show`` so that what it prints is not noted."""
@@ -105,11 +99,4 @@ class OutputCapture:
     def stop(self) -> None:
         """Stop listening; the objects are as they were, but for what others put around ours."""
         self._round = object()  # what others still hold of ours tells nobody
-        while self._put:
-            holder, name, ours, before = self._put.pop()
-            if getattr(holder, "__dict__", {}).get(name) is not ours:
-                continue
-            if before is None:
-                delattr(holder, name)
-            else:
-                setattr(holder, name, before)
+        self._replaced.put_back()

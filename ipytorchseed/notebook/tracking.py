@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -13,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.cells import SavedIds
-from ipytorchseed.notebook.errors import error_line, shown_traceback
+from ipytorchseed.notebook.errors import error_line, raised, shown_traceback
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.render.text import visible
 from ipytorchseed.rng.ranks import own_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
     from ipytorchseed.ledger.records import Run
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.config import IPyTorchSeed
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
+
 
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
@@ -195,9 +195,7 @@ class Tracking:
         self, result: ExecutionResult | None, value: object, count: int | None = None
     ) -> Run | None:
         """Record the run under way with how it ended and its last expression's value."""
-        error = None if result is None else result.error_before_exec
-        if error is None and result is not None:  # not `or`: an exception may have a length
-            error = result.error_in_exec
+        error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
         return self.session.end_cell(
             self._shell.user_ns,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from typing import TYPE_CHECKING
+from collections.abc import Container
 
 from IPython.core.inputtransformer2 import (
     HelpEnd,
@@ -21,9 +21,6 @@ from IPython.core.inputtransformer2 import (
     ipython_prompt,
     leading_indent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Container
 
 _HEAD = re.compile(r"%%deterministic(?![\w?])[ \t]*(?P<arguments>.*?)[ \t]*\r?\n?\Z")
 _MAGIC = re.compile(r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z")

@@ -1,29 +1,26 @@
-"""``%why``: why did this cell give another result?"""
+"""``%why``: why did this cell give another result? Asked in a kernel, or of the ledger alone."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
+from ipytorchseed.commands import examples, flag, in_json
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.hints import examples
-from ipytorchseed.notebook.lookup import find_run, recent_runs
-from ipytorchseed.receipts.places import Places
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.state import Target
+from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.state import State
-    from ipytorchseed.session.session import Session
-
-    Target = tuple[State, str | None]
-
+from ipytorchseed.session.session import Session
 
 _RUN = re.compile(r"#?\d+|In\[\d+\]")
 
@@ -61,16 +58,13 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
     help="Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
     shell_complete=recent_runs,
 )
-@click.option(
+@flag(
     "--prove",
-    is_flag=True,
-    help="Run the cell again on copies, each time with another cause put back to what it was, and"
-    " say which of them bring the earlier result back.",
+    "Run the cell again on copies, each time with another cause put back to what it was, and say"
+    " which of them bring the earlier result back.",
 )
-@click.option(
-    "--yes", is_flag=True, help="With --prove: also run cells that write files or start programs."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@flag("--yes", "With --prove: also run cells that write files or start programs.")
+@in_json()
 @click.pass_obj
 def _why(  # noqa: PLR0913 -- click passes each option by its name
     target: Target,
@@ -89,11 +83,9 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
     """
     state = target[0]
     if yes and not prove:
-        message = "--yes goes with --prove"
-        raise click.UsageError(message)
+        raise click.UsageError("--yes goes with --prove")
     if not state.options.tracking:
-        message = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
-        raise LookupFailure(message)
+        raise LookupFailure(TRACKING_OFF)
     if what in _SWITCH:
         state.options.explain_on_change = _SWITCH[what]
         return
@@ -143,3 +135,46 @@ def run_of(session: Session, word: str) -> Run:
     runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
     run = runs[0] if runs else last_setting(session, word)
     return find_run(session, word) if run is None else run
+
+
+def why_by_ledger(notebook: str, what: str = "", against: str = "") -> str:
+    """Explain a run as a kernel would that has just started; return the JSON of ``%why --json``.
+
+    Args:
+        notebook: The notebook's path, or how it ends.
+        what: What ``%why`` takes; nothing for the latest run of a cell that ran before.
+        against: What ``%why --against`` takes; nothing for the cell's run before.
+
+    Raises:
+        LookupFailure: No such notebook or run is on record.
+        LedgerError: The ledger cannot be read.
+    """
+    with Ledger.open(read_only=True) as ledger:
+        name = _known(notebook, ledger.notebooks())
+        session = Session(name, ledger, TransformerManager().transform_cell)
+        run = run_of(session, what) if what else last_repeated(session)
+        said = why(session, run, find_run(session, against) if against else None)
+        return WhyView(said, session.kernel).to_json()
+
+
+def is_same(path: str, other: str) -> bool:
+    """Tell whether two paths may be one notebook's: they are equal, or one ends in the other."""
+    paths = (each.replace("\\", "/").strip("/") for each in (path, other))
+    short, long = sorted(paths, key=len)
+    return bool(short) and f"/{long}".endswith(f"/{short}")
+
+
+def _known(notebook: str, known: Iterable[str]) -> str:
+    """Return the one notebook on record that is meant.
+
+    Raises:
+        LookupFailure: There is none, or there are several.
+    """
+    found = [each for each in known if is_same(each, notebook)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        msg = f"{notebook} may be any of {', '.join(found)}: name more of its path"
+    else:
+        msg = f"no run of {notebook} is recorded; load the extension in it, and run its cells"
+    raise LookupFailure(msg)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ranks.records import Site
 from ipytorchseed.trace.draws import asker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
 
 _NAMES = {
     "torch": "rand rand_like randn randn_like randint randint_like randperm normal bernoulli"
@@ -54,7 +53,7 @@ class Callers:
         self._calls: dict[tuple[str, CodeType, int], int] = {}
         self._count = 0
         self._about = functools.cache(_about)
-        self._replaced: list[tuple[Any, str, Any, Any]] = []
+        self._replaced = Replacements()
 
     def start(self) -> None:
         """Replace the functions of what has been imported."""
@@ -65,18 +64,11 @@ class Callers:
                 if original is not None:
                     counted = self._counting(original, place, name)
                     _let_scripts_know(original, counted)
-                    self._replaced.append((holder, name, vars(holder).get(name), counted))
-                    setattr(holder, name, counted)
+                    self._replaced.put(holder, name, counted)
 
     def stop(self) -> None:
         """Put back what nobody else has replaced meanwhile."""
-        for holder, name, original, counted in self._replaced:
-            if vars(holder).get(name) is counted:
-                if original is None:  # it was inherited
-                    delattr(holder, name)
-                else:
-                    setattr(holder, name, original)
-        self._replaced.clear()
+        self._replaced.put_back()
 
     def take(self) -> list[tuple[Site, int]]:
         """Return what was called since the last time, and how often."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ipytorchseed.ranks.callers import differ, seeds, source_of
+from ipytorchseed.ranks.records import Site, Track
 from ipytorchseed.rng.distance import draws_to, locate_state
 from ipytorchseed.rng.position import UNKNOWN, Position
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Told = tuple[list[int], str, int | None, Site | None]
 
-    from ipytorchseed.ranks.records import Site
-    from ipytorchseed.ranks.track import Track
-
-    Told = tuple[list[int], str, int | None, Site | None]
 
 _BOUND = 20_000_000
 """Draws that are counted at most: a tenth of a second or so."""

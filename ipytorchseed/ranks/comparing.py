@@ -1,20 +1,21 @@
-"""``its.ranks.compare``: all ranks of a process group side by side, at one moment."""
+"""All ranks side by side: gathered by a process group, or read from what they wrote."""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from ipytorchseed.errors import RanksDiffer, RanksError
+import msgspec
+
+from ipytorchseed.errors import LookupFailure, RanksDiffer, RanksError
 from ipytorchseed.ranks.judging import Judgement, expectations
 from ipytorchseed.ranks.looking import take
+from ipytorchseed.ranks.records import Look, Rank
 from ipytorchseed.ranks.report import RanksView
 from ipytorchseed.rng.ranks import process_group
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.ranks.records import Look, Rank
 
 
 def compare(
@@ -76,8 +77,102 @@ def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to
     begun = accelerate is not None and accelerate.state.is_initialized()  # asking begins nothing
     if begun and accelerate.PartialState().num_processes > 1:
         return lambda mine: accelerate.utils.gather_object([mine])  # where torch has no group: TPUs
-    msg = (
+    raise RanksError(
         "ranks are compared in a process group, and this process has none: call"
         " torch.distributed.init_process_group first, or start it by torchrun or accelerate"
     )
-    raise RanksError(msg)
+
+
+_SLACK = 1.0
+"""Seconds by which a file's time may lag behind the clock that a rank reads."""
+
+_rank = msgspec.json.Decoder(Rank).decode
+_look = msgspec.json.Decoder(Look).decode
+
+
+class _File(msgspec.Struct):
+    """The file of a rank.
+
+    Attributes:
+        path: Where it is.
+        rank: Its first line.
+        last: When it was written last, in seconds since the epoch.
+        note: What is to be said of it; empty for nothing.
+    """
+
+    path: Path
+    rank: Rank
+    last: float
+    note: str = ""
+
+    def looks(self) -> Iterator[Look]:
+        """Read it line by line, as far as it is whole."""
+        with self.path.open("rb") as lines:
+            next(lines)
+            for number, line in enumerate(lines, 2):
+                try:
+                    yield _look(line)
+                except (msgspec.DecodeError, msgspec.ValidationError):
+                    self.note = f"rank {self.rank.rank}'s file is whole to line {number - 1} only"
+                    return
+
+
+def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
+    """Tell what ``its.ranks.watch`` wrote: which rank parted first, at which step, and in what.
+
+    Args:
+        folder: Where the files lie.
+        expect: ``"same"`` or ``"distinct"`` by the name of a source. Of others, those that began
+            alike in all ranks are expected to stay so, and of those that began distinct in all
+            nothing is expected.
+
+    Returns:
+        A table, which prints itself, shows itself in a notebook and has ``to_json()``.
+
+    Raises:
+        LookupFailure: The folder is not there, or no rank has written to it.
+        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``.
+    """
+    wanted = expectations(expect)
+    found, unread = _files(Path(folder))
+    files, notes = _of_one_launch(found)
+    judgement = Judgement({each.rank.rank: (each.rank, each.looks()) for each in files}, wanted)
+    notes += [*unread, *(each.note for each in files if each.note)]
+    return RanksView(judgement, notes)
+
+
+def _files(folder: Path) -> tuple[list[_File], list[str]]:
+    """Return the files of a folder, by rank, and what is to be said of others."""
+    if not folder.is_dir():
+        msg = f"there is no folder {folder}; its.ranks.watch(model) writes one, in each rank"
+        raise LookupFailure(msg)
+    found, notes = [], []
+    for path in folder.glob("rank-*.jsonl"):
+        try:
+            with path.open("rb") as lines:
+                rank = _rank(next(lines, b""))
+            found.append(_File(path, rank, path.stat().st_mtime))
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            notes.append(f"the file {path.name} cannot be read, and is left out")
+    if not found:
+        msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
+        raise LookupFailure(msg)
+    return sorted(found, key=lambda each: each.rank.rank), notes
+
+
+def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
+    """Keep the files of the processes that were started last, together."""
+    newest = max(files, key=lambda each: each.rank.started)
+    kept, notes = [], []
+    for each in files:
+        one, other = each.rank, newest.rank
+        together = (one.world, one.launch) == (other.world, other.launch)
+        if together and each.last + _SLACK >= other.started:
+            kept.append(each)
+        else:
+            notes.append(f"rank {one.rank}'s file is of an earlier launch, and left out")
+    world = newest.rank.world or 0
+    missing = [str(each) for each in range(world) if each not in {it.rank.rank for it in kept}]
+    if missing:
+        notes.append(f"nothing is there of rank {', '.join(missing)}")
+    return kept, notes

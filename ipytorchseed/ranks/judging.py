@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.causes import explain, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
-from ipytorchseed.ranks.track import Track
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ipytorchseed.ranks.records import Look, Rank, Site
+from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
 _DIGITS = 16
 """Of a digest; what is shorter is the value itself."""
@@ -265,8 +261,7 @@ def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
     """
     for name, wish in (expect or {}).items():
         if wish not in WISHES:
-            msg = f"{name} is expected 'same' or 'distinct', not {wish!r}"
-            raise RanksError(msg)
+            raise RanksError(f"{name} is expected 'same' or 'distinct', not {wish!r}")
     return {own_name(name): wish for name, wish in (expect or {}).items()}
 
 

@@ -6,10 +6,12 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ranks.records import Look, Mark, Rank
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
@@ -17,11 +19,6 @@ from ipytorchseed.rng.ranks import own_rank, process_group
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
 
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 """Variables that a launcher gives the same value in all its processes."""
@@ -53,7 +50,6 @@ def describe(model: object = None, every: int = 0) -> Rank:
         world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
         launch=" ".join(os.environ.get(name, "") for name in _LAUNCH).strip(),
         host=socket.gethostname(),
-        pid=os.getpid(),
         started=time.time(),
         every=every,
         synchronised=_is_replica(model) and _shares_buffers(model),

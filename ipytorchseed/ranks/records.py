@@ -1,7 +1,8 @@
-"""What a rank writes down of itself: a line of JSON for its beginning, and for each look."""
+"""What a rank writes of itself, a line of JSON for each look, and the rank that these make up."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -49,7 +50,6 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
         world: How many there are; None where the process does not know.
         launch: What is the same in all processes started together.
         host: The machine's name.
-        pid: The process's number.
         started: When it began to be watched, in seconds since the epoch.
         every: Steps between two looks at parameters; 0 for a single look.
         synchronised: Whether DistributedDataParallel gives all ranks the buffers of rank 0.
@@ -60,7 +60,6 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
     world: int | None = None
     launch: str = ""
     host: str = ""
-    pid: int = 0
     started: float = 0.0
     every: int = 0
     synchronised: bool = False
@@ -86,3 +85,51 @@ class Look(Struct, omit_defaults=True, tag="look"):
     states: dict[str, bytes] = {}
     values: dict[str, dict[str, str]] | None = None
     settings: dict[str, Any] | None = None
+
+
+class Track(Struct):
+    """A rank, as it stands after a step.
+
+    Attributes:
+        rank: Who it is.
+        looks: What is left of its looks.
+        pending: The next one; None at the end.
+        step: The step of the last one.
+        marks: Where its sources stand.
+        states: The last two full states that were kept of each source, with their steps.
+        sites: What drew in the last step, and how often.
+        values: As in ``Look``.
+        settings: As in ``Look``.
+        looked: The step at which values were taken last.
+    """
+
+    rank: Rank
+    looks: Iterator[Look]
+    pending: Look | None = None
+    step: int = -1
+    marks: dict[str, Mark] = {}
+    states: dict[str, list[tuple[int, bytes]]] = {}
+    sites: dict[Site, int] = {}
+    values: dict[str, dict[str, str]] = {}
+    settings: dict[str, Any] = {}
+    looked: int = -1
+
+    def advance(self) -> None:
+        """Take the pending look, and have the next one ready."""
+        look = self.pending
+        if look is not None:
+            self.step = look.step
+            self.marks = {**self.marks, **look.marks}
+            for name, state in look.states.items():
+                self.states[name] = [*self.states.get(name, [])[-1:], (look.step, state)]
+            if look.sites is not None:
+                self.sites = dict(look.sites)
+            if look.values is not None:
+                self.values, self.looked = look.values, look.step
+            self.settings = look.settings or self.settings
+        self.pending = next(self.looks, None)
+
+    def origin(self, name: str, before: int) -> bytes | None:
+        """Return the last full state of a source that was kept before a step."""
+        earlier = [state for step, state in self.states.get(name, []) if step < before]
+        return earlier[-1] if earlier else None

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
 from ipytorchseed.ranks.causes import describe, list_ranks
-from ipytorchseed.render.html import fill
+from ipytorchseed.ranks.judging import Finding, Judgement, Row
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.values import hue, short_digest
+from ipytorchseed.render.values import hue, pick, short_digest
 from ipytorchseed.render.view import View
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.ranks.judging import Finding, Judgement, Row
 
 _COLUMNS = 5
 """Ranks that have a column each in 80 columns of text; of more, those alike share a line."""
@@ -30,6 +25,8 @@ class RanksView(View):
         judgement: What their looks tell.
         notes: What else is to be said, a clause each.
     """
+
+    template = "ranks"
 
     def __init__(self, judgement: Judgement, notes: Sequence[str] = ()) -> None:
         self.findings = judgement.findings
@@ -154,10 +151,6 @@ class RanksView(View):
         ]
         return _table(["", "State", "Ranks"], rows)
 
-    def html(self) -> str:
-        """Draw it for a notebook, without script."""
-        return fill("ranks", view=self)
-
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         steps = {each.rank: self._steps[each.rank] for each in self._judged.ranks if each.every}
@@ -165,12 +158,7 @@ class RanksView(View):
             "schema": 1,
             "alike": self.alike,
             "ranks": [
-                {
-                    "rank": each.rank,
-                    "world": each.world,
-                    "host": each.host,
-                    "steps": steps.get(each.rank),
-                }
+                {**pick(each, "rank", "world", "host"), "steps": steps.get(each.rank)}
                 for each in self._judged.ranks
             ],
             "headline": self.headline,

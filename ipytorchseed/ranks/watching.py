@@ -61,8 +61,7 @@ def watch(
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
         raise RanksError(msg)
     if not hasattr(bare(model), "parameters"):
-        msg = f"the model to watch is a torch.nn.Module, not {type(model).__name__}"
-        raise RanksError(msg)
+        raise RanksError(f"the model to watch is a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
         _current.stop()
     _current = Watch(model, every, Path(folder), named)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -13,12 +17,48 @@ from msgspec.structs import replace
 from ipytorchseed.errors import ReceiptError, did_you_mean
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.receipts.files import read_file, say_unread
-from ipytorchseed.receipts.privacy import found_at
+from ipytorchseed.receipts.privacy import Places, cell_name, found_at
 from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_text, each_value
 
-if TYPE_CHECKING:
-    from ipytorchseed.receipts.places import Places
+
+def read_file(path: Path, most: int) -> bytes:
+    """Return what is in a file.
+
+    Args:
+        path: Where it is.
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    _refuse_special(path.stat(), most)  # before it is opened: to open a device may do something
+    with open(path, "rb", opener=_open_at_once) as file:
+        _refuse_special(os.fstat(file.fileno()), most)
+        return file.read(most)
+
+
+def say_unread(error: OSError) -> str:
+    """Say in a clause why ``read_file`` could not read a file."""
+    return f"it cannot be read: {error.strerror}" if error.errno else str(error.strerror)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file, and do not wait for the other end where it has become a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _refuse_special(status: os.stat_result, most: int) -> None:
+    """Raise an error where there is no end to read to, or none soon."""
+    if stat.S_ISDIR(status.st_mode):
+        reason = "it is a folder, not a file"
+    elif not stat.S_ISREG(status.st_mode):
+        reason = "it is a pipe or a device, not a file"
+    elif status.st_size > most:
+        reason = f"it is too large: {status.st_size:,} bytes, and {most:,} at most are read"
+    else:
+        return
+    raise OSError(0, reason)
+
 
 _LARGEST = 1 << 26
 """Bytes of a file: some hundred times a large receipt."""
@@ -123,3 +163,50 @@ def _check(text: str) -> str:
         return text
     told = "a damaged receipt: it holds a text with control characters, or of no end"
     raise ValueError(f"{told}; {_AGAIN}")
+
+
+def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
+    """Find the receipt's run of each cell, by the cell's name here.
+
+    A cell is known by its id and its text; else by its text, where one cell alone has it, or by its
+    id, where it was edited; else by its place, right after a cell that was found.
+
+    Args:
+        here: A run for each cell, in the order in which they happened.
+        there: The receipt's runs.
+    """
+    found: dict[str, int] = {}
+    for key in (_id_and_text, _text, _id):
+        _pair(here, there, found, key)
+    before = -1
+    for run in here if len(here) > 1 else ():  # one cell alone has no place
+        after = before + 1
+        if run.cell not in found and after < len(there) and after not in found.values():
+            found[run.cell] = after
+        before = found.get(run.cell, before)
+    return {cell: there[place] for cell, place in found.items()}
+
+
+def _pair(
+    here: Sequence[Run], there: Sequence[Run], found: dict[str, int], key: Callable[[Run], object]
+) -> None:
+    """Add the pairs of cells that are left and that alone have one key."""
+    mine = [run for run in here if run.cell not in found]
+    left = [place for place in range(len(there)) if place not in {*found.values()}]
+    counts = [Counter(map(key, mine)), Counter(key(there[place]) for place in left)]
+    places = {key(there[place]): place for place in left}
+    for run in mine:
+        if [count[key(run)] for count in counts] == [1, 1]:
+            found[run.cell] = places[key(run)]
+
+
+def _id(run: Run) -> str:
+    return cell_name(run.cell)
+
+
+def _text(run: Run) -> str:
+    return run.code
+
+
+def _id_and_text(run: Run) -> tuple[str, str]:
+    return _id(run), run.code

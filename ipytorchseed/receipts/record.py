@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the fields' types
-from typing import TYPE_CHECKING, Any
+from collections.abc import (
+    Callable,
+    Mapping,
+    Sequence,
+)
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.rng.position import Position
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SCHEMA = 1
 """The version of the schema that is written, and the latest that is read."""

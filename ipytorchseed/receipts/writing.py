@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.receipts.privacy import conceal
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.receipts.privacy import Places, conceal
 from ipytorchseed.receipts.record import (
     KIND,
     SCHEMA,
@@ -21,14 +24,7 @@ from ipytorchseed.receipts.record import (
     each_value,
 )
 from ipytorchseed.rng.position import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.receipts.places import Places
-    from ipytorchseed.why.evidence import HistoryLookup
+from ipytorchseed.why.evidence import HistoryLookup
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
 """Numbers of a series, and named parts of a value, that are kept: the first that fits is taken."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
+from ipytorchseed.session.outcome import Difference
+from ipytorchseed.session.verdict import Checked, Culprit
 from ipytorchseed.why.words import sentence
-
-if TYPE_CHECKING:
-    from ipytorchseed.session.outcome import Difference
-    from ipytorchseed.session.verdict import Checked, Culprit
 
 _MOST = 6
 """Differences that are listed."""

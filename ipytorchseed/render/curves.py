@@ -1,16 +1,87 @@
-"""Two series of numbers and how far they are apart, as inline SVG and in text."""
+"""Series of numbers, drawn as inline SVG and in text: which are plotted, how far they are apart."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.render.html import fill
+from ipytorchseed.render.view import fill
+from ipytorchseed.why.explanation import Change
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Series = Sequence[float]
+Pair = tuple[Series, Series]
+
+
+_MOST_SERIES = 3
+_LONGEST = 2_000
+"""Numbers of a series that is plotted: data have more, histories of training have not."""
+
+_COLUMNS = 8
+"""Numbers in a printed line that are told apart."""
+
+_MEASURES = re.compile(
+    r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
+)
+"""Names of what is measured, which come first."""
+
+
+def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
+    """Choose the series to plot, at most three.
+
+    Counters and labels, which are whole numbers, are not plotted; of what was printed line after
+    line, each column is a series of its own.
+
+    Args:
+        changed: In what two results differ.
+
+    Returns:
+        Name of each series, and its numbers before and after.
+    """
+    found = [
+        (name, pair)
+        for change in changed
+        if change.before and change.after
+        for name, pair in _series(change, change.before, change.after)
+        if all(1 < len(each) <= _LONGEST and not _is_whole(each) for each in pair)
+        and pair[0] != pair[1]
+    ]
+    found.sort(key=lambda item: _MEASURES.search(item[0]) is None)
+    return found[:_MOST_SERIES]
+
+
+def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:
+    """Return the series of a change: the columns of what was printed, else its numbers."""
+    if change.what != "stdout":
+        yield change.name or change.what, (before, after)
+        return
+    columns = _columns(before)
+    if columns != _columns(after):
+        return
+    for at in range(columns):
+        name = "printed" if columns == 1 else f"printed, column {at + 1}"
+        yield name, (before[at::columns], after[at::columns])
+
+
+def _columns(numbers: Series) -> int:
+    """Return how many numbers each line had: the first, or another, counts from line to line."""
+    for width in range(2, _COLUMNS + 1):
+        if len(numbers) % width == 0 and any(_counts(numbers[at::width]) for at in range(width)):
+            return width
+    return 1
+
+
+def _counts(numbers: Series) -> bool:
+    steps = {late - early for early, late in itertools.pairwise(numbers)}
+    return len(numbers) > 2 and _is_whole(numbers) and len(steps) == 1 and steps != {0}  # noqa: PLR2004
+
+
+def _is_whole(numbers: Series) -> bool:
+    return all(number == number // 1 for number in numbers)
+
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _MIDDLE = 0.43  # of a line that neither rises nor falls
@@ -108,3 +179,59 @@ def _path(values: Sequence[float], low: float, high: float, floor: float, height
         if math.isfinite(value)
     ]
     return "M" + "L".join(points)
+
+
+BARS = 12
+"""Columns of text. So many seeds have a bar each; of more, a bar counts those of near values."""
+
+_STRIP_WIDTH, _STRIP_HEIGHT, _EDGE = 220, 22, 6
+
+
+def draw_bars(values: Sequence[float | None]) -> str:
+    """Draw a bar for each value, or how often values occur from the least to the most.
+
+    Args:
+        values: None where there is none, which is a cross.
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = range_of(known)
+    if len(values) <= BARS:
+        drawn = sparkline([math.nan if each is None else each for each in values], low, high, BARS)
+        return "".join(
+            "×" if each is None else bar for each, bar in zip(values, drawn, strict=True)
+        )
+    counts = [0] * BARS
+    for value in known:
+        counts[min(int(height_between(value, low, high) * BARS), BARS - 1)] += 1
+    drawn = sparkline(counts, 0, max(counts), BARS)
+    return "".join(bar if count else " " for count, bar in zip(counts, drawn, strict=True))
+
+
+def strip_svg(
+    values: Sequence[float | None],
+    mean: float,
+    interval: tuple[float, float] | None,
+    before: Sequence[float] | None = None,
+) -> str:
+    """Draw a point for each value, the mean and its interval; above them the values of before.
+
+    Returns:
+        An ``svg`` element that has no script and no text of the user's.
+    """
+    now = [value for value in values if value is not None and math.isfinite(value)]
+    then = [value for value in before or () if math.isfinite(value)]
+    ends = interval if interval is not None and all(map(math.isfinite, interval)) else (mean, mean)
+    low, high = range_of([*now, *then, *ends])
+
+    def across(value: float) -> str:
+        return f"{_EDGE + height_between(value, low, high) * (_STRIP_WIDTH - 2 * _EDGE):.1f}"
+
+    return fill(
+        "strip",
+        width=_STRIP_WIDTH,
+        height=_STRIP_HEIGHT,
+        now=[*map(across, now)],
+        then=[*map(across, then)],
+        ends=[*map(across, ends)],
+        mean=across(mean),
+    )

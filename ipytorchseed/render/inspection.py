@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from ipytorchseed.receipts.record import each_text
 from ipytorchseed.render.curves import draw_curves
 from ipytorchseed.render.links import cause_page
+from ipytorchseed.render.report import Report
+from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.timeline import Chip
-from ipytorchseed.render.why import own_remedy, suspect
+from ipytorchseed.render.timeline import Chip, Line
+from ipytorchseed.render.values import pick
+from ipytorchseed.render.why import WhyView, own_remedy, suspect
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.render.report import Report
-    from ipytorchseed.render.seeding import Row
-    from ipytorchseed.render.timeline import Line
-    from ipytorchseed.render.why import WhyView
 
 Model = dict[str, Any]
 """Of texts, numbers, booleans, None, and lists and dicts of them."""
@@ -51,10 +47,8 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
     """
     return [
         {
-            "name": row.name,
-            "type": row.type,
+            **pick(row, "name", "type", "where"),
             "chip": chip_model(row.digest),
-            "where": row.where,
             "by": moves.get(row.name, ""),
         }
         for row in rows
@@ -97,15 +91,10 @@ def line_model(line: Line) -> Model:
                 "between": between,
             }
     model: Model = {
-        "id": line.id,
-        "name": line.name,
+        **pick(line, "id", "name", "rail", "took", "status", "value"),
         "cell": line.label,
         "kin": crc32(line.cell.encode("utf-8", "surrogatepass")),
-        "rail": line.rail,
         "at": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.started)),
-        "took": line.took,
-        "status": line.status,
-        "value": line.value,
         "fields": fields,
     }
     if line.aside:
@@ -138,11 +127,8 @@ def why_model(view: WhyView) -> Model:
         "title": view.title,
         "causes": [
             {
-                "kind": cause.kind,
-                "name": cause.name,
+                **pick(cause, "kind", "name", "message", "proof"),
                 "page": cause_page(cause.kind, cause.name),
-                "message": cause.message,
-                "proof": cause.proof,
                 "mend": own_remedy(cause),
                 "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,14 +12,9 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, suspect
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.explanation import Remedy
+from ipytorchseed.why.explanation import Cause, Explanation, Remedy
+from ipytorchseed.why.plan import Plan
 from ipytorchseed.why.words import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.why.explanation import Cause, Explanation
-    from ipytorchseed.why.plan import Plan
 
 _UNDO = "%replay --undo"
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
 from ipytorchseed.determinism.flag import ANY, plain
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_value
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MAGIC = "%deterministic on"
 _ALL = "%deterministic --all, in a shell ipytorchseed report --all"

@@ -1,22 +1,27 @@
-"""What was seeded, and what is in force."""
+"""What was seeded and when, what is in force, what was put back, and all of it in one line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 from msgspec import Struct
 
-from ipytorchseed.render.text import draw_table, visible
-from ipytorchseed.render.values import hue, pick, short_digest
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.values import hue, pick, short_digest, write_value
 from ipytorchseed.render.view import View
+from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.rng.generators import Found
+from ipytorchseed.session.rewind import Restored
+from ipytorchseed.session.settings import Settings
+from ipytorchseed.why.evidence import run_name
 
 
 def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found]) -> str:
@@ -125,3 +130,132 @@ class SeedStatus(View):
             for row in self.rows
         ]
         return draw_table(self.title, columns, rows)
+
+
+_HOW = {
+    "now": "%seed",
+    "each": "%seed each",
+    "new": "%seed new",
+    "scope": "%%deterministic",
+}
+_LABEL = 22
+
+
+class SeedLog(View):
+    """The log of seeds.
+
+    Args:
+        entries: Oldest first.
+        runs: The runs in which they were applied, by kernel and number, as far as they are kept.
+        kernel: The kernel that asks.
+        more: Whether there are earlier entries.
+        note: What to say besides; empty for nothing.
+    """
+
+    template = "seedlog"
+    titles = ("When", "Seed", "By", "Run", "Cell")
+    nothing = "No seed set in this notebook yet."
+
+    def __init__(
+        self,
+        entries: Sequence[SeedEntry],
+        runs: Mapping[tuple[str, int | None], Run],
+        kernel: str,
+        *,
+        more: bool = False,
+        note: str = "",
+    ) -> None:
+        self.rows = []
+        for entry in entries:
+            run = runs.get((entry.kernel, entry.execution_count))
+            here = "" if entry.kernel == kernel else "earlier kernel"
+            number = f"In[{entry.execution_count}]" if entry.execution_count is not None else ""
+            self.rows.append(
+                (
+                    time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.when)),
+                    str(entry.seed),
+                    _HOW.get(entry.how, entry.how),
+                    run_name(run, kernel) if run is not None else "" if here else number,
+                    label_of(run.source, _LABEL) if run is not None else here,
+                )
+            )
+        said = f"The last {len(self.rows)} seeds, oldest first." if more else ""
+        self.said = " ".join(filter(None, (said, note)))
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        if not self.rows:
+            return wrap(f"{self.nothing} {self.said}", first="")
+        return draw_table(self.said, {name: {} for name in self.titles}, self.rows)
+
+
+def restored_text(done: Restored, where: str) -> str:
+    """Say what was put back, and what was not.
+
+    Args:
+        done: What was done.
+        where: Where they stand now: ``as when In[5] began``.
+    """
+    it = "They stand" if len(done.names) != 1 else "It stands"
+    lines = [f"Put back: {', '.join(done.names)}. {it} {where}." if done.names else "None is here."]
+    for names, why in (
+        (done.missing, "Not here now"),
+        (done.left, "Left alone, as not known then"),
+        (done.dropped, "No longer in the ledger"),
+    ):
+        if names:
+            lines.append(f"{why}: {', '.join(names)}.")
+    return "\n".join(wrap(line, first="") for line in lines)
+
+
+_SETTINGS = (
+    "torch.use_deterministic_algorithms",
+    "torch.float32_matmul_precision",
+    "torch.default_dtype",
+    "torch.num_threads",
+    "PYTHONHASHSEED",
+)
+_ON_GPU = ("torch.backends.cudnn.benchmark", "torch.backends.cudnn.allow_tf32")
+_VERSIONS = ("torch", "numpy", "python")
+
+
+def stamp() -> str:
+    """Return one line for a paper or a log: seed, states, settings, versions, hardware.
+
+    Nothing is drawn, started or imported.
+
+    Returns:
+        The seed last applied, the digest of every source, settings that matter, versions of the
+        libraries, and the processors; parts are set apart by semicolons.
+    """
+    last = next(iter(recent_seeds()), None)
+    return stamp_text("no common seed" if last is None else f"seed {last}")
+
+
+def stamp_text(seed: str) -> str:
+    """Return the line with the seed in the caller's words."""
+    now = Settings().read("")
+    has_gpu = now.get("gpu") not in (None, "none")
+    parts = [
+        [seed],
+        [f"{name} {digest}" for name, digest in snapshot().digests.items()],
+        _told(now, [*_SETTINGS, *(_ON_GPU if has_gpu else ())]),
+        [*_told(now, [*_VERSIONS, *(("cuda", "cudnn") if has_gpu else ())]), *_own_version()],
+        [str(now[name]) for name in ("cpu", "gpu" if has_gpu else "") if now.get(name)],
+    ]
+    return visible("; ".join(", ".join(part) for part in parts if part))
+
+
+def _told(values: Mapping[str, object], names: Iterable[str]) -> list[str]:
+    return [
+        f"{name.removeprefix('torch.')} {write_value(values[name]).removeprefix('torch.')}"
+        for name in names
+        if values.get(name) is not None
+    ]
+
+
+def _own_version() -> list[str]:
+    try:
+        return [f"ipytorchseed {version('ipytorchseed')}"]
+    except PackageNotFoundError:  # run from a folder that was not installed
+        return []

@@ -7,12 +7,10 @@ import random
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from types import ModuleType
+from types import ModuleType
+from typing import Any
 
 WIDTH = 80
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import find_changes, not_compared, write_number
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
 
 _CODE = 4
 """Hex digits of a digest that a chip shows."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ipytorchseed.render.html import fill
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.trace_words import (
     apart,
-    many,
     named,
     sentence,
     sides,
@@ -19,11 +17,11 @@ from ipytorchseed.render.trace_words import (
     times,
     where,
 )
+from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
-    from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
+from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.why.words import many
 
 _MOST = 6
 """Stretches, places and settings that are listed; JSON has more."""
@@ -41,6 +39,8 @@ class TraceView(View):
     Args:
         found: The comparison.
     """
+
+    template = "trace"
 
     def __init__(self, found: Comparison) -> None:
         self.found = found
@@ -157,10 +157,6 @@ class TraceView(View):
         parts += [wrap(each, first="Note: ") for each in self.notes]
         return "\n".join(parts)
 
-    def html(self) -> str:
-        """Draw it as a page of its own, without script."""
-        return fill("trace", view=self, found=self.found)
-
     # -- the picture -------------------------------------------------------------------------------
 
     @property
@@ -214,17 +210,13 @@ class TraceView(View):
         return json.dumps(
             {
                 "schema": 1,
-                "equal": found.equal,
-                "rtol": found.rtol,
+                **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
                 "a": _trace_json(found.a),
                 "b": _trace_json(found.b),
-                "aligned": found.aligned,
-                "moved": found.moved,
-                "differing": found.differing,
                 "first_divergence": _parting_json(found.first, found.rtol),
                 "first_operation": _parting_json(found.operation, found.rtol),
                 "rounding": [
-                    {**_place_json(each.operation), "count": each.count, "largest": each.largest}
+                    {**_place_json(each.operation), **pick(each, "count", "largest")}
                     for each in found.roundings
                 ],
                 "stretches": [_span_json(each) for each in found.spans[:_MOST_JSON]],
@@ -246,25 +238,17 @@ def _number(value: float | None) -> float | None:
 
 
 def _trace_json(trace: Loaded) -> dict[str, Any]:
-    return {
-        "path": trace.path,
-        "operations": len(trace),
-        "rank": trace.header.rank,
-        "notes": trace.notes,
-    }
+    rank = trace.header.rank
+    return {**pick(trace, "path", "notes"), "operations": len(trace), "rank": rank}
 
 
 def _place_json(operation: Operation) -> dict[str, Any]:
     place = operation.place
     return {
         "operation": operation.name,
-        "index": operation.index,
-        "thread": operation.thread,
+        **pick(operation, "index", "thread"),
         "line": place.line or None,
-        "file": place.file,
-        "code": place.code,
-        "module": place.module,
-        "backward": place.backward,
+        **pick(place, "file", "code", "module", "backward"),
     }
 
 
@@ -292,6 +276,5 @@ def _span_json(span: Span) -> dict[str, Any]:
         "operations_b": span.count_b,
         "a": _side_json(span.a),
         "b": _side_json(span.b),
-        "accounted": span.accounted,
-        "fused": span.fused,
+        **pick(span, "accounted", "fused"),
     }

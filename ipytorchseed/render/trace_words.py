@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.comparison import Operation, Parting, Span
-    from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.comparison import Operation, Parting, Span
+from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.why.words import many
 
 
 def sentence(parting: Parting, rtol: float | None) -> str:
@@ -78,11 +77,6 @@ def named(name: str, trace: Loaded) -> str:
     """Say what a trace is."""
     rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
     return f"{name} is {trace.path}: {many(len(trace), 'operation')}{rank}"
-
-
-def many(count: int, one: str, more: str | None = None) -> str:
-    """Say how many there are of something."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def times(count: int) -> str:

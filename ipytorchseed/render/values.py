@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.render.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SHORT = 8
 """Hex digits of a digest that are shown to people."""

@@ -5,27 +5,21 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec import to_builtins
 
-from ipytorchseed.render.charted import charted
-from ipytorchseed.render.curves import curves_svg, sparklines
-from ipytorchseed.render.html import fill
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.render.curves import charted, curves_svg, sparklines
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
+from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 from ipytorchseed.why.unknown import say_unseen
 from ipytorchseed.why.words import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 
 _MOST_CHANGES = 6
 _MOST_UNKNOWN = 3

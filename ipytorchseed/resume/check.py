@@ -3,30 +3,104 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import msgspec
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.values import pick
+from ipytorchseed.render.view import View, fill
 from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
-from ipytorchseed.resume.report import ResumeReport
-from ipytorchseed.resume.watching import follow
+from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import forgetting
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import sandbox_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
-    from ipytorchseed.resume.watching import Course
+class ResumeReport(View):
+    """What the second half of a training did not get back.
+
+    Attributes:
+        ok: Whether it goes on as if it had not stopped.
+        findings: What did not come back, and matters.
+        harmless: What did not come back, and made no difference here.
+        first: The first step after which a parameter differs, and which; None where none does.
+        steps: How many the whole training took.
+        at: After how many it was saved.
+        notes: What else was noticed, a sentence each.
+    """
+
+    def __init__(self, comparison: Comparison, steps: int, at: int, notes: list[str]) -> None:
+        self.findings = comparison.findings
+        self.harmless = comparison.harmless
+        self.first = comparison.first
+        self.ok = not (self.findings or self.first)
+        self.steps = steps
+        self.at = at
+        self.notes = notes
+
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence."""
+        run = f"resumed after {self.at} of {self.steps} steps"
+        if self.ok:
+            return f"Training {run} goes on bit for bit as if it had not stopped."
+        if self.findings and self.findings[0].kind == "train":
+            return f"It cannot be told whether training {run} goes on as if it had not stopped:"
+        return f"Training {run} does not go on as if it had not stopped:"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else is to be said, a sentence each."""
+        said = []
+        if self.first:
+            said.append(f"First difference: {self.first.parameter}, after step {self.first.step}.")
+        if self.harmless:
+            names = ", ".join(dict.fromkeys(each.name for each in self.harmless))
+            said.append(f"Not put back, without effect in these steps: {names}.")
+        return said + self.notes
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        lines = [wrap(self.headline, first="")]
+        lines += [wrap(visible(sentence(each)), first="  ▲ ") for each in self.findings]
+        return "\n".join(lines + [wrap(visible(each), first="") for each in self.remarks])
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        told = [sentence(each) for each in self.findings]
+        return fill("resume", headline=self.headline, findings=told, remarks=self.remarks)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        told = pick(self, "ok", "steps", "at", "findings", "harmless", "notes")
+        told |= {"schema": 1, "first_difference": self.first}
+        return json.dumps(msgspec.to_builtins(told))
+
+
+def sentence(finding: Finding) -> str:
+    """Say a finding in words."""
+    kind = "" if finding.name in (finding.kind, "train") else f" ({finding.kind})"
+    saved = {
+        True: "; the checkpoint has it, and it was not put back",
+        False: "; it is not in the checkpoint",
+        None: "",
+    }[finding.saved]
+    return f"{finding.name}{kind}: {finding.message}{saved}"
+
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the training reads."""
@@ -140,8 +214,7 @@ def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missin
 def _refuse(train: object, steps: object, at: object) -> None:
     """Refuse arguments that cannot be meant."""
     if not callable(train):
-        msg = f"check_resume takes a function train(state, steps), not {train!r}"
-        raise ResumeError(msg)
+        raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
     if inspect.iscoroutinefunction(train) or inspect.isgeneratorfunction(train):
         msg = "train must be a plain function: an async one or a generator runs after its call"
         raise ResumeError(msg)
@@ -154,10 +227,9 @@ def _refuse(train: object, steps: object, at: object) -> None:
         raise ResumeError(msg) from None
     whole = [type(each) is int for each in (steps, at)]
     if not all(whole) or not 0 < at < steps:  # type: ignore[operator]  # both are integers
-        msg = (
+        raise ResumeError(
             f"at must be a step inside the training: 0 < at < steps, not at={at!r}, steps={steps!r}"
         )
-        raise ResumeError(msg)
 
 
 def _named(train: Callable[..., object]) -> str:

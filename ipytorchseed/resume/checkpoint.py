@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import UserDict
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 
 def is_stateful(value: object) -> bool:
@@ -33,7 +31,6 @@ class Checkpoint(UserDict[str, Any]):
     def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self.folder = folder
-        self.resumed = held is not None
         self.data = dict(held or {})
         self._held = {*self.data}
 

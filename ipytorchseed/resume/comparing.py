@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.resume.saved import Saved
+from ipytorchseed.resume.leaves import Leaf, Saved, Thing
+from ipytorchseed.resume.watching import Batch, Course, Look
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ipytorchseed.resume.leaves import Leaf, Thing
-    from ipytorchseed.resume.watching import Batch, Course, Look
 
 
 class Finding(Struct, frozen=True):

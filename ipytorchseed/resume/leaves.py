@@ -1,12 +1,12 @@
-"""What a training carries from step to step, taken apart into named tensors and numbers."""
+"""What a training carries on, and a checkpoint holds, as named tensors and numbers."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -16,9 +16,6 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.random_state import RandomState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DEEP = 8  # levels of containers in a state that are followed
 _DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`
@@ -156,3 +153,51 @@ def _kind(value: object) -> str:
     if isinstance(value, torch.optim.lr_scheduler.LRScheduler):
         return "scheduler"
     return "scaler" if "GradScaler" in [each.__name__ for each in type(value).__mro__] else "state"
+
+
+class Saved:
+    """What is in a checkpoint.
+
+    Args:
+        content: Of its file.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self._leaves = dict(flatten(content))
+        self._blobs = list(_blobs(content))
+
+    def has(self, name: str, thing: Thing, part: list[str]) -> bool | None:
+        """Tell whether it has a part of a thing; None where that is not known.
+
+        Args:
+            name: The thing's; where several of its kind were saved, it tells which is meant.
+            thing: What is looked for.
+            part: Names of its leaves.
+        """
+        if all(leaf.shape is None for leaf in self._leaves.values()):
+            return None  # it is in a file of the user's own
+        part = [each for each in part if each in thing.leaves]
+        ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
+        places = [path[: len(path) - len(part[0])] for path in ends]
+        places = [place for place in places if all(place + each in self._leaves for each in part)]
+        own = [place for place in places if place == f"{name}."] or places
+        if any(
+            all(self._leaves[place + each] == thing.leaves[each] for each in part) for place in own
+        ):
+            return True
+        return None if places else False
+
+    def has_state(self, state: bytes) -> bool:
+        """Tell whether it has a state of a generator."""
+        digest = xxh3_64_hexdigest(state)
+        return any(leaf.content == digest for leaf in self._leaves.values()) or any(
+            state in blob for blob in self._blobs
+        )
+
+
+def _blobs(content: object) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+    elif isinstance(content, Mapping):
+        for item in content.values():
+            yield from _blobs(item)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections import ChainMap, Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.resume.leaves import Finder, Leaf, Thing, flatten, tensor_leaf
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import FrameType
 
 
 class Batch(Struct, frozen=True):
@@ -250,13 +249,10 @@ class _Watch:
             self._batches.append(begun[id(iterator)].give(data))
             return data
 
-        for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
-            setattr(base, name, ours)
-        try:
+        with Replacements() as replaced:
+            for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
+                replaced.put(base, name, ours)
             yield
-        finally:
-            for name, original in originals.items():
-                setattr(base, name, original)
 
 
 def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence  # noqa: TC003 -- for ``help(Source)``
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest

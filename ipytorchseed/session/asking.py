@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.receipts.matching import match
 from ipytorchseed.receipts.privacy import reveal
+from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import completed
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.present import RecordedKernel

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
@@ -15,38 +14,19 @@ from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import hints_kept
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
-from ipytorchseed.session.repeating import is_users, nothing, one_line, reachable, sandbox_of
-from ipytorchseed.session.sandbox import named
-from ipytorchseed.studies.readings import RESULT, read_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
-
-    from ipytorchseed.session.repeating import Runner
-    from ipytorchseed.session.sandbox import Sandbox
+from ipytorchseed.session.repeating import (
+    Runner,
+    is_users,
+    nothing,
+    one_line,
+    reachable,
+    sandbox_of,
+)
+from ipytorchseed.session.sandbox import Sandbox, named
+from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what the code reads."""
-
-
-class Outcome(Struct, frozen=True):
-    """What one seed gave.
-
-    Attributes:
-        seed: From 0 to 2**32-1.
-        values: Every number that stood there in the end, by how one reaches it.
-        made: Which of them the code made or changed.
-        error: The error that ended the run, in a line; None where it came to its end.
-        alone: Generators that the code reaches and that kept the state they had.
-        cut: Tensors that it found without the autograd graph behind them.
-    """
-
-    seed: int
-    values: dict[str, float] = {}
-    made: frozenset[str] = frozenset()
-    error: str | None = None
-    alone: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
 
 
 class Body:

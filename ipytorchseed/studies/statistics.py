@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from ipytorchseed.errors import LookupFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LEVEL = 0.95
 """How often an interval holds the true value."""

@@ -6,13 +6,12 @@ https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-
 
 from __future__ import annotations
 
+import os
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import os
-
     from ipytorchseed.trace.tracing import trace
 
 

@@ -9,19 +9,18 @@ it only moved.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from ipytorchseed.trace.divergence import mix
+from ipytorchseed.trace.keys import Keys
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Pairs = tuple[Any, Any]
 
-    from ipytorchseed.trace.keys import Keys
-
-    Pairs = tuple[Any, Any]
 
 _SMALL = 4096
 """Operations of one side times those of the other, up to which difflib is asked."""
@@ -52,8 +51,6 @@ class Alignment(Struct):
 
 def align(a: Keys, b: Keys) -> Alignment:
     """Pair the operations of two traces."""
-    import numpy as np
-
     begin = _common(a.anchor, b.anchor)
     pairs: Pairs = (np.arange(begin), np.arange(begin))
     steps: tuple[tuple[str, Callable[[Any, Any], Pairs]], ...] = (
@@ -77,8 +74,6 @@ def align(a: Keys, b: Keys) -> Alignment:
 
 def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[tuple[int, int], ...]]:
     """Yield the stretches between pairs in which both have operations left."""
-    import numpy as np
-
     bounds = [
         np.stack([np.concatenate([[0], side + 1]), np.concatenate([side, [end]])], 1)
         for side, end in zip(pairs, (a_end, b_end), strict=True)
@@ -88,10 +83,8 @@ def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[tuple[int, int
         yield tuple((int(side[each, 0]), int(side[each, 1])) for side in bounds)
 
 
-def _anchors(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
+def _anchors(x: Any, y: Any) -> Pairs:
     """Pair what occurs once in both, in the longest order that both have."""
-    import numpy as np
-
     if len(x) == len(y) == 1:
         same = np.flatnonzero(x == y)
         return same, same
@@ -112,19 +105,15 @@ def _anchors(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
     return left, right
 
 
-def _in_company(left: Any, right: Any) -> Any:  # noqa: ANN401 -- columns
+def _in_company(left: Any, right: Any) -> Any:
     """Tell which pairs have others close by: of runs that parted, single ones agree by chance."""
-    import numpy as np
-
     apart = np.maximum(np.diff(left, prepend=-_CLOSE), np.diff(right, prepend=-_CLOSE)) >= _CLOSE
     chain = np.cumsum(apart)
     return np.bincount(chain)[chain] >= _COMPANY
 
 
-def _longest_rising(numbers: Any) -> Any:  # noqa: ANN401 -- a column
+def _longest_rising(numbers: Any) -> Any:
     """Return where the longest rising part of some numbers stands: patience sorting."""
-    import numpy as np
-
     if len(numbers) == 0 or bool(np.all(np.diff(numbers) > 0)):
         return np.arange(len(numbers))
     tops: list[int] = []
@@ -145,10 +134,8 @@ def _longest_rising(numbers: Any) -> Any:  # noqa: ANN401 -- a column
     return np.array(found[::-1])
 
 
-def _walk(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
+def _walk(x: Any, y: Any) -> Pairs:
     """Pair what agrees along both, step by step."""
-    import numpy as np
-
     if len(x) * len(y) <= _SMALL:
         return _match(x, y)
     grams = {size: (_grams(x, size), _grams(y, size)) for size, _ in _STEPS}
@@ -169,10 +156,8 @@ def _walk(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
     return np.concatenate(left), np.concatenate(right)
 
 
-def _match(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
+def _match(x: Any, y: Any) -> Pairs:
     """Pair what agrees in short stretches."""
-    import numpy as np
-
     if len(x) == len(y) and bool(np.all(x == y)):
         return np.arange(len(x)), np.arange(len(y))
     blocks = SequenceMatcher(None, x.tolist(), y.tolist(), autojunk=False).get_matching_blocks()
@@ -181,10 +166,8 @@ def _match(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
     return np.concatenate(left), np.concatenate(right)
 
 
-def _common(x: Any, y: Any) -> int:  # noqa: ANN401 -- columns
+def _common(x: Any, y: Any) -> int:
     """Return how many of the first numbers agree."""
-    import numpy as np
-
     end, begin, size = min(len(x), len(y)), 0, 64
     while begin < end:
         stop = min(end, begin + size)
@@ -195,10 +178,8 @@ def _common(x: Any, y: Any) -> int:  # noqa: ANN401 -- columns
     return end
 
 
-def _grams(x: Any, size: int) -> Any:  # noqa: ANN401 -- columns
+def _grams(x: Any, size: int) -> Any:
     """Number each stretch of so many numbers; past the end stand zeros."""
-    import numpy as np
-
     total = np.zeros(len(x), np.uint64)
     for step in range(min(size, len(x))):
         total[: len(x) - step] += mix(x[step:] + np.uint64(step))
@@ -206,15 +187,13 @@ def _grams(x: Any, size: int) -> Any:  # noqa: ANN401 -- columns
 
 
 def _resync(
-    x: Any,  # noqa: ANN401 -- columns
-    y: Any,  # noqa: ANN401
+    x: Any,
+    y: Any,
     i: int,
     j: int,
     grams: dict[int, Pairs],
 ) -> tuple[int, int] | None:
     """Return where both agree again; None where they do not."""
-    import numpy as np
-
     for size, far in _STEPS:
         one, other = grams[size]
         here, there = one[i : i + far], other[j : j + far]
@@ -238,8 +217,6 @@ def _resync(
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
     """Add pairs that stand in another order: given the same, or alike close by."""
-    import numpy as np
-
     left, right = [pairs[0]], [pairs[1]]
     free = [np.ones(len(each.named), bool) for each in (a, b)]
     for side, done in zip(free, pairs, strict=True):
@@ -267,10 +244,8 @@ def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
     return Alignment(found_a[order], found_b[order], (np.arange(len(order)) < len(pairs[0]))[order])
 
 
-def _ranked(x: Any, y: Any) -> Pairs:  # noqa: ANN401 -- columns
+def _ranked(x: Any, y: Any) -> Pairs:
     """Pair equal numbers, the first with the first, the second with the second."""
-    import numpy as np
-
     ranked = []
     for side in (x, y):
         order = np.argsort(side, kind="stable")

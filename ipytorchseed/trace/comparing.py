@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from ipytorchseed.errors import TraceError
-from ipytorchseed.trace.aligning import align
+from ipytorchseed.trace.aligning import Alignment, align
 from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
-from ipytorchseed.trace.distances import Distances, distances
-from ipytorchseed.trace.flow import makers
-from ipytorchseed.trace.format import STATE
-from ipytorchseed.trace.keys import keys
-from ipytorchseed.trace.spans import Side, find_spans, operation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.trace.aligning import Alignment
-    from ipytorchseed.trace.format import Where
-    from ipytorchseed.trace.keys import Keys
-    from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.format import STATE, Where
+from ipytorchseed.trace.keys import Keys, keys
+from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.spans import Side, find_spans, makers, operation
+from ipytorchseed.trace.summaries import Distances, distances
 
 _BUCKETS = 200
 """Stretches of the run of which the picture shows the difference."""
@@ -55,9 +50,7 @@ class _Comparing:
     """What is known of the pairs of two traces."""
 
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
-        import numpy as np
 
-        self._np = np
         self.a, self.b, self.rtol = a, b, rtol
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)
@@ -84,20 +77,19 @@ class _Comparing:
         near = self.same_plain & (self._apart("reads", ~self.same_given) <= limit)
         self.given_same = self.same_given | near
 
-    def _apart(self, side: str, chosen: Any) -> Any:  # noqa: ANN401 -- columns
+    def _apart(self, side: str, chosen: Any) -> Any:
         """Return how far the tensors of pairs are apart: 0 for those not chosen, NaN if unknown."""
-        np = self._np
         found = np.zeros(len(chosen))
         found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
 
-    def _swap(self, named: Any, rtol: float) -> bool:  # noqa: ANN401 -- a column
+    def _swap(self, named: Any, rtol: float) -> bool:
         """Pair operations anew that stand in another order, which digests do not tell.
 
         Returns:
             Whether any were.
         """
-        np, pairs = self._np, self.pairs
+        pairs = self.pairs
         wrong = np.flatnonzero(~self.good & ~self.given_same)[:_SWAPPED]
         wrong = wrong[np.argsort(named[pairs.b[wrong]], kind="stable")]
         at, to = pairs.a[wrong], pairs.b[wrong]
@@ -120,7 +112,6 @@ class _Comparing:
         Rounding is as large as what is added up: the gradient of a bias in front of a norm is
         nothing but rounding. What is made of such a result alone is no better.
         """
-        np = self._np
         scales: dict[int, Any] = {}  # what a tensor's rounding is measured by, by B's digest
 
         def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
@@ -153,7 +144,6 @@ class _Comparing:
 
     def _first(self) -> tuple[Parting | None, int]:
         """Find where the runs part; the pair's number too, or that past the last."""
-        np = self._np
         wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
         if not len(wrong):
@@ -193,7 +183,6 @@ class _Comparing:
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
         """List the tensors of which a pair was given different ones: digests, and B's kind."""
-        np = self._np
         one, other = self.a.reads, self.b.reads
         mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
@@ -217,7 +206,6 @@ class _Comparing:
 
     def comparison(self) -> Comparison:
         """Return what was found."""
-        np = self._np
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
         settings = (self.a.header.settings, self.b.header.settings)
@@ -242,7 +230,6 @@ class _Comparing:
         )
 
     def _roundings(self, until: int) -> list[Rounding]:
-        np = self._np
         found: dict[tuple[str, Where], list[int]] = {}
         for pair in np.flatnonzero(~self.same_made[:until] & self.good[:until]).tolist():
             at = int(self.pairs.b[pair])
@@ -257,7 +244,6 @@ class _Comparing:
         ]
 
     def _curve(self) -> Iterator[Bucket]:
-        np = self._np
         for part in np.array_split(np.arange(len(self.good)), min(_BUCKETS, len(self.good) or 1)):
             if not len(part):
                 continue

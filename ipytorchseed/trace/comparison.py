@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from ipytorchseed.trace.compiled import COMPILED
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.format import Where
-    from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.format import Where
+from ipytorchseed.trace.loading import Loaded
 
 
 class Operation(Struct, frozen=True):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ipytorchseed.introspection.replacing import Replacements
 
 
 def leave_uncompiled(*functions: Callable[..., Any]) -> None:
@@ -29,56 +29,39 @@ COMPILED = "<compiled>"
 """Stands for a module in the paths of operations that such a run calls as they are, such as mm."""
 
 
-class CompiledGraphs:
-    """Sees each run of what inductor compiled, while it is attached.
+def watch_graphs(
+    watch: Callable[[Any, Any, Callable[[Any, Any], Any]], Any], replaced: Replacements
+) -> None:
+    """See each run of what inductor compiles or has compiled, until all is put back.
 
     Its kernels are no operations of torch's: what they are given and give is seen here alone.
 
     Args:
         watch: Called instead of a run, with the graph, its inputs, and the run itself.
+        replaced: Takes what is replaced.
     """
 
-    def __init__(self, watch: Callable[[Any, Any, Callable[[Any, Any], Any]], Any]) -> None:
-        self._watch = watch
-        self._put_back: list[tuple[Any, Any, Any]] = []
+    def attach() -> None:
+        from torch._inductor.output_code import CompiledFxGraph
 
-    def attach(self) -> None:
-        """Begin, also with what is compiled only later."""
-        if "torch._inductor.output_code" in sys.modules:
-            self._attach()
-            return
-        backend = getattr(sys.modules["torch"], "_TorchCompileInductorWrapper", None)
-        if backend is None:
-            return
+        run = CompiledFxGraph.__call__
 
-        def compiles(call: Callable[..., Any], *args: Any, **given: Any) -> Any:  # noqa: ANN401
-            if len(self._put_back) == 1:
-                self._attach()
-            return call(*args, **given)
+        @wraps(run)
+        def runs(graph: Any, inputs: Any) -> Any:  # noqa: ANN401
+            return watch(graph, inputs, run)
 
-        self._replace(backend, compiles)
+        replaced.put(CompiledFxGraph, "__call__", runs)
 
-    def _attach(self) -> None:
-        from torch._inductor import output_code
+    backend = getattr(sys.modules["torch"], "_TorchCompileInductorWrapper", None)
+    if "torch._inductor.output_code" in sys.modules:
+        attach()
+    elif backend is not None:  # it is imported when something is compiled
+        compile_, waiting = backend.__call__, [attach]
 
-        def runs(call: Callable[..., Any], graph: Any, inputs: Any) -> Any:  # noqa: ANN401
-            return self._watch(graph, inputs, call)
+        @wraps(compile_)
+        def compiles(*args: Any, **given: Any) -> Any:  # noqa: ANN401
+            if waiting and replaced:
+                waiting.pop()()
+            return compile_(*args, **given)
 
-        self._replace(output_code.CompiledFxGraph, runs)
-
-    def _replace(self, kind: Any, by: Callable[..., Any]) -> None:  # noqa: ANN401
-        before = kind.__call__
-
-        @wraps(before)
-        def called(*args: Any, **given: Any) -> Any:  # noqa: ANN401
-            return by(before, *args, **given)
-
-        kind.__call__ = called
-        self._put_back.append((kind, called, before))
-
-    def detach(self) -> None:
-        """Stop."""
-        while self._put_back:
-            kind, called, before = self._put_back.pop()
-            if kind.__call__ is called:
-                kind.__call__ = before
+        replaced.put(backend, "__call__", compiles)

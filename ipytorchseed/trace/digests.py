@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import marshal
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_64, xxh3_64_intdigest
 
@@ -16,9 +17,6 @@ from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import extent
 from ipytorchseed.fingerprint.reading import UnreadableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 MASK = 2**64 - 1
 UNSEEN = 1

@@ -6,16 +6,14 @@ number in the run: so runs of unequal length are compared too, and threads in an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Place
-    from ipytorchseed.trace.recording import Recording, Thread
+from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.places import Place
+from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW, Recording, Thread
 
 _SKIPPED = VIEW | UNWRITTEN | UNSEEN
 
@@ -100,8 +98,6 @@ def compare(before: Recording, after: Recording) -> Divergence:
 
 def _known(recording: Recording) -> tuple[Any, Any]:
     """Return, sorted, the numbers of what operations were given, and of that with their results."""
-    import numpy as np
-
     keys, pairs = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     for thread in recording.threads:
         for begin in range(0, len(thread), _CHUNK):
@@ -114,8 +110,7 @@ def _known(recording: Recording) -> tuple[Any, Any]:
     return known_keys, known_pairs
 
 
-def _among(words: Any, known: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's, `known` sorted
-    import numpy as np
+def _among(words: Any, known: Any) -> Any:
 
     if not len(known):
         return np.zeros(len(words), bool)
@@ -123,18 +118,14 @@ def _among(words: Any, known: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's,
     return known[np.minimum(places, len(known) - 1)] == words
 
 
-def _first(recording: Recording, number: int, begin: int, chosen: Any) -> Point | None:  # noqa: ANN401
+def _first(recording: Recording, number: int, begin: int, chosen: Any) -> Point | None:
     """Return the first operation from ``begin`` on that a mask chooses."""
-    import numpy as np
-
     places = np.flatnonzero(chosen)
     return point(recording, number, begin + int(places[0])) if len(places) else None
 
 
 def point(recording: Recording, number: int, index: int) -> Point:
     """Return an operation of a recording, by its thread and its index in it."""
-    import numpy as np
-
     thread, tables = recording.threads[number], recording.tables
     operations = np.frombuffer(thread.operations, np.uint16)[:index]
     places = np.frombuffer(thread.places, np.uint32)[:index]
@@ -171,9 +162,8 @@ def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
     Returns:
         Both numbers of each, and which of them are to be compared.
     """
-    import numpy as np
 
-    def some(column: Any, dtype: Any) -> Any:  # noqa: ANN401
+    def some(column: Any, dtype: Any) -> Any:
         return np.frombuffer(column, dtype)[begin : begin + _CHUNK]
 
     operations = some(thread.operations, np.uint16).astype(np.uint64)
@@ -184,10 +174,8 @@ def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
     return key, mix(key ^ mix(made)), (some(thread.marks, np.uint8) & _SKIPPED) == 0
 
 
-def mix(words: Any) -> Any:  # noqa: ANN401 -- arrays of numpy's
+def mix(words: Any) -> Any:
     """Mix the bits of each word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
-    import numpy as np
-
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

@@ -8,10 +8,12 @@ import threading
 import time
 import zlib
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.machine import FACTS
@@ -31,13 +33,9 @@ from ipytorchseed.trace.format import (
     Kind,
     Where,
 )
-from ipytorchseed.trace.summary import summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.trace.places import Lines
-    from ipytorchseed.trace.recording import Tables
+from ipytorchseed.trace.places import Lines
+from ipytorchseed.trace.recording import Tables
+from ipytorchseed.trace.summaries import summarize
 
 _MOST = 8192
 """Operations of a chunk, and ..."""
@@ -150,7 +148,7 @@ class Track:
         self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
-    def digest(self, tensor: Any) -> int:  # noqa: ANN401
+    def digest(self, tensor: Any) -> int:
         """Digest a tensor; keep what it is, and what its memory held, when it is first met."""
         found = self._digest(tensor)
         if found not in self._index:
@@ -160,35 +158,35 @@ class Track:
             self._meet_tensor(found, tensor)
         return found
 
-    def result(self, tensor: Any) -> int:  # noqa: ANN401
+    def result(self, tensor: Any) -> int:
         """Digest a new tensor."""
         found = self._digest(tensor)
         if found not in self._index:
             self._meet_tensor(found, tensor)
         return self._hold(found, tensor)
 
-    def written(self, tensor: Any) -> int:  # noqa: ANN401
+    def written(self, tensor: Any) -> int:
         """Digest a tensor that was written to, which may be a part of another."""
         return self._hold(self.digest(tensor), tensor)
 
-    def _hold(self, found: int, tensor: Any) -> int:  # noqa: ANN401
+    def _hold(self, found: int, tensor: Any) -> int:
         if len(self._held) > _LARGEST:
             self._held.clear()
         self._held[self._memory(tensor)] = found
         return found
 
-    def _memory(self, tensor: Any) -> int:  # noqa: ANN401
+    def _memory(self, tensor: Any) -> int:
         """Return a number for the memory of a tensor; that of a freed one is given anew."""
         try:
             return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
         except RuntimeError:  # none, or several
             return 0
 
-    def _meet_tensor(self, found: int, tensor: Any) -> None:  # noqa: ANN401
+    def _meet_tensor(self, found: int, tensor: Any) -> None:
         kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
         self._meet(found, kind, tensor)
 
-    def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:  # noqa: ANN401
+    def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:
         if self._file.summaries:
             self._summaries.extend(summarize(tensor) if found != UNSEEN else summarize(None))
         self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
@@ -245,7 +243,6 @@ class Track:
         self._begin()
 
     def _chunk(self) -> Chunk:
-        import numpy as np
 
         tables, where = self._file.tables, self._file.lines.where
         names: dict[int, int] = {}
@@ -281,12 +278,11 @@ class Track:
 
 
 def _column(numbers: array[Any], kind: str) -> bytes:
-    import numpy as np
 
     return np.asarray(numbers).astype(kind).tobytes()
 
 
-def _kind(kind: Any) -> Kind:  # noqa: ANN401 -- a dtype and a shape, or a word, or nothing
+def _kind(kind: Any) -> Kind:
     if kind is None or kind == STATE:
         return Kind(kind or "", ())
     return Kind(str(kind[0]).removeprefix("torch."), tuple(map(int, kind[1])))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.divergence import mix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.loading import Loaded, Tensors
 
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
 """Parts of a module's path that stand for a wrapper around it, compiled or distributed."""
@@ -52,9 +50,8 @@ class Keys(Struct):
 
 def keys(trace: Loaded) -> Keys:
     """Number the operations of a trace."""
-    import numpy as np
 
-    def of_calls(values: Iterable[int]) -> Any:  # noqa: ANN401 -- a column
+    def of_calls(values: Iterable[int]) -> Any:
         return np.fromiter(values, np.uint64, len(trace.calls))[trace.of]
 
     names = [_number(each.replace("::", ":")) for each in trace.names]
@@ -85,10 +82,8 @@ def keys(trace: Loaded) -> Keys:
     )  # fmt: skip
 
 
-def fold(tensors: Tensors, values: Any) -> Any:  # noqa: ANN401 -- columns
+def fold(tensors: Tensors, values: Any) -> Any:
     """Make one number for each operation of the values of its tensors, in their order."""
-    import numpy as np
-
     counts = np.diff(tensors.ends, prepend=0)
     order = np.arange(len(values)) - np.repeat(tensors.ends - counts, counts)
     mixed = mix(values + mix(order.astype(np.uint64) + np.uint64(1)))
@@ -96,10 +91,8 @@ def fold(tensors: Tensors, values: Any) -> Any:  # noqa: ANN401 -- columns
     return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
 
 
-def any_of(tensors: Tensors, chosen: Any) -> Any:  # noqa: ANN401 -- columns
+def any_of(tensors: Tensors, chosen: Any) -> Any:
     """Tell for each operation whether any of its tensors is chosen."""
-    import numpy as np
-
     counts = np.diff(tensors.ends, prepend=0)
     sums = np.concatenate([[0], np.cumsum(chosen)])
     return sums[tensors.ends] > sums[tensors.ends - counts]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
 
 _LARGEST = 1 << 28
 """Bytes of a chunk, compressed or not, above which it is none of ours."""
@@ -170,12 +169,11 @@ class _Loading:
         Raises:
             TraceError: It contradicts itself.
         """
-        import numpy as np
 
-        def column(data: bytes, kind: str) -> Any:  # noqa: ANN401
+        def column(data: bytes, kind: str) -> Any:
             return np.frombuffer(data, kind)
 
-        def at(table: Any, indices: Any) -> Any:  # noqa: ANN401
+        def at(table: Any, indices: Any) -> Any:
             return np.asarray(table)[indices] if len(indices) else np.empty(0, np.uint32)
 
         try:
@@ -224,13 +222,11 @@ class _Loading:
 
     def loaded(self) -> Loaded:
         """Return what was read, thread by thread."""
-        import numpy as np
-
         self._order()
         columns = self._columns
         nothing = np.empty((0, 3 if self.header.summaries else 0), np.float32)
 
-        def column(name: str, kind: Any) -> Any:  # noqa: ANN401
+        def column(name: str, kind: Any) -> Any:
             parts = columns.pop(name, [])
             return np.concatenate(parts) if parts else np.empty(0, kind)
 

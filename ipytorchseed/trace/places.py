@@ -1,21 +1,23 @@
-"""Where in the cell an operation came from: line, module path, forward or backward."""
+"""Where in the code an operation came from: line, module path, forward or backward."""
 
 from __future__ import annotations
 
 import linecache
+import warnings
 from array import array
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import get_ident
+from types import FrameType
+from typing import Any, NamedTuple
 
 from ipytorchseed.introspection.ownership import is_local_file
+from ipytorchseed.trace.compiled import leave_uncompiled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import FrameType
+Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
-    Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
 _ENGINE = "_engine_run_backward"
 """The function of torch's through which a backward pass is called."""
@@ -209,3 +211,88 @@ class Sequence:
         """Return the place that made a node, or None where it was made before."""
         index = number - self._begin
         return self._places[index] if 0 <= index < len(self._places) else None
+
+
+class ModulePaths:
+    """Follows which module calls which, in every thread, while it is attached.
+
+    Args:
+        names: The user's namespace, in which the outermost modules have their names.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._paths: dict[int, tuple[Any, str]] = {}  # the module too: its number is not reused
+        self._stacks: dict[int, list[str]] = {}
+        self._handles: list[Any] = []
+        self._filter: Any = None
+
+    def attach(self) -> None:
+        """Begin to follow."""
+        from torch.compiler import is_compiling
+        from torch.nn.modules import module
+
+        # Torch's compiler takes hooks into what it compiles; there, these are nothing at all.
+        def enter(module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+            if not is_compiling():
+                self._enter(module)
+
+        def leave(module: object, *_: object) -> None:
+            if not is_compiling():
+                self._leave(module)
+
+        leave_uncompiled(enter, leave)
+        # It warns that there are hooks for all modules. These do nothing that could be run twice.
+        warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global")
+        self._filter = warnings.filters[0]
+        self._handles = [
+            module.register_module_forward_pre_hook(enter),
+            module.register_module_forward_hook(leave, always_call=True),
+        ]
+
+    def detach(self) -> None:
+        """Stop; the modules are as they were."""
+        while self._handles:
+            self._handles.pop().remove()
+        with suppress(ValueError):
+            warnings.filters.remove(self._filter)  # type: ignore[attr-defined] # it is a list
+
+    def stack(self) -> list[str]:
+        """Return the paths of this thread's modules at work, innermost last; it stays current."""
+        return self._stacks.setdefault(get_ident(), [])
+
+    def _enter(self, module: Any) -> None:  # noqa: ANN401 -- as above
+        stack = self._stacks.get(get_ident())
+        if stack is not None:
+            known = self._paths.get(id(module))
+            stack.append(known[1] if known is not None else self._find(module, stack))
+
+    def _leave(self, module: object) -> None:
+        stack = self._stacks.get(get_ident())
+        if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
+            stack.pop()
+
+    def _find(self, module: Any, stack: list[str]) -> str:  # noqa: ANN401
+        """Name a module that was not met before, and all that it holds."""
+        from torch.nn import Module
+
+        kind = type(module).__name__
+        if stack:
+            root, path = module, f"{stack[-1]}.{kind}"
+        else:
+            named = (
+                (name, value)
+                for name, value in list(self._names.items())
+                if isinstance(value, Module) and not name.startswith("_")
+            )
+            path, root = next(
+                (
+                    (name, value)
+                    for name, value in named
+                    if any(module is each for each in value.modules())
+                ),
+                (kind, module),
+            )
+        for inner, each in root.named_modules():
+            self._paths.setdefault(id(each), (each, f"{path}.{inner}" if inner else path))
+        return self._paths[id(module)][1]

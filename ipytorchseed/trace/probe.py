@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -10,11 +11,7 @@ from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Operation
 
 _AGAIN = 8
 """How often the operation is run again on a copy of its input."""

@@ -3,26 +3,62 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.trace.compiled import CompiledGraphs
-from ipytorchseed.trace.modules import ModulePaths
+from msgspec import Struct
+
+from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.trace.compiled import watch_graphs
+from ipytorchseed.trace.draws import Draws
+from ipytorchseed.trace.file import TraceFile
+from ipytorchseed.trace.places import Lines, ModulePaths, Place
+from ipytorchseed.trace.probe import Probe
 from ipytorchseed.trace.recording import Recording, Tables, Thread
-from ipytorchseed.trace.threads import StartedThreads
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from typing_extensions import Self
 
-    from ipytorchseed.trace.draws import Draws
-    from ipytorchseed.trace.file import TraceFile
-    from ipytorchseed.trace.places import Lines, Place
-    from ipytorchseed.trace.probe import Probe
+
+def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
+    """Give each thread that is started a dispatch mode of its own, until all is put back.
+
+    Modes are a thread's own; torch hands them on to its autograd threads, not to Python's. Threads
+    under way keep theirs.
+
+    Args:
+        make: Returns the mode for a new thread, or None. Called in the starting thread, so that
+            threads are told apart by the order in which they were started.
+        replaced: Takes what is replaced.
+    """
+    start = threading.Thread.start
+
+    def started(thread: threading.Thread) -> None:
+        mode = make()
+        if mode is not None:
+            run = thread.run
+            thread.run = lambda: _run(thread, run, mode)  # type: ignore[method-assign]
+        start(thread)
+
+    replaced.put(threading.Thread, "start", started)
 
 
-class Recorder:
+def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:  # noqa: ANN401
+    """Run a thread with its mode on top of the others."""
+    from torch.utils import _python_dispatch as dispatch
+
+    vars(thread).pop("run", None)
+    mode.begin()
+    dispatch._push_mode(mode)  # noqa: SLF001 -- `with mode` would keep flags of the process
+    try:
+        run()
+    finally:
+        dispatch._pop_mode()  # noqa: SLF001 -- as above
+
+
+class Recorder(Struct, dict=True, eq=False):
     """Records every operation of torch's, forward and backward, while it is entered.
 
     Args:
@@ -44,44 +80,33 @@ class Recorder:
         place: Where the last operation came from.
     """
 
-    def __init__(  # noqa: PLR0913 -- each by name
-        self,
-        tables: Tables,
-        lines: Lines,
-        names: Mapping[str, Any],
-        *,
-        digests: bool = True,
-        draws: Draws | None = None,
-        probe: Probe | None = None,
-        progress: Callable[[int], None] | None = None,
-        fill: int | None = None,
-        keep: bool = True,
-        file: TraceFile | None = None,
-    ) -> None:
-        self.file = file
-        self.fill = fill
-        self.keep = keep
-        self.place: Place | None = None
-        self.recording = Recording(tables)
-        self.lines = lines
-        self.modules = ModulePaths(names)
-        self.digests = digests
-        self.draws = draws
-        self.probe = probe
-        self.active = False
-        self._progress = progress
+    tables: Tables
+    lines: Lines
+    names: Mapping[str, Any]
+    digests: bool = True
+    draws: Draws | None = None
+    probe: Probe | None = None
+    progress: Callable[[int], None] | None = None
+    fill: int | None = None
+    keep: bool = True
+    file: TraceFile | None = None
+    place: Place | None = None
+    active: bool = False
+
+    def __post_init__(self) -> None:
+        self.recording = Recording(self.tables)
+        self.modules = ModulePaths(self.names)
         self._process = os.getpid()
         self._modes: list[Any] = []
-        self._threads = StartedThreads(self._watch_thread)
-        self._graphs = CompiledGraphs(self._run_graph)
+        self._replaced = Replacements()
 
     def __enter__(self) -> Self:
         mode = self.watch()
         self.active = True
         self.modules.attach()
-        self._threads.attach()
+        watch_threads(self._watch_thread, self._replaced)
         if self.file is not None:
-            self._graphs.attach()
+            watch_graphs(self._run_graph, self._replaced)
         mode.__enter__()
         self._modes.append(mode)
         return self
@@ -90,8 +115,7 @@ class Recorder:
         self.active = False
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
-        self._threads.detach()
-        self._graphs.detach()
+        self._replaced.put_back()
         self.modules.detach()
         if self.draws is not None:
             self.recording.drawn = self.draws.all
@@ -132,8 +156,8 @@ class Recorder:
 
     def tick(self) -> None:
         """Tell how far it is."""
-        if self._progress is not None:
-            self._progress(self.count)
+        if self.progress is not None:
+            self.progress(self.count)
 
     @property
     def elsewhere(self) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Place
+from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.places import Place
 
 T = TypeVar("T")
 

@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
+
+from ipytorchseed.trace.aligning import Alignment
 from ipytorchseed.trace.comparison import Operation, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.flow import read_later
 from ipytorchseed.trace.format import STATE
-from ipytorchseed.trace.keys import any_of
+from ipytorchseed.trace.keys import Keys, any_of
+from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.summaries import Distances
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.aligning import Alignment
-    from ipytorchseed.trace.distances import Distances
-    from ipytorchseed.trace.keys import Keys
-    from ipytorchseed.trace.loading import Loaded
+_DEEPEST = 32
+"""Views of views that are followed."""
+
+
+def read_later(trace: Loaded, readers: Any) -> Any:
+    """Tell of each tensor that operations gave whether one of the readers is given it later.
+
+    A reader may be given a part of it, a view, or what was written over a part of it.
+    """
+    counts = np.diff(trace.reads.ends, prepend=0)
+    chosen = np.repeat(readers, counts)
+    by, read = np.repeat(np.arange(len(trace)), counts)[chosen], trace.reads.digests[chosen]
+    digests, last = _last(read, by)
+    if not len(digests):
+        return np.zeros(len(trace.makes.digests), bool)
+    made, held = trace.links.T
+    for _ in range(_DEEPEST):
+        at = np.minimum(np.searchsorted(digests, made), len(digests) - 1)
+        linked = np.flatnonzero(digests[at] == made)
+        more, until = _last(
+            np.concatenate([digests, held[linked]]), np.concatenate([last, last[at[linked]]])
+        )
+        if len(more) == len(digests) and bool((until == last).all()):
+            break
+        digests, last = more, until
+    found = np.minimum(np.searchsorted(digests, trace.makes.digests), len(digests) - 1)
+    maker = np.repeat(np.arange(len(trace)), np.diff(trace.makes.ends, prepend=0))
+    return (digests[found] == trace.makes.digests) & (last[found] > maker)
+
+
+def _last(digests: Any, by: Any) -> tuple[Any, Any]:
+    """Return the different digests, sorted, and the last operation of each."""
+    order = np.lexsort((by, digests))
+    digests, by = digests[order], by[order]
+    ends = np.append(digests[1:] != digests[:-1], True)[: len(digests)]
+    return digests[ends], by[ends]
+
+
+def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
+    """Yield the last operation before another that gave a tensor, or what it is a view of."""
+    stop = trace.makes.of(end).start
+    for _ in range(_DEEPEST):
+        found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
+        if len(found):
+            yield int(np.searchsorted(trace.makes.ends, found[-1], side="right"))
+        held = trace.links[trace.links[:, 0] == np.uint64(digest), 1]
+        if not len(held):
+            return
+        digest = int(held[0])
 
 
 class Side:
@@ -35,7 +84,6 @@ class Side:
     def __init__(
         self, number: int, traces: tuple[Loaded, Loaded], keys: tuple[Keys, Keys], pairs: Alignment
     ) -> None:
-        import numpy as np
 
         self.number = number
         self.trace = traces[number]
@@ -47,8 +95,6 @@ class Side:
 
     def gaps(self) -> dict[int, list[int]]:
         """Return the operations that only this one has, by the number of pairs before them."""
-        import numpy as np
-
         found: dict[int, list[int]] = {}
         rest = np.flatnonzero(self.free)
         for gap, each in zip(np.searchsorted(self.ordered, rest), rest.tolist(), strict=True):
@@ -64,17 +110,15 @@ class Side:
     def accounted(
         self,
         other: Side,
-        given_same: Any,  # noqa: ANN401 -- a column
+        given_same: Any,
         distances: Distances,
         rtol: float | None,
-    ) -> Any:  # noqa: ANN401 -- as above
+    ) -> Any:
         """Tell which operations made no difference: what they gave is known, or read as it should.
 
         What compiled code calls is read by kernels that are not seen. What only reads a number out
         shows where that is used.
         """
-        import numpy as np
-
         trace = self.trace
         readers = self.free.copy()  # what they read was right, or is of one run only
         readers[self.done[given_same]] = True
@@ -99,7 +143,7 @@ class Side:
 def find_spans(
     a: Side,
     b: Side,
-    given_same: Any,  # noqa: ANN401 -- a column
+    given_same: Any,
     distances: Distances,
     rtol: float | None,
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import ScopeError
+from ipytorchseed.trace.recorder import Recorder
 
 if TYPE_CHECKING:
-    import os
-    from pathlib import Path
-
     from typing_extensions import Self
-
-    from ipytorchseed.trace.recorder import Recorder
 
 
 class trace:  # noqa: N801 -- a context manager, written as the function that it looks like

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
-from ipytorchseed.trace.operations import describe, named
-from ipytorchseed.trace.places import Place, Sequence
-from ipytorchseed.trace.recording import DRAWS, PLAIN, SILENT, UNSEEN, UNWRITTEN, VIEW
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-
-    from ipytorchseed.trace.file import Track
-    from ipytorchseed.trace.operations import Operation
-    from ipytorchseed.trace.places import Lines
-    from ipytorchseed.trace.recording import Numbers, Tables, Thread
+from ipytorchseed.trace.file import Track
+from ipytorchseed.trace.operations import Operation, describe, named
+from ipytorchseed.trace.places import Lines, Place, Sequence
+from ipytorchseed.trace.recording import (
+    DRAWS,
+    PLAIN,
+    SILENT,
+    UNSEEN,
+    UNWRITTEN,
+    VIEW,
+    Numbers,
+    Tables,
+    Thread,
+)
 
 _TICK = 1024
 """Operations between two calls of ``progress``."""

@@ -7,11 +7,10 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import nbformat
-import papermill.parameterize  # noqa: F401 -- its first import adds to the warnings' filters
 import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ipytorchseed.checking.options import Options
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.running import Watcher, check
 from tests.forking import forking
 

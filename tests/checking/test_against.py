@@ -8,7 +8,7 @@ import os
 import pytest
 
 from ipytorchseed.checking import report
-from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from tests.checking.books import book, look
 

@@ -387,19 +387,3 @@ def test_the_kernel_is_told_cell_ids_notebook_and_folder(tmp_path):
     assert str(path) in fault
     assert f"'{tmp_path}'" in fault
     assert "'cell-0'" in fault
-
-
-def test_parameters_are_papermills(tmp_path):
-    """A cell tagged ``parameters`` is followed by the values that were given."""
-    path = book(
-        tmp_path / "given",
-        "seed = None",
-        "import torch\nif seed: torch.manual_seed(seed)",
-        "torch.rand(1)",
-        tags={0: "parameters"},
-    )
-    assert look(path)[0].reproducible is False
-    verdict = look(path, parameters={"seed": 7})[0]
-    assert verdict.reproducible is True
-    ids = [(cell.cell.index, cell.cell.id) for cell in verdict.cells]
-    assert ids == [(0, "cell-0"), (0, "injected-parameters"), (1, "cell-1"), (2, "cell-2")]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from nbclient import NotebookClient
 
 from ipytorchseed.checking.fixing import Fixing, unsaved
-from ipytorchseed.checking.options import Options
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
 from tests.checking.books import book

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipytorchseed.checking.model_times import without_model_times
+from ipytorchseed.checking.outputs import without_model_times
 
 
 def table(seed, score=0.5):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ipytorchseed.checking.numbers import find_distance, say_bound
+from ipytorchseed.checking.grading import find_distance, say_bound
 
 PAIRS = {
     "one of two": ("loss 0.5, epoch 1", "loss 0.25, epoch 1", (2, 1, 0.5, False)),

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from ipytorchseed.checking import proving, report
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.options import Options
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 from tests.checking.books import book, look

@@ -9,8 +9,7 @@ import pytest
 
 from ipytorchseed.checking.edits import edit_text
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.placing import Site
-from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict, Found

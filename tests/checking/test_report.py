@@ -94,7 +94,7 @@ def test_what_no_output_shows_is_told_in_json():
 
 def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
     """The cell that shows the difference reads an object with a handle, and what was drawn."""
-    handle = replace(UNSAFE.cells[3], cell=replace(UNSAFE.cells[3].cell, place=0))
+    handle = replace(UNSAFE.cells[3], cell=replace(UNSAFE.cells[3].cell, index=0))
     draw, shown = DIFFERS.cells[1:3]
     figure = replace(shown.causes[0], name="figure")
     shown = replace(shown, causes=(figure, *shown.causes))

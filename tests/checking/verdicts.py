@@ -8,11 +8,11 @@ from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.verdict import CellVerdict, Found, Unreached, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 
-IMPORTS = Cell(1, 1, "a0", "import torch", count=1)
-DRAW = Cell(2, 2, "a1", "noise = torch.randn(3)\nnoise += 1", count=2)
-SHOW = Cell(4, 4, "a2", "print(noise)", count=3)
-PUT = Cell(5, 5, "a3", "total.index_put_((where,), ones, accumulate=True)", count=4)
-LEFT_OUT = Cell(6, 6, "a4", "train_for_a_week()", frozenset({"skip-execution"}))
+IMPORTS = Cell(1, "a0", "import torch", count=1)
+DRAW = Cell(2, "a1", "noise = torch.randn(3)\nnoise += 1", count=2)
+SHOW = Cell(4, "a2", "print(noise)", count=3)
+PUT = Cell(5, "a3", "total.index_put_((where,), ones, accumulate=True)", count=4)
+LEFT_OUT = Cell(6, "a4", "train_for_a_week()", frozenset({"skip-execution"}))
 
 UNSEEDED = Cause(
     "rng",

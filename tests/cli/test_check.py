@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -147,22 +146,6 @@ def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
     done = run(*(word.format(**places) for word in words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in " ".join(done.stderr.split())
-
-
-def test_parameters_need_papermill(monkeypatch):
-    """Where it is missing, the line says what to install."""
-    monkeypatch.setitem(sys.modules, "papermill", None)
-    monkeypatch.setitem(sys.modules, "papermill.cli", None)
-    done = run("-p", "seed", "1", "x.ipynb")
-    assert done.exit_code == 2
-    assert "pip install papermill" in done.stderr
-
-
-def test_parameters_are_read_as_papermill_reads_them(tmp_path):
-    """A number is a number."""
-    path = book(tmp_path / "given", "n = 'none'", "n + 1", tags={0: "parameters"})
-    done = run("-p", "n", "1", path)
-    assert done.exit_code == 0, done.stdout
 
 
 def test_what_was_typed_is_repeated_visibly(tmp_path):

@@ -109,7 +109,7 @@ def test_files_that_hide_a_library_are_named(home):
 
 def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
     """With the line that installs it; what an option needs is only noted."""
-    versions = {"anywidget": "0.8.1", "msgspec": None, "papermill": None}
+    versions = {"anywidget": "0.8.1", "msgspec": None, "ipyparallel": None}
     real = doctor._version
     monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, real(name)))
     found = told(1)
@@ -119,7 +119,7 @@ def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
         'pip install "anywidget>=0.9"',
     )
     assert level_of(found, "msgspec")[1] == "is not installed"
-    assert level_of(found, "papermill")[0] == "note"
+    assert level_of(found, "ipyparallel")[0] == "note"
     assert [each["level"] for each in found["findings"]][:2] == ["problem", "problem"]
 
 

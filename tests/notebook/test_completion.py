@@ -52,7 +52,6 @@ NAMES = {
     "%seed save ": ['"before training"', "after-it"],
     "%seed restore b": ['"before training"'],
     '%seed restore "before t': ['"before training"'],
-    "%seed 42 --generators ": ["loader_generator"],
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipytorchseed.notebook.guard import Guard
+from ipytorchseed.notebook.errors import Guard
 from ipytorchseed.notebook.runs import Runs
 
 

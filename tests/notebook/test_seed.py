@@ -97,30 +97,6 @@ def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators)
     assert str(_states(kernel)["g"]) == first[0][2]
 
 
-@pytest.mark.parametrize(
-    "line", ["42 --generators {}", "--generators 42 {}", "42 -q --generators {}"]
-)
-@pytest.mark.parametrize("chosen", [["g"], ["streams['train']", "streams['my test']"], NAMES])
-def test_named_generators_are_reseeded_and_no_others(kernel, generators, line, chosen):
-    """A name is written as the notebook reaches it, quotes and all."""
-    before = _states(kernel)
-    assert kernel.run(f"%seed {line.format(' '.join(chosen))}").status == "ok"
-    after = _states(kernel)
-    assert [name for name in NAMES if after[name] != before[name]] == chosen
-
-
-def test_an_unknown_generator_is_an_error_that_names_what_exists(kernel, generators):
-    """And nothing is seeded."""
-    states, before = _states(kernel), digests(kernel)
-    reply = kernel.run("%seed 42 --generators g nope")
-    assert reply.stderr == (
-        "UsageError: %seed: no generator is called 'nope'; the namespace holds: "
-        f"{', '.join(NAMES)}\n"
-    )
-    assert digests(kernel) == before
-    assert _states(kernel) == states
-
-
 @pytest.mark.parametrize("line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "off -q"])
 def test_quiet_prints_nothing(kernel, line):
     """But does what it does."""

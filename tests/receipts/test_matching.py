@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.receipts.matching import match
 from ipytorchseed.receipts.privacy import cell_name
+from ipytorchseed.receipts.reading import match
 
 
 def runs(cells):

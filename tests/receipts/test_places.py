@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.privacy import Places
 
 THERE = Places("/home/merope/work/nb", "/home/merope", "merope")
 HERE = Places("/srv/alcor/nb", "/home/alcor", "alcor")

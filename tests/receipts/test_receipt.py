@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from ipytorchseed.errors import LookupFailure, ReceiptError
-from ipytorchseed.receipts.places import Places
+from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.render.why import WhyView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.render.who import WhoView
+from ipytorchseed.render.rng import WhoView
 from ipytorchseed.session.outcome import Difference
 from ipytorchseed.session.verdict import Checked, Culprit, Entry, Suspect
 

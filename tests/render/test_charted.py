@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.render.charted import charted
+from ipytorchseed.render.curves import charted
 from ipytorchseed.why.explanation import Change
 
 LOSSES = (1.5, 0.7, 0.4, 0.3), (1.5, 0.8, 0.6, 0.5)

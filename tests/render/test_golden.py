@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.report import Report
+from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.why import WhyView
 from tests.golden.plugin import FOLDER
 from tests.render import checks

@@ -13,9 +13,9 @@ from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.assessment import Assessment
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.determinism.machine import Fact
-from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.report import Report
+from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import Row, SeedStatus
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import ipytorchseed as its
-from ipytorchseed.render.receipt import receipt_json
+from ipytorchseed.render.scope import receipt_json
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.ledger.seeds import SeedEntry
-from ipytorchseed.render.alerts import AlertTable
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.inspection import (
     line_model,
@@ -23,13 +22,12 @@ from ipytorchseed.render.inspection import (
     why_model,
 )
 from ipytorchseed.render.report import Report
-from ipytorchseed.render.rng import RngView, StateDifference
-from ipytorchseed.render.seeding import SeedStatus, seeded_text
-from ipytorchseed.render.seedlog import SeedLog, restored_text
+from ipytorchseed.render.rng import RngView, StateDifference, WhoView
+from ipytorchseed.render.scope import AlertTable
+from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
-from ipytorchseed.render.who import WhoView
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.rewind import Restored
 from tests.render.checks import CHECKED, TRACED

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.studies.readings import read_numbers
+from ipytorchseed.studies.record import read_numbers
 
 
 class Odd(float):

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from ipytorchseed.trace.lines import LineDraws
+from ipytorchseed.trace.draws import LineDraws
 from tests.trace.recorded import record
 
 pytestmark = pytest.mark.usefixtures("put_back")

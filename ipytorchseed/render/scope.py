@@ -1,18 +1,48 @@
-"""What a deterministic cell was given, and what came of it."""
+"""What there is to say of a deterministic scope: its line, and operations that may not repeat."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.render.text import draw_table
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
 
-if TYPE_CHECKING:
-    from ipytorchseed.determinism.scope import deterministic
+
+class AlertTable(View):
+    """The alerts of a cell.
+
+    Args:
+        alerts: At least one.
+    """
+
+    template = "alerts"
+
+    def __init__(self, alerts: Sequence[Alert]) -> None:
+        what = many(len(alerts), "operation")
+        self.title = f"{what} ran without a deterministic algorithm and may not repeat:"
+        self.codes = [alert.code for alert in alerts]
+        self.rows = [
+            (
+                alert.operation if alert.forward is None else f"{alert.operation} (backward)",
+                str(alert.forward or alert.line or "?"),  # in a backward pass, the forward line
+                f"{alert.count:,}",
+                alert.instead,
+            )
+            for alert in alerts
+        ]
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        right = {"justify": "right"}
+        columns = {"Operation": {"overflow": "fold"}, "Line": right, "Times": right, "Instead": {}}
+        return draw_table(self.title, columns, self.rows)
 
 
 _DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground, gray))"

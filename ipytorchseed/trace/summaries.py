@@ -1,11 +1,58 @@
-"""How far results of two traces are apart, by their summaries."""
+"""Summaries of tensors, and how far results of two traces are apart by them.
+
+Greatest absolute value, mean and norm: each is off by no more than the tensors are, beside their
+greatest value or their norm (the triangle inequality), so that the difference that they show is
+never larger than the real one.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded, Tensors
+import numpy as np
+
+from ipytorchseed.fingerprint.elements import is_there
+from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.trace.loading import Loaded, Tensors
+
+UNKNOWN = (math.nan, math.nan, math.nan)
+
+_PIECE = 1 << 22
+"""Elements that are looked at together: they are copied at double precision."""
+
+
+def summarize(tensor: Any) -> tuple[float, float, float]:
+    """Return a tensor's greatest absolute value, mean and norm; NaN where they cannot be told."""
+    import torch
+
+    at = native()
+    if not isinstance(tensor, torch.Tensor) or not reads_natively(type(tensor)):
+        return UNKNOWN
+    with Unseen():
+        if (
+            at.is_nested(tensor)
+            or at.is_quantized(tensor)
+            or at.layout(tensor) is not at.strided
+            or at.device(tensor).type == "meta"
+            or not is_there(tensor)
+        ):
+            return UNKNOWN
+        flat = at.detach(tensor).resolve_conj().resolve_neg()
+        count = flat.numel()
+        if not count:
+            return 0.0, 0.0, 0.0
+        if flat.is_complex():
+            flat = torch.view_as_real(flat)
+        double = torch.float32 if flat.device.type == "mps" else torch.float64
+        sums = torch.zeros(3, dtype=double, device=flat.device)
+        for piece in flat.reshape(-1).split(_PIECE):
+            wide = piece.to(double)
+            greatest = torch.maximum(sums[0], wide.abs().max())
+            sums = torch.stack([greatest, sums[1] + wide.sum(), sums[2] + wide.square().sum()])
+        greatest, total, squares = sums.tolist()
+    return greatest, total / count, math.sqrt(squares)
+
 
 _FLOATS = ("float", "bfloat", "complex")
 
@@ -19,7 +66,6 @@ class Distances:
     """
 
     def __init__(self, a: Loaded, b: Loaded) -> None:
-        import numpy as np
 
         self._traces = a, b
         numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
@@ -30,7 +76,7 @@ class Distances:
         same = {size: at for at, size in enumerate(dict.fromkeys(sizes))}
         self._size = np.array([same[each] for each in sizes] or [0])
 
-    def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+    def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:
         """Return how far what pairs were given (``reads``) or gave (``makes``) is apart.
 
         Args:
@@ -42,8 +88,6 @@ class Distances:
         Returns:
             NaN where it is not known.
         """
-        import numpy as np
-
         found = np.full(len(at), np.nan)
         one, other = (getattr(each, side) for each in self._traces)
         if not (one.summaries.shape[1] and other.summaries.shape[1]):
@@ -60,10 +104,8 @@ class Distances:
         found[alike] = np.maximum.reduceat(self.each(one, left, other, right, floor), begins)
         return found
 
-    def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- columns
+    def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:
         """Return how far tensors of both are apart, each from one; infinity for other kinds."""
-        import numpy as np
-
         apart = distances(one.summaries[left], other.summaries[right], floor)
         kinds = self._kinds[0][one.kinds[left]]
         fits = (kinds == self._kinds[1][other.kinds[right]]) & self._rounds[kinds]
@@ -72,7 +114,7 @@ class Distances:
         apart[(one.digests[left] == other.digests[right]) | ~self._tensor[kinds]] = 0.0
         return apart
 
-    def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:  # noqa: ANN401 -- columns
+    def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:
         """Tell which tensors that one trace made the other has too, whatever their shape.
 
         Args:
@@ -81,8 +123,6 @@ class Distances:
             among: Indices of those of the other.
             rtol: How far they may be apart.
         """
-        import numpy as np
-
         mine, theirs = self._traces[side].makes, self._traces[1 - side].makes
         sizes = [self._size[self._kinds[side][mine.kinds[rows]]],
                  self._size[self._kinds[1 - side][theirs.kinds[among]]]]  # fmt: skip
@@ -98,10 +138,8 @@ class Distances:
         return found
 
 
-def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:  # noqa: ANN401 -- rows of summaries
+def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:
     """Return how far tensors are apart at least, by their summaries, beside at least ``floor``."""
-    import numpy as np
-
     one, other = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.where(one == other, 0.0, np.abs(one - other))

@@ -1,28 +1,70 @@
-"""What helps to type a magic right: examples, and what a line that does not fit meant."""
+"""What commands and magics share: options that many take, and what a mistyped word meant."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ipytorchseed.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 _HELP = ("-h", "--help")
 
 
+def flag(name: str, told: str) -> Callable[[F], F]:
+    """Declare an option that is given or not, and what it does."""
+    return click.option(name, is_flag=True, help=told)
+
+
+def in_json(what: str = "it") -> Callable[[F], F]:
+    """Declare the option that prints something as JSON."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as a line of JSON.")
+
+
+quiet: Callable[[F], F] = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+
+expect: Callable[[F], F] = click.option(
+    "--expect",
+    nargs=2,
+    multiple=True,
+    metavar="same|distinct SOURCE",
+    help="What a source should be in all ranks; more than once for several.",
+)
+
+
+class Whole(click.IntRange):
+    """An integer between bounds; what is none is not called "no integer range"."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """A number between bounds."""
+
+    name = "number"
+
+
+class UnreadableError(click.ClickException):
+    """One line; it exits as a usage error does."""
+
+    exit_code = 2
+
+
 class Words(click.Group):
-    """The words that may follow a magic's name; one that is mistyped is met with the nearest."""
+    """The words that may follow a name; one that is mistyped is met with the nearest."""
 
     def resolve_command(  # noqa: D102 -- click's
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.commands and not ctx.resilient_parsing:
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
             known = {**without_dashes(self), **{name: name for name in self.commands}}
-            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], known)}")
+            ctx.fail(f"No such command {name!r}{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
 
 

@@ -1,0 +1,47 @@
+"""Attributes of objects that are not ours, replaced for a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Replacements:
+    """Replaces attributes, and puts back those that nobody else has replaced meanwhile."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Any, str, Any, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __enter__(self) -> Replacements:  # noqa: PYI034 -- typing.Self is of Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.put_back()
+
+    def put(self, holder: Any, name: str, ours: Any) -> None:
+        """Replace an attribute.
+
+        Args:
+            holder: What has it, itself or from its class.
+            name: The attribute.
+            ours: What stands there until it is put back; never None.
+
+        Raises:
+            AttributeError: The holder takes no attributes.
+        """
+        before = getattr(holder, "__dict__", {}).get(name)
+        setattr(holder, name, ours)
+        self._all.append((holder, name, ours, before))
+
+    def put_back(self) -> None:
+        """Put back what was there, the last first."""
+        while self._all:
+            holder, name, ours, before = self._all.pop()
+            if getattr(holder, "__dict__", {}).get(name) is not ours:
+                continue
+            if before is None:  # it was inherited
+                delattr(holder, name)
+            else:
+                setattr(holder, name, before)

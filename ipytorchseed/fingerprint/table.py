@@ -55,7 +55,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (containers.set_writer(set), set),
     (containers.set_writer(frozenset), frozenset),
     (containers.sequence_writer(deque), deque),
-    (objects.object_writer("namespace"), types.SimpleNamespace),
+    (objects.write_namespace, types.SimpleNamespace),
     (texts.text_writer(str), str),
     (texts.text_writer(bytes), bytes),
     (texts.number_writer(int), int),

@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
-from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.evaluator import follow
+from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.resolution import MISSING, find_imported
+from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -154,6 +158,28 @@ class _Walker(Values):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
+        for kind, text in effects.held:
+            try:
+                self._follow_texts(kind, fill_in(text, home.names), home, assigned)
+            except (RecursionError, TooMuchError):
+                self._found.complete = False
+
+    def _follow_texts(
+        self, kind: str, texts: Iterable[str], home: Home, assigned: frozenset[str]
+    ) -> None:
+        """Follow names and code that stand in texts, as in ``Effects.held``."""
+        known = False
+        for text in texts:
+            self.tick()
+            tree = parse_text(text.strip()) if kind == "code" else None
+            known |= kind == "query" or text in home.names or tree is not None
+            if tree is not None:
+                self._follow(follow(tree, Reader(parse_text)), home, assigned)
+            for name in names_in_query(text) if kind == "query" else (text,):
+                if name in home.names:
+                    self._entire.add(home.shown(name))
+                    self._read(name, home, assigned, [])
+        self._found.complete &= known
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

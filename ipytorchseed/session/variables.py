@@ -157,10 +157,12 @@ def parts_read(
 def _part(part: str, value: Fingerprint) -> str:
     """Name a part that a cell reads as fingerprints do: columns, and what tells the size.
 
-    What is not told apart inside an item is the item.
+    What is not told apart inside an item or attribute is that.
     """
     if part in value.parts:
         return part
+    if part.startswith("a:") and "." in part:
+        return _part(part.rpartition(".")[0], value)
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
     if size in value.parts:
         return size

@@ -33,7 +33,8 @@ def _replaced(case: Evidence) -> list[Cause]:
         setters = [run for run in case.history if setting.search(run.source)]
         blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
         value = case.run.reads.get(name)
-        now = f"is now {value.summary}" if value else "is the package's own again"
+        anew = f"is now {value.summary if value else 'yours'}"
+        now = anew if name in case.run.replaced else "is the package's own again"
         message = f"{name} was replaced and {now}{case.doings(blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))
     return found

@@ -93,7 +93,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_wraps("staticmethod", "__func__"), staticmethod),
     (_wraps("classmethod", "__func__"), classmethod),
     (_wraps("property", "fget", "fset", "fdel"), property),
-    (_wraps("cached function", "__wrapped__"), "functools:_lru_cache_wrapper"),
+    (functions.write_cached, "functools:_lru_cache_wrapper"),
     (functions.write_code, types.CodeType),
     (functions.write_class, type),
     (functions.write_module, types.ModuleType),

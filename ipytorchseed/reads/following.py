@@ -345,7 +345,9 @@ class _Walker(Values):
                     and is_local_module(introspection.module_of(found))
                     and not is_local_module(module_of_class(base))
                 ):
-                    self._found.replaced.add(f"{module_of_class(base)}.{name_of_class(base)}.{name}")
+                    self._found.replaced.add(
+                        f"{module_of_class(base)}.{name_of_class(base)}.{name}"
+                    )
                     self.push([found], assigned)
                 return
 

@@ -53,11 +53,9 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         if before is None or after is None:
             continue
         compared = True
-        if before.opaque and after.opaque:
-            continue  # what cannot be seen proves nothing
-        if _only_found(against, run, name, changed_parts(before, after)):
-            continue
-        if differ(before, after):
+        hidden = before.opaque and after.opaque  # what cannot be seen proves nothing
+        moved = changed_parts(before, after)
+        if differ(before, after) and not (hidden or _only_found(against, run, name, moved)):
             changes.append(_change("variable", name, before, after))
     for what, before, after in (
         ("result", against.result, run.result),

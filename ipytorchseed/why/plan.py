@@ -163,6 +163,8 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
+        if "kept" in wanted.parts and name not in self._now:
+            self._doubts[f"`{name}` keeps results in a cache, also later ones"] = None
         return _is_as_good(now, wanted, reader, alike=bool(alike))
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:

@@ -60,7 +60,7 @@ def _new(case: Evidence, name: str) -> Cause:
     makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
     blame = tuple(Blame(run, "made it") for run in makers[-1:])
     message = f"{name} {was} and is now {value.summary or value.kind}{case.doings(blame)}"
-    return Cause("input", name, message, fix=f"del {name}", blame=blame, prevents=True)
+    return Cause("input", name, message, fix=f"del {name}", blame=blame)
 
 
 def _gone(case: Evidence, name: str) -> Cause:
@@ -78,7 +78,7 @@ def _gone(case: Evidence, name: str) -> Cause:
         )
     was = value.summary or value.kind
     message = f"{name} was {was} and {now}{case.doings(blame)}"
-    return Cause("input", name, message, blame=blame, prevents=True)
+    return Cause("input", name, message, blame=blame)
 
 
 def _deletes(run: Run, name: str) -> bool:

@@ -19,6 +19,7 @@ class Wide(Config):
     pass
 one = Config()
 def rate(): return cfg.rate
+def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
 """
 
@@ -33,6 +34,8 @@ PARTS = {
     ),
     "x = [cfg.batch for _ in range(cfg.rate)]": ("cfg", {"a:batch", "a:rate"}),
     "x = cfg.batch * rate()": ("cfg", {"a:batch", "a:rate"}),
+    "x = dearest() * frame['n']": ("frame", {"k:price", "k:n"}),
+    "x = dearest()": ("params", {"k:n"}),
     "cfg.batch = 3": ("cfg", set()),
     "cfg.batch += 3": ("cfg", {"a:batch"}),
     "x = params['n']": ("params", {"k:n"}),

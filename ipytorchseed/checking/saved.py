@@ -25,6 +25,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import (
     BY_HASH,
     CLOCKS,
+    MEMORY,
     is_program,
     programs_of,
     reads_clock,
@@ -154,7 +155,8 @@ def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
     """
     calls = run.nondeterministic_calls
     asked = [name for name in calls if name != BY_HASH and not is_program(name)]
-    asked = [name for name in asked if name not in CLOCKS] or asked
+    for leaves_results_alone in (MEMORY, CLOCKS):
+        asked = [name for name in asked if name not in leaves_results_alone] or asked
     causes = [Cause("entropy", name, sentence(name)) for name in asked]
     for name in run.reads:
         makers = [each for each in earlier if name in each.writes]

@@ -6,6 +6,7 @@ import dis
 import types
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
@@ -195,6 +196,16 @@ def wrapper_writer(word: str, *names: str, kind: str = "function") -> Writer:
         return Draft(digest, kind, word, {name: digest_of(token) for name, token in tokens})
 
     return write
+
+
+_write_cached = wrapper_writer("cached function", "__wrapped__")
+
+
+def write_cached(value: Any, walk: Walk) -> Writing:
+    """Write a function with a cache; how many results that keeps is no content."""
+    draft = yield from _write_cached(value, walk)
+    kept = type(value).cache_info(value).currsize
+    return structs.replace(draft, parts={**draft.parts, "kept": str(kept)})
 
 
 _SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))

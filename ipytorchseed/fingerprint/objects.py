@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, d
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable
+    from collections.abc import Collection, Generator, Iterable, Sequence
 
 PARTS = 32
 """Attributes or items told one by one; of more, only the number."""
@@ -65,6 +65,26 @@ def attribute_parts(tokens: Attributes) -> dict[str, str]:
     return {f"a:{name}": digest_of(token) for name, token in tokens}
 
 
+def _inner_parts(
+    items: Sequence[tuple[str, object]], walk: Walk
+) -> Generator[object, bytes, dict[str, str]]:
+    """Tell the attributes of plain objects inside an object apart: ``a:model.rate``."""
+    found, known = dict[str, str](), set[int]()
+    inner = [*items]
+    while inner:
+        name, value = inner.pop(0)
+        if walk.writer(type(value)) not in _plain or id(value) in known:
+            continue
+        known.add(id(value))
+        own = [(f"{name}.{key}", each) for key, each in anatomy(type(value)).attributes(value)]
+        if len(found) + len(own) > PARTS:
+            break
+        tokens = yield from attribute_tokens(own, walk)
+        found |= {f"a:{key}": digest_of(token) for key, token in tokens}
+        inner += own
+    return found
+
+
 def count(number: int, word: str) -> str:
     """Say how many there are."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
@@ -115,12 +135,18 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         if items and items[0][0] == "__dict__":
             summary = f"{made.title}, thousands of attributes"
         word = "opaque" if hidden and kind == "object" else kind
-        return Draft(digest, word, summary, attribute_parts(tokens), opaque=hidden)
+        parts = attribute_parts(tokens)
+        if write in _plain and len(tokens) <= PARTS:
+            parts |= yield from _inner_parts(items, walk)
+        return Draft(digest, word, summary, parts, opaque=hidden)
 
     return write
 
 
-write_object = object_writer()
+write_object, write_namespace = object_writer(), object_writer("namespace")
+
+_plain = frozenset({write_object, write_namespace})
+"""Writers of what has no content but its attributes, which are told apart inside of others too."""
 
 _undated = object_writer("object", frozenset({"data"}))
 _DATE = re.compile(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")

@@ -29,7 +29,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``. What a part
             names does not depend on the rest of the value. ``unseen`` lists types inside the
             value whose content cannot be seen; ``random`` names the states of the generators of
-            random numbers inside it, which its digest leaves out.
+            random numbers inside it, and ``kept`` how many results a function's cache has, both of
+            which its digest leaves out.
         series: Its numbers, where it is a number or a series of at most 8,192.
         sample: The digest of a sample of a value too large to be read whole at every look, whether
             or not it was this time: its length, its ends, and the same places between whenever it

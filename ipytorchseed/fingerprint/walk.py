@@ -90,13 +90,14 @@ class Walk:
 
     Args:
         memo: As below; so are ``budget`` and ``mode``.
-        writer: Returns the writer of a type.
+        writer: As below.
         began: When the look at the value began, by ``time.thread_time``.
 
     Attributes:
         memo: What is known of earlier values.
         budget: Whose allowance for reading again is used.
         mode: How far it goes.
+        writer: Returns the writer of a type.
         top: True while the writer of the value itself begins: parts and summary are wanted.
         exact: False once something was left out.
         unseen: Types inside the value whose content cannot be seen.
@@ -119,7 +120,7 @@ class Walk:
         self.strides: list[str] = []
         self.failed: list[str] = []
         self.large = False
-        self._writer = writer
+        self.writer = writer
         self._deadline = budget.deadline(began, whole=mode is Mode.FULL)
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
@@ -179,7 +180,7 @@ class Walk:
             return b"~"
         self.tick()
         self._open[key] = len(stack)
-        stack.append((self._writer(kind)(value, self), value))
+        stack.append((self.writer(kind)(value, self), value))
         return None
 
     def _fail(self, value: object, error: Exception) -> Draft:

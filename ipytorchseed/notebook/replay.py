@@ -119,7 +119,9 @@ class Replays:
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
                 begin = partial(scene.put_back, step, name)
-                runs.append(self._run(step.run, number if last else None, begin, quiet=not last))
+                with scene.without(step.run.missing):
+                    again = self._run(step.run, number if last else None, begin, quiet=not last)
+                runs.append(again)
             progress.clear()
         return runs[-1]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,6 +21,12 @@ _MOST = 8
 
 _LONGEST = 120
 """Characters of a dotted name; what is longer leads nowhere that we know."""
+
+MOST_TEXTS = 64
+"""Texts that a value may be, of which each is kept."""
+
+HELD = re.compile("\0([*]?)(\\w+)\0")
+"""In a text, what stands for the text that a name holds; with a star, for each text in it."""
 
 UNKNOWN_ORDER = "?"
 """The order of a set made of we know not what."""
@@ -54,6 +63,8 @@ class AbstractValue(Struct, frozen=True):
             a speed or a label, and no result that hangs on the hour.
         neutral: Whether it is a number, None or an empty container.
         nothing: Whether it is None.
+        texts: Texts of which it is one, or which it holds, where all of them are known. Parts of
+            one may be left open, as ``HELD`` tells.
     """
 
     paths: tuple[str, ...] = ()
@@ -66,6 +77,7 @@ class AbstractValue(Struct, frozen=True):
     beside: bool = False
     neutral: bool = False
     nothing: bool = False
+    texts: tuple[str, ...] = ()
 
     @property
     def is_address(self) -> bool:
@@ -88,9 +100,19 @@ class AbstractValue(Struct, frozen=True):
 
     def item(self) -> AbstractValue:
         """Return what is known of an item."""
+        texts = self.texts or self._texts_of_names("*")
         return AbstractValue(
-            bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, beside=self.beside
-        )
+            bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, beside=self.beside,
+            texts=texts,
+        )  # fmt: skip
+
+    def text(self) -> tuple[str, ...]:
+        """Return the texts of which it is one, supposing that it is a text."""
+        return self.texts or self._texts_of_names()
+
+    def _texts_of_names(self, each: str = "") -> tuple[str, ...]:
+        named = all(map(str.isidentifier, self.paths))
+        return tuple([f"\0{each}{path}\0" for path in self.paths]) if named else ()
 
     def own_order(self) -> str:
         """Return the order of its items, supposing that it may be a set."""
@@ -127,7 +149,21 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
         beside=one.beside or other.beside,
         neutral=one.neutral and other.neutral,
+        texts=either(one.texts, other.texts),
     )
+
+
+def either(*texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all texts that a value may be, which is one of several; none where any is unknown."""
+    every = tuple(dict.fromkeys(each for some in texts for each in some))
+    return every if all(texts) and len(every) <= MOST_TEXTS else ()
+
+
+def in_a_row(*texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts that are put together of several; none where any is unknown."""
+    if math.prod(map(len, texts)) > MOST_TEXTS:
+        return ()
+    return tuple(map("".join, itertools.product(*texts)))
 
 
 def bodies_of(*abstracts: AbstractValue) -> tuple[Body, ...]:
@@ -142,6 +178,7 @@ def contents(items: Iterable[AbstractValue]) -> AbstractValue:
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
     beside = any(item.beside for item in items)
+    texts = either(*(item.text() for item in items))
     return AbstractValue(
-        bodies=bodies_of(*items), taint=taint, only_taint=only_taint, beside=beside
+        bodies=bodies_of(*items), taint=taint, only_taint=only_taint, beside=beside, texts=texts
     )

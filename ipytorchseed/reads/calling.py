@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body
-from ipytorchseed.reads.expressions import look_up_name, name_of_item
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, join
+from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -31,15 +32,15 @@ _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     callee = node.func
     name = callee.id if isinstance(callee, ast.Name) else ""
-    if name in ("exec", "eval"):
-        return _run_text(scope, node)
+    if name in _BY_TEXT and (found := _BY_TEXT[name](scope, node)) is not None:
+        return found
     if not name:
         magic = magic_of(node)
         if magic is not None:
             scope.visit(callee)
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
-        look_up_name(scope, name_of_item(scope, callee.value, node.args[0]))
+        look_up_text(scope, callee.value, node.args[0])
     func = scope.visit(callee)
     args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
     args += [scope.visit(word.value) for word in node.keywords]
@@ -58,6 +59,21 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
+    """Follow ``getattr(cfg, "rate")``; None where nobody knows the attribute before it runs."""
+    owner, *others = node.args or [node]
+    texts = scope.visit(others.pop(0)).text() if others else ()
+    if not texts or "\0" in "".join(texts):
+        return None
+    held = scope.visit(owner) if not isinstance(owner, ast.Name) else scope.load(owner.id)
+    scope.run_all(held.bodies)
+    found = [held.attribute(text) for text in texts]
+    scope.effects.attributes.update(texts)
+    for each in found:
+        scope.effects.paths.update(each.paths)
+    return functools.reduce(join, [*found, *map(scope.visit, others)])
 
 
 def _count(scope: Scope, node: ast.expr) -> AbstractValue:
@@ -103,10 +119,15 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
 def _ask_frame(scope: Scope, node: ast.Call) -> None:
     """Follow the names in ``frame.query("price > @limit")``."""
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
-        texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
-        for text in texts:
-            for name in _NAME_IN_QUERY.findall(text) if isinstance(text, str) else ():
+        for text in [text for each in node.args for text in scope.visit(each).text()]:
+            scope.effects.held |= {("query", text)} if "\0" in text else set()
+            for name in names_in_query(text):
                 scope.effects.paths.update(scope.load(name).paths)
+
+
+def names_in_query(text: str) -> list[str]:
+    """Return the names in ``"price > @limit"``, which a data frame looks up."""
+    return _NAME_IN_QUERY.findall(text)
 
 
 def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
@@ -142,21 +163,25 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
 
 
 def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Follow ``exec`` and ``eval`` of a text that stands there."""
+    """Follow ``exec`` and ``eval`` of a text that stands there, or that a name holds."""
     scope.visit(node.func)
-    first = node.args[0] if node.args else None
-    text = first.value if isinstance(first, ast.Constant) else None
-    tree = parse_text(text.strip()) if isinstance(text, str) else None
-    if tree is not None and len(node.args) == 1:
+    texts = scope.visit(node.args[0]).text() if len(node.args) == 1 else ()
+    text = texts[0] if len(texts) == 1 and "\0" not in texts[0] else None
+    tree = parse_text(text.strip()) if text is not None else None
+    if tree is not None:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             return scope.visit(tree.body[0].value)
         scope.block(tree.body)
         return UNKNOWN
     for each in (*node.args, *node.keywords):
         scope.consume(scope.visit(each))
-    if tree is None:
-        scope.effects.complete = False
+    scope.effects.held |= {("code", text) for text in texts}
+    scope.effects.complete &= bool(texts)
     return UNKNOWN
+
+
+_BY_TEXT = {"eval": _run_text, "exec": _run_text, "getattr": _attribute}
+"""Functions that are told by a text what they look up."""
 
 
 def _spreads(node: ast.Call) -> bool:

@@ -27,6 +27,8 @@ class Effects(Struct):
             none either where an item is only set.
         columns: Names and columns that it reads of them, if they hold data frames, else all: as in
             ``prices.loc[rows, "open"]``.
+        held: Texts that it takes to be a ``name`` of the namespace, ``code`` or a ``query`` of a
+            data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
@@ -56,6 +58,7 @@ class Effects(Struct):
     paths: set[str] = set()
     items: set[tuple[str, str]] = set()
     columns: set[tuple[str, str]] = set()
+    held: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
@@ -105,6 +108,7 @@ class Effects(Struct):
 
     def add_plain(self, other: Effects) -> None:
         """Add what does not hang on the meaning of names."""
+        self.held |= other.held
         self.attributes |= other.attributes
         self.counted |= other.counted
         self.imports |= other.imports

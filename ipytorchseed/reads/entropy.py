@@ -91,6 +91,14 @@ STANDS: dict[str, int] = {
 }
 """What tells how the process or the machine stands at the moment."""
 
+MEMORY: dict[str, int] = {
+    "numpy.empty": ANY,
+    "numpy.empty_like": ANY,
+    "torch.empty": ANY,
+    "torch.empty_like": ANY,
+}
+"""What gives memory as it lies: most code sets all of it before it reads it."""
+
 PROGRAMS: dict[str, int] = {
     "os.popen": ANY,
     "os.system": ANY,
@@ -104,7 +112,7 @@ PROGRAMS: dict[str, int] = {
 }
 """What runs another program, of which nothing is recorded."""
 
-NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PROGRAMS
+NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | MEMORY | PROGRAMS
 
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
@@ -167,6 +175,8 @@ def sentence(name: str) -> str:
         return f"the cell {say_programs((name,))}"
     if name in STANDS:
         what = "tells how the process or the machine stands: it may answer differently each time"
+    elif name in MEMORY:
+        what = "sets no number: those that nobody sets later are what the memory held before"
     else:
         asks = "reads the clock" if name in CLOCKS else "asks the system for entropy"
         what = f"{asks}: it answers differently each time"

@@ -18,6 +18,8 @@ from ipytorchseed.reads.abstract import (
     AbstractValue,
     bodies_of,
     contents,
+    either,
+    in_a_row,
     join,
 )
 from ipytorchseed.reads.scope import Scope, State, evaluates
@@ -34,8 +36,10 @@ _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
     if node.value is None:
         return NOTHING
-    if type(node.value) is str and _PATH.fullmatch(node.value):
-        scope.effects.texts.add(node.value)
+    if type(node.value) is str:
+        if _PATH.fullmatch(node.value):
+            scope.effects.texts.add(node.value)
+        return _TEXT if "\0" in node.value else replace(_TEXT, texts=(node.value,))
     return NEUTRAL if type(node.value) in (int, float, bool) else _TEXT
 
 
@@ -75,9 +79,9 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
 
 @evaluates("Subscript")
 def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
-    name = item_of_namespace(scope, node)
-    if name is not None:
-        return look_up_name(scope, name)
+    found = look_up_text(scope, node.value, node.slice)
+    if found is not None:
+        return found
     value = _result(scope, node) or _columns(scope, node) or visit_owner(scope, node, reads=True)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
@@ -148,25 +152,27 @@ def constant_keys(node: ast.expr) -> list[str]:
     return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
 
 
-def item_of_namespace(scope: Scope, node: ast.Subscript) -> str | None:
-    """Return the name in ``globals()["name"]``."""
-    return name_of_item(scope, node.value, node.slice)
+def is_namespace(node: ast.expr) -> bool:
+    """Tell whether this is ``globals()`` or the like."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _NAMESPACES
+        and not node.args
+    ) or (isinstance(node, ast.Attribute) and node.attr == "user_ns")
 
 
-def name_of_item(scope: Scope, namespace: ast.expr, key: ast.expr | None) -> str | None:
-    """Return the name that is looked up by a constant in ``globals()`` or the like, if it is."""
-    is_namespace = (
-        isinstance(namespace, ast.Call)
-        and isinstance(namespace.func, ast.Name)
-        and namespace.func.id in _NAMESPACES
-        and not namespace.args
-    ) or (isinstance(namespace, ast.Attribute) and namespace.attr == "user_ns")
-    if not is_namespace:
+def look_up_text(scope: Scope, namespace: ast.expr, key: ast.expr) -> AbstractValue | None:
+    """Follow ``globals()["name"]`` to the name; None where that is no item of a namespace."""
+    if not is_namespace(namespace):
         return None
-    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-        return key.value
-    scope.effects.complete = False
-    return None
+    texts = scope.visit(key).text()
+    names = [look_up_name(scope, text) for text in texts if "\0" not in text]
+    scope.effects.held |= {("name", text) for text in texts if "\0" in text}
+    if not texts:
+        scope.visit(namespace)
+        scope.effects.complete = False
+    return join(names[0], names[-1]) if names else UNKNOWN
 
 
 @evaluates("NamedExpr")
@@ -178,7 +184,10 @@ def _namedexpr(scope: Scope, node: ast.NamedExpr) -> AbstractValue:
 
 @evaluates("BinOp")
 def _binop(scope: Scope, node: ast.BinOp) -> AbstractValue:
-    return operate(scope, scope.visit(node.left), node.op, scope.visit(node.right))
+    left, right = scope.visit(node.left), scope.visit(node.right)
+    made = operate(scope, left, node.op, right)
+    texts = in_a_row(left.text(), right.text()) if isinstance(node.op, ast.Add) else ()
+    return replace(made, texts=texts) if texts else made
 
 
 def operate(
@@ -207,8 +216,8 @@ def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
 
 @evaluates("Compare")
 def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
-    if isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant):
-        look_up_name(scope, name_of_item(scope, node.comparators[0], node.left))
+    if isinstance(node.ops[0], ast.In | ast.NotIn):
+        look_up_text(scope, node.comparators[0], node.left)
     scope.consume(scope.visit(node.left))
     for each in node.comparators:
         scope.consume(scope.visit(each))
@@ -267,14 +276,17 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
 
 @evaluates("List", "Tuple")
 def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
-    return container([scope.visit(each) for each in node.elts if not _plain(each)], node.elts)
+    found = [(each, scope.visit(each)) for each in node.elts]
+    made = container([abstract for each, abstract in found if not _plain(each)], node.elts)
+    texts = either(*(abstract.text() for _, abstract in found))
+    return replace(made, texts=texts) if texts != made.texts else made
 
 
 @evaluates("Dict")
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
     found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
-    made = container([abstract for _, abstract in found], parts)
+    made = replace(container([abstract for _, abstract in found], parts), texts=())
     if any(abstract.is_address and key in node.keys for key, abstract in found):
         return replace(BY_ADDRESS, bodies=made.bodies)
     return made
@@ -313,7 +325,8 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     for item in items:
         if item.bodies:
             scope.run_all(item.bodies)
-    return replace(container(items, node.values), bodies=(), beside=True)
+    texts = in_a_row(*(item.text() for _, item in visited))
+    return replace(container(items, node.values), bodies=(), beside=True, texts=texts)
 
 
 @evaluates("FormattedValue")
@@ -322,7 +335,8 @@ def _formattedvalue(scope: Scope, node: ast.FormattedValue) -> AbstractValue:
     ask_order(scope.effects, abstract.own_order())
     if node.format_spec is not None:
         scope.consume(scope.visit(node.format_spec))
-    return abstract
+    plain = node.format_spec is None and node.conversion < 0
+    return abstract if plain else replace(abstract, paths=(), texts=())
 
 
 def _plain(node: object) -> bool:

@@ -10,20 +10,26 @@ from __future__ import annotations
 import re
 import sys
 import time
+from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
-from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.evaluator import follow
+from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.resolution import MISSING, find_imported
+from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -154,6 +160,28 @@ class _Walker(Values):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
+        for kind, text in effects.held:
+            try:
+                self._follow_texts(kind, fill_in(text, home.names), home, assigned)
+            except (RecursionError, TooMuchError):
+                self._found.complete = False
+
+    def _follow_texts(
+        self, kind: str, texts: Iterable[str], home: Home, assigned: frozenset[str]
+    ) -> None:
+        """Follow names and code that stand in texts, as in ``Effects.held``."""
+        known = False
+        for text in texts:
+            self.tick()
+            tree = parse_text(text.strip()) if kind == "code" else None
+            known |= kind == "query" or text in home.names or tree is not None
+            if tree is not None:
+                self._follow(follow(tree, Reader(parse_text)), home, assigned)
+            for name in names_in_query(text) if kind == "query" else (text,):
+                if name in home.names:
+                    self._entire.add(home.shown(name))
+                    self._read(name, home, assigned, [])
+        self._found.complete &= known
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""
@@ -304,20 +332,41 @@ class _Walker(Values):
                 return
             self._attribute(value, name, assigned)
             value = names[name]
+        if steps:
+            self._method(value, steps[0].removesuffix("()"), assigned)
+
+    def _method(self, value: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note a function of the user's that he put into the class of a package."""
+        for base in mro(value if introspection.is_class(value) else type(value)):
+            found = own(base).get(name)
+            if found is not None:
+                if (
+                    type(found) is FunctionType
+                    and is_local_module(introspection.module_of(found))
+                    and not is_local_module(module_of_class(base))
+                ):
+                    self._found.replaced.add(
+                        f"{module_of_class(base)}.{name_of_class(base)}.{name}"
+                    )
+                    self.push([found], assigned)
+                return
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note an attribute of a module of the user's, or one that the user may put into another.
 
-        Of packages that is a function of the user's, and a number or a text, whoever set it.
+        Of packages that is a function of the user's, one that goes by another name, which may be
+        in the place of their own, and a number or a text, whoever set it.
         """
         full = introspection.module_of(module)
         names = introspection.module_names(module)
-        replaced = introspection.is_function(names[name]) and is_local_module(
-            introspection.module_of(names[name])
-        )
+        value = names[name]
+        theirs = not is_local_module(introspection.module_of(value))
+        renamed = introspection.is_function(value) and name != _known_as(value)
+        replaced = not theirs or renamed or type(value) is partial
         plain = not is_local_module(full) and is_plain(names, name)
-        if full != "__main__" and plain:
+        if full != "__main__" and (plain or (replaced and theirs)):
             self._found.names.setdefault(f"{full}.{name}", (full, name))
+            self._found.replaced |= {f"{full}.{name}"} if replaced else set()
         elif full != "__main__" and (replaced or is_local_module(full)):
             self._use(names[name])
             home = self._home(names)
@@ -339,6 +388,11 @@ class _Walker(Values):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)
+
+
+def _known_as(function: Any) -> str:  # noqa: ANN401
+    """Return the last part of a function's own name."""
+    return introspection.qualified_name(function).rpartition(".")[2]
 
 
 def _fewest_known(read: tuple[str, frozenset[str]]) -> int:

@@ -150,7 +150,7 @@ def _comprehension(
         for name in targets_of(loop.target):
             hidden.setdefault(name, (name in scope.assigned, scope.bound.get(name)))
             scope.assigned.add(name)
-            scope.bound.pop(name, None)
+            scope.bound[name] = AbstractValue(texts=over.item().texts)
         scope.local = scope.local | hidden.keys()
         for test in loop.ifs:
             yes = branches(scope, test)[0]

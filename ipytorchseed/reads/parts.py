@@ -20,13 +20,14 @@ def find_parts(effects: Effects, names: Mapping[str, Any]) -> dict[str, set[str]
         names: What they hold.
 
     Returns:
-        By name: attributes (``a:batch``) and items or columns (``k:price``); None for all of it.
+        By name: attributes (``a:batch``, ``a:model.rate``) and items or columns (``k:price``);
+        None for all of it.
     """
     used: dict[str, set[str]] = {}
     whole = set()
     for path in effects.paths:
         root, _, rest = path.partition(".")
-        part = rest.partition(".")[0].removesuffix("()")
+        part = rest.partition("()")[0]
         if not part:
             whole.add(root)
         else:

@@ -303,6 +303,8 @@ class Scope:
                 ours.call(found, given)
         for path in inside.paths:
             ours.paths.update(self._lead(path))
+        for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
+            each.update((found, key) for path, key in more for found in self._lead(path))
         for path in inside.handed:
             ours.handed.update(self._lead(path))
         for path in inside.escaped:

@@ -10,7 +10,7 @@ from ipytorchseed.reads.expressions import (
     branches,
     constant_keys,
     container,
-    item_of_namespace,
+    is_namespace,
     operate,
     visit_owner,
 )
@@ -62,10 +62,13 @@ def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
 def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
     """Follow what puts a value into an attribute or item."""
     if isinstance(target, ast.Subscript):
-        key = item_of_namespace(scope, target)
-        if key is not None:
-            scope.store(key, abstract)
-            return
+        if is_namespace(target.value):
+            names = scope.visit(target.slice).text()
+            scope.effects.complete &= bool(names) and "\0" not in "".join(names)
+            if len(names) == 1:
+                scope.store(names[0], abstract)
+                return
+            scope.effects.writes.update(names)
         visit_owner(scope, target, reads=False)
         where = scope.visit(target.slice)
         scope.consume(where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from ipytorchseed.session.rewind import put_back, rewind
 from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
@@ -89,6 +89,20 @@ class Scene(Struct, frozen=True):
         _put_environment_back(step.run)
         _put_flags_back(step.settings)
         rewind(self.ledger, step.run, self.generators(), name, after=False)
+
+    @contextmanager
+    def without(self, names: Iterable[str]) -> Iterator[None]:
+        """Take names away that a run did not find; afterwards those are back that it did not set.
+
+        Args:
+            names: The names.
+        """
+        taken = {name: self.namespace.pop(name) for name in names if name in self.namespace}
+        try:
+            yield
+        finally:
+            for name, value in taken.items():
+                self.namespace.setdefault(name, value)
 
 
 class Before:

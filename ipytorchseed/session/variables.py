@@ -93,24 +93,31 @@ class Variables:
                 self._known[name] = Seen(value, self._round, 0.0)
         if pending.calls:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
-            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
+            looked_at = {
+                id(namespace[name]): value for name, value in made.items() if name in namespace
+            }
+            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False), looked_at)
         return made
 
-    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
+    def _sweep(
+        self, namespace: Mapping[str, Any], budget: Budget, looked_at: Mapping[int, Fingerprint]
+    ) -> dict[str, Fingerprint]:
         """Find variables that the run changed without naming them, as ``opt.step()`` does.
 
+        Other names of objects that were ``looked_at``, by identity, take no time.
         Those looked at longest ago come first, but for those that take longer than there is time.
         A change is this run's only if the variable was looked at when the run before it ended;
         otherwise nobody knows whose it is.
         """
         changed = {}
         for name, known in list(self._known.items()):
-            if known.round == self._round or budget.spent:
+            if known.round == self._round:
                 break
-            if known.seconds > budget.left:
+            value = looked_at.get(id(namespace[name])) if name in namespace else None
+            if value is None and (budget.spent or known.seconds > budget.left):
                 continue
             used = budget.used
-            value = self._at(("", name), namespace, budget)
+            value = value or self._at(("", name), namespace, budget)
             del self._known[name]
             if value is None:
                 continue
@@ -161,10 +168,12 @@ def parts_read(
 def _part(part: str, value: Fingerprint) -> str:
     """Name a part that a cell reads as fingerprints do: columns, and what tells the size.
 
-    What is not told apart inside an item is the item.
+    What is not told apart inside an item or attribute is that.
     """
     if part in value.parts:
         return part
+    if part.startswith("a:") and "." in part:
+        return _part(part.rpartition(".")[0], value)
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
     if size in value.parts:
         return size

@@ -53,9 +53,9 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         if before is None or after is None:
             continue
         compared = True
-        if before.opaque and after.opaque:
-            continue  # what cannot be seen proves nothing
-        if differ(before, after):
+        hidden = before.opaque and after.opaque  # what cannot be seen proves nothing
+        moved = changed_parts(before, after)
+        if differ(before, after) and not (hidden or _only_found(against, run, name, moved)):
             changes.append(_change("variable", name, before, after))
     for what, before, after in (
         ("result", against.result, run.result),
@@ -76,6 +76,16 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
     return tuple(changes)
+
+
+def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:
+    """Tell whether one run filled something in, the other did not, and they differ in the rest."""
+    filler, other = (against, run) if name in against.writes else (run, against)
+    if name in other.writes or name not in filler.reads or not moved:
+        return False
+    values = filler.reads[name], filler.writes[name], other.reads[name]
+    filled = changed_parts(*values[:2]).keys()
+    return all(value.exact for value in values) and bool(filled) and filled.isdisjoint(moved)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.reads.entropy import is_program
+from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
-        elif asked != "hash" and asked not in run.timing:
+        elif asked not in {"hash", *run.timing, *MEMORY}:
             yield f"{name} asks {asked}, which answers differently each time"
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
-from ipytorchseed.reads.entropy import CLOCKS, STANDS, is_program
+from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.changes import changed_parts
 from ipytorchseed.why.doubts import find_doubts, moves
@@ -163,6 +163,8 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
+        if "kept" in wanted.parts and name not in self._now:
+            self._doubts[f"`{name}` keeps results in a cache, also later ones"] = None
         return _is_as_good(now, wanted, reader, alike=bool(alike))
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
@@ -277,7 +279,8 @@ def _listed(names: list[str]) -> str:
 
 def _repeats(asked: str) -> bool:
     """Tell whether what a cell asks may leave what it makes alone."""
-    return asked in CLOCKS or asked in STANDS or asked == "hash" or is_program(asked)
+    leaves_alone = (*CLOCKS, *STANDS, *MEMORY, "hash")
+    return asked in leaves_alone or is_program(asked)
 
 
 def _random(value: Fingerprint) -> tuple[str | None, ...]:

@@ -45,7 +45,7 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         return f"{cause.name} answers differently each time"
     against = case.against
     stays = {
-        "input": cause.prevents or cause.name not in against.reads,
+        "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
         "flag": cause.name in BY_NAME,
         "environment": cause.name not in against.source,
         "file": cause.name not in {file.path for file in against.files},

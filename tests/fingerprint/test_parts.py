@@ -81,6 +81,19 @@ def test_of_dictionaries_in_a_dictionary():
     assert "k:a.a" in fingerprint(knot).parts
 
 
+def test_of_objects_in_an_object():
+    """The attributes of plain ones, to any depth, where they are few."""
+    cfg = Plain(model=Plain(rate=0.1, head=Plain(size=3)), data=Plain(path="a.csv"))
+    assert changed(cfg, lambda: setattr(cfg.data, "path", "b.csv")) == {"a:data", "a:data.path"}
+    assert changed(cfg, lambda: setattr(cfg.model.head, "size", 4)) == {
+        "a:model", "a:model.head", "a:model.head.size",
+    }  # fmt: skip
+    cfg.model.above = cfg
+    assert "a:model.above" in fingerprint(cfg).parts
+    many = Plain(inner=Plain(**{f"x{n}": n for n in range(33)}))
+    assert {*fingerprint(many).parts} == {"a:inner"}
+
+
 def test_a_part_is_named_as_the_value_alone():
     """So that it can be found elsewhere."""
     inner = [1, [2]]

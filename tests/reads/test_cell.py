@@ -73,8 +73,22 @@ def test_files_run():
 def test_text_not_known():
     """A text that is made as the cell runs is not known, and that is said."""
     assert not effects_of_cell("exec(make())", str).complete
-    assert not effects_of_cell("globals()[key]", str).complete
+    assert not effects_of_cell("globals()[key()]", str).complete
     assert effects_of_cell("exec('x = 1')", str).complete
+
+
+def test_text_that_a_name_holds():
+    """It is found where the cell is about to run: part of a name, an expression, a query."""
+    cell = """
+for part in ("train", "test"):
+    sizes[part] = len(globals()[f"x_{part}"])
+y, z = eval(formula), table.query(wanted)
+"""
+    effects = effects_of_cell(cell, str)
+    assert {"x_train", "x_test"} <= effects.reads.keys()
+    assert effects.held == {("code", "\0formula\0"), ("query", "\0wanted\0")}
+    assert effects_of_cell("vars()['x_' + part]", str).held == {("name", "x_\0part\0")}
+    assert effects_of_cell("x = [globals()[n] for n in parts]", str).held == {("name", "\0*parts\0")}
 
 
 BROKEN = [

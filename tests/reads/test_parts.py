@@ -19,14 +19,23 @@ class Wide(Config):
     pass
 one = Config()
 def rate(): return cfg.rate
+def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
 """
 
 PARTS = {
     "x = cfg.batch": ("cfg", {"a:batch"}),
-    "x = cfg.inner.width": ("cfg", {"a:inner"}),
+    "x = cfg.inner.width": ("cfg", {"a:inner.width"}),
+    "x = cfg.inner.area()": ("cfg", {"a:inner.area"}),
+    "x = getattr(cfg, 'batch')": ("cfg", {"a:batch"}),
+    "for part in ('one', 'two'):\n    x = getattr(cfg, part + '_x')": (
+        "cfg",
+        {"a:one_x", "a:two_x"},
+    ),
     "x = [cfg.batch for _ in range(cfg.rate)]": ("cfg", {"a:batch", "a:rate"}),
     "x = cfg.batch * rate()": ("cfg", {"a:batch", "a:rate"}),
+    "x = dearest() * frame['n']": ("frame", {"k:price", "k:n"}),
+    "x = dearest()": ("params", {"k:n"}),
     "cfg.batch = 3": ("cfg", set()),
     "cfg.batch += 3": ("cfg", {"a:batch"}),
     "x = params['n']": ("params", {"k:n"}),
@@ -55,7 +64,7 @@ WHOLE = {
     "x = deep[key]['n']": "deep",
     "x = frame[key]": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
-    "x = getattr(cfg, 'batch')": "cfg",
+    "x = getattr(cfg, key)": "cfg",
     "x = params[key]": "params",
     "x = named(params)": "params",
     "x = {**params}": "params",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.why.finders.code import find_code
-from ipytorchseed.why.finders.entropy import find_entropy
+from ipytorchseed.why.finders.entropy import find_entropy, find_memory
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
 from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_forms, find_inputs
@@ -42,6 +42,7 @@ LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_inherited,
     find_other_files,
     find_own_names,
+    find_memory,
     find_libraries,
     find_unseen,
 )

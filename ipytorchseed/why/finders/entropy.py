@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS, NAMES, STANDS, is_program, sentence
+from ipytorchseed.reads.entropy import CLOCKS, MEMORY, NAMES, STANDS, is_program, sentence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -20,7 +21,14 @@ _FIX = {
     "random.seed": "random.seed(42)",
     "random.Random": "random.Random(42)",
     "torch.seed": "torch.manual_seed(42)",
+    "numpy.empty": "numpy.zeros",
+    "numpy.empty_like": "numpy.zeros_like",
+    "torch.empty": "torch.zeros",
+    "torch.empty_like": "torch.zeros_like",
 }
+
+_SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
+"""Text of cells that set all of an array or a tensor at once."""
 
 
 def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
@@ -40,6 +48,8 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
     for name in case.run.nondeterministic_calls:
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
+        if name in MEMORY:
+            continue  # the business of another finder
         measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS
         if others and measures and not put_out_of_reach(case):
             cleared.append(Cleared("entropy", name, "other causes account for the change"))
@@ -58,6 +68,24 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
                 )
             )
     return causes, cleared
+
+
+def find_memory(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+    """Name what gives memory as it lies, where nothing else explains the change.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found.
+    """
+    both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
+    names = sorted(both & MEMORY.keys())
+    if _SETS_ALL.search(case.run.source):
+        return [], [Cleared("entropy", name, "the cell sets all of it") for name in names]
+    if others:
+        return [], [
+            Cleared("entropy", name, "other causes account for the change") for name in names
+        ]
+    return [Cause("entropy", name, sentence(name), fix=_FIX[name]) for name in names], []
 
 
 def _is_a_number(case: Evidence) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import is_program
+from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause, states
 
@@ -80,7 +80,8 @@ def _brought_in(
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    asks = any(not is_program(each) for each in case.run.nondeterministic_calls)
+    calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
+    asks = any(not is_program(each) for each in calls)
     if one or ("seed" in case.run.source and asks):
         return [], [Cleared("rng", name, _BY_ITSELF)]
     return [never_seeded(name, before, after)], []

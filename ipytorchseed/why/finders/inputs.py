@@ -288,8 +288,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         far = how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
-    blame += find_left_out(case, name)
-    blame = blame or find_module_writers(case, name)
+    blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"

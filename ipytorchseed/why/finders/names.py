@@ -33,7 +33,8 @@ def _replaced(case: Evidence) -> list[Cause]:
         setters = [run for run in case.history if setting.search(run.source)]
         blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
         value = case.run.reads.get(name)
-        now = f"is now {value.summary}" if value else "is the package's own again"
+        anew = f"is now {value.summary if value else 'yours'}"
+        now = anew if name in case.run.replaced else "is the package's own again"
         message = f"{name} was replaced and {now}{case.doings(blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))
     return found
@@ -59,7 +60,7 @@ def _new(case: Evidence, name: str) -> Cause:
     makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
     blame = tuple(Blame(run, "made it") for run in makers[-1:])
     message = f"{name} {was} and is now {value.summary or value.kind}{case.doings(blame)}"
-    return Cause("input", name, message, fix=f"del {name}", blame=blame, prevents=True)
+    return Cause("input", name, message, fix=f"del {name}", blame=blame)
 
 
 def _gone(case: Evidence, name: str) -> Cause:
@@ -77,7 +78,7 @@ def _gone(case: Evidence, name: str) -> Cause:
         )
     was = value.summary or value.kind
     message = f"{name} was {was} and {now}{case.doings(blame)}"
-    return Cause("input", name, message, blame=blame, prevents=True)
+    return Cause("input", name, message, blame=blame)
 
 
 def _deletes(run: Run, name: str) -> bool:

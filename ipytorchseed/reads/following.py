@@ -23,6 +23,7 @@ from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, WHOLE
 from ipytorchseed.reads.parts import find_parts
+from ipytorchseed.reads.patches import Met, Place, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
@@ -40,12 +41,13 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
 
 
-def find_dependencies(
+def find_dependencies(  # noqa: PLR0913 -- the last by name
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
     timed: Iterable[str] = (),
     *,
+    patched: Mapping[str, Place] | None = None,
     seconds: float = 0.05,
 ) -> Dependencies:
     """Find what a cell reads, directly and through what it calls.
@@ -55,11 +57,15 @@ def find_dependencies(
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
+        patched: Attributes of packages that earlier cells set, as ``Dependencies.sets`` told.
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
-    return walker.walk(effects, frozenset(timed))
+    found = walker.walk(effects, frozenset(timed))
+    if patched:
+        walker.note_patches(patched)
+    return found
 
 
 class _Walker(Values):
@@ -81,6 +87,7 @@ class _Walker(Values):
         self._counted: set[str] = set()
         self._anew: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
         self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
+        self._met = Met()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -115,6 +122,14 @@ class _Walker(Values):
         found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
         found.mixed = self._chance.mixed
         return found
+
+    def note_patches(self, patched: Mapping[str, Place]) -> None:
+        """Note those of the attributes of packages that the user set which the cell comes by."""
+        self._met.classes += [about.kind for about in self._kinds.values() if not about.local]
+        for name in find_used(patched, self._met, self._found.packages):
+            if is_replaced(patched[name]):
+                self._found.names.setdefault(name, patched[name])
+                self._found.replaced.add(name)
 
     # -- code ----------------------------------------------------------------------------------
 
@@ -167,6 +182,7 @@ class _Walker(Values):
     def _judge(self, effects: Effects, home: Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""
         found, chance = self._found, self._chance
+        self._met.names |= effects.attributes | effects.reads.keys()
         found.packages |= effects.imports
         found.files |= effects.files
         found.texts |= effects.texts
@@ -242,6 +258,7 @@ class _Walker(Values):
     def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
+        self._meet(value)
         if introspection.is_function(value):  # by whatever name it goes here
             self._draws.names.add(introspection.qualified_name(value))
         if introspection.is_module(value) or not self.is_input(value):
@@ -295,7 +312,7 @@ class _Walker(Values):
                 if not imported:
                     self._whole(value, assigned)
                 return
-            name = steps.pop(0).removesuffix("()")
+            called, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
             if name.endswith("="):
                 self._set_attribute(value, name[:-1])
                 return
@@ -304,6 +321,19 @@ class _Walker(Values):
                 return
             self._attribute(value, name, assigned)
             value = names[name]
+            self._met.looked_up.add((id(names), name))
+            self._meet(value)
+            if called:
+                return
+        if steps and steps[0].endswith("=") and introspection.is_class(value):
+            self._set_attribute(value, steps[0][:-1])
+
+    def _meet(self, value: Any) -> None:  # noqa: ANN401
+        """Keep functions and classes that code names, for ``note_patches``."""
+        if introspection.is_class(value):
+            self._met.classes.append(value)
+        elif introspection.is_function(value):
+            self._met.functions.append(value)
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note an attribute of a module of the user's, or one that the user may put into another.
@@ -312,9 +342,8 @@ class _Walker(Values):
         """
         full = introspection.module_of(module)
         names = introspection.module_names(module)
-        replaced = introspection.is_function(names[name]) and is_local_module(
-            introspection.module_of(names[name])
-        )
+        code = introspection.is_function(names[name]) or introspection.is_class(names[name])
+        replaced = code and is_local_module(introspection.module_of(names[name]))
         plain = not is_local_module(full) and is_plain(names, name)
         if full != "__main__" and plain:
             self._found.names.setdefault(f"{full}.{name}", (full, name))
@@ -325,12 +354,13 @@ class _Walker(Values):
             self._found.replaced |= set() if is_local_module(full) else {home.shown(name)}
             self._name(name, names[name], home, assigned)
 
-    def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
-        """Note that an attribute of a module is set that is looked at."""
-        full = introspection.module_of(module)
-        plain = is_plain(introspection.module_names(module), name)
-        if full != "__main__" and (plain or is_local_module(full)):
-            self._found.sets[f"{full}.{name}"] = full, name
+    def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
+        """Note that an attribute is set of a module, or of a class of a package."""
+        full = introspection.module_of(owner)
+        local = is_local_module(full)
+        place = (full, name) if local and full != "__main__" else place_in(owner, name)
+        if place is not None and not (local and introspection.is_class(owner)):
+            self._found.sets[".".join(place)] = place
 
     def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""

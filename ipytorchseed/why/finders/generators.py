@@ -31,6 +31,9 @@ _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
 _A_PASS = 2
 """Numbers that each pass over a ``DataLoader`` takes from ``torch.cpu``: one of 64 bits."""
 
+_FEW = 5_000_000
+"""Draws from a seed within which it is certainly told whether a state is among them."""
+
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
@@ -142,7 +145,9 @@ def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bo
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
-    return was is not None and (was.seed != now.seed or (was.draws or 0) > now.draws)
+    if was is None:  # too far from any seed to be found: is it one of the few before the end?
+        return now.draws < _FEW and not case.states.leads(begin, end)
+    return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
 def put_out_of_reach(case: Evidence) -> bool:

@@ -21,7 +21,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.patches import Met, Place, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
@@ -175,7 +175,7 @@ class _Walker(Values):
         for name in effects.reads:
             how = how_set_anew(effects.anew.get(name), effects.writes, home.names)
             shown = home.shown(name)
-            for kind in (WHOLE, LAYERS):
+            for kind in (WHOLE, LAYERS) if how != UNREAD else ():
                 found = self._anew if how in (kind, WHOLE) else self._as_left
                 found[kind].add(shown)
 

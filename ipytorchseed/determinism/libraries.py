@@ -95,6 +95,24 @@ def _umask(_: object) -> str | None:
     return begin.partition("Umask:")[2].split("\n")[0].strip() or None
 
 
+_OF_ALL_MODULES = {
+    "_global_forward_hooks": "register_module_forward_hook",
+    "_global_forward_pre_hooks": "register_module_forward_pre_hook",
+    "_global_backward_hooks": "register_module_full_backward_hook",
+    "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
+}
+"""Where torch keeps hooks that run in every module, and what registers them."""
+
+
+def _module_hooks(torch: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+    held = vars(torch.nn.modules.module)
+    return {
+        how: ", ".join(str(getattr(hook, "__name__", "a hook")) for hook in [*held[name].values()])
+        for name, how in _OF_ALL_MODULES.items()
+        if held.get(name)
+    }
+
+
 _SMALLEST = [5e-324]
 """The smallest number that there is; in a list, so that it is not computed with beforehand."""
 
@@ -110,6 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),
+    Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, _module_hooks),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})"),
     Setting("numpy.set_printoptions", "numpy", TEXT,

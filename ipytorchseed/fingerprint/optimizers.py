@@ -67,6 +67,8 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
         "steps": _steps(fields.get("state"), walk),
     }
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
+    hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
+    parts["hooks"] = xxh3_128_digest(join(hooks))[:8].hex()
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
     return Draft(digest, "optimizer", summary, parts)
 

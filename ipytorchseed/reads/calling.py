@@ -9,7 +9,7 @@ import re
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, join
-from ipytorchseed.reads.expressions import look_up_text
+from ipytorchseed.reads.expressions import constant_keys, look_up_text
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -48,6 +48,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         if arg.bodies:
             scope.run_all(arg.bodies)
     _look_up(scope, func, node)
+    _set_attribute(scope, func, node, args)
     _ask_frame(scope, node)
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
         owner = callee.value.id
@@ -114,6 +115,15 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
     constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
     key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
     scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
+
+
+def _set_attribute(
+    scope: Scope, func: AbstractValue, node: ast.Call, args: list[AbstractValue]
+) -> None:
+    """Follow ``setattr(torch, "relu", mine)``."""
+    if "setattr" in func.paths and args:
+        named = [key for each in node.args[1:2] for key in constant_keys(each)]
+        scope.effects.paths.update(f"{path}.{name}=" for path in args[0].paths for name in named)
 
 
 def _ask_frame(scope: Scope, node: ast.Call) -> None:

@@ -6,6 +6,7 @@ attributes of what they lead to.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 from types import CodeType
@@ -32,8 +33,8 @@ def _effects_of_code(code: CodeType) -> Effects:
         for function in found:
             effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
             body = getattr(function, "body", None)
-            if isinstance(body, list):
-                effects.anew = find_overwrites(body, parse_text)
+            statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
+            effects.anew = find_overwrites(statements, parse_text)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection import values as introspection
 from ipytorchseed.reads.draws import HEEDED
+from ipytorchseed.reads.patches import find_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,13 +23,13 @@ class Dependencies(Struct):
     Attributes:
         names: Where each value is found again: a module's name, or "" for the namespace, and the
             name in it.
-        replaced: Those of ``names`` that the user put in place of a package's own functions.
+        replaced: Those of ``names`` that the user put in place of what a package has there.
         missing: Names that it may look up and that are not there: builtins, and what is not set.
         parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
             (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
-        sets: Attributes of local modules that it, or a function it may call, sets; and where
-            they are found, as for ``names``.
+        sets: Attributes of modules, and of classes of packages, that it, or a function it may
+            call, sets; and where they are found, as for ``names``.
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
@@ -85,4 +84,4 @@ def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noq
         KeyError: It is gone.
     """
     module, name = place
-    return (introspection.module_names(sys.modules[module]) if module else namespace)[name]
+    return find_at(place) if module else namespace[name]

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 import sys
 import time
-from functools import partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
@@ -25,9 +23,10 @@ from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.overwrites import LAYERS, WHOLE
+from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts
+from ipytorchseed.reads.patches import Met, Place, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError, Values
@@ -46,12 +45,13 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
 
 
-def find_dependencies(
+def find_dependencies(  # noqa: PLR0913 -- the last by name
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
     timed: Iterable[str] = (),
     *,
+    patched: Mapping[str, Place] | None = None,
     seconds: float = 0.05,
 ) -> Dependencies:
     """Find what a cell reads, directly and through what it calls.
@@ -61,11 +61,15 @@ def find_dependencies(
         namespace: The user's namespace, before the cell runs.
         hidden: Names of the shell's own, which are no input.
         timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
+        patched: Attributes of packages that earlier cells set, as ``Dependencies.sets`` told.
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
-    return walker.walk(effects, frozenset(timed))
+    found = walker.walk(effects, frozenset(timed))
+    if patched:
+        walker.note_patches(patched)
+    return found
 
 
 class _Walker(Values):
@@ -87,6 +91,7 @@ class _Walker(Values):
         self._counted: set[str] = set()
         self._anew: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
         self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
+        self._met = Met()
 
     def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Follow a cell, then all that it leads to."""
@@ -121,6 +126,14 @@ class _Walker(Values):
         found.nondeterministic_calls, found.hashes = self._chance.calls, self._chance.hashes
         found.mixed = self._chance.mixed
         return found
+
+    def note_patches(self, patched: Mapping[str, Place]) -> None:
+        """Note those of the attributes of packages that the user set which the cell comes by."""
+        self._met.classes += [about.kind for about in self._kinds.values() if not about.local]
+        for name in find_used(patched, self._met, self._found.packages):
+            if is_replaced(patched[name]):
+                self._found.names.setdefault(name, patched[name])
+                self._found.replaced.add(name)
 
     # -- code ----------------------------------------------------------------------------------
 
@@ -188,13 +201,14 @@ class _Walker(Values):
         for name in effects.reads:
             how = how_set_anew(effects.anew.get(name), effects.writes, home.names)
             shown = home.shown(name)
-            for kind in (WHOLE, LAYERS):
+            for kind in (WHOLE, LAYERS) if how != UNREAD else ():
                 found = self._anew if how in (kind, WHOLE) else self._as_left
                 found[kind].add(shown)
 
     def _judge(self, effects: Effects, home: Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""
         found, chance = self._found, self._chance
+        self._met.names |= effects.attributes | effects.reads.keys()
         found.packages |= effects.imports
         found.files |= effects.files
         found.texts |= effects.texts
@@ -270,6 +284,7 @@ class _Walker(Values):
     def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
+        self._meet(value)
         if introspection.is_function(value):  # by whatever name it goes here
             self._draws.names.add(introspection.qualified_name(value))
         if introspection.is_module(value) or not self.is_input(value):
@@ -323,7 +338,7 @@ class _Walker(Values):
                 if not imported:
                     self._whole(value, assigned)
                 return
-            name = steps.pop(0).removesuffix("()")
+            called, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
             if name.endswith("="):
                 self._set_attribute(value, name[:-1])
                 return
@@ -332,41 +347,32 @@ class _Walker(Values):
                 return
             self._attribute(value, name, assigned)
             value = names[name]
-        if steps:
-            self._method(value, steps[0].removesuffix("()"), assigned)
-
-    def _method(self, value: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
-        """Note a function of the user's that he put into the class of a package."""
-        for base in mro(value if introspection.is_class(value) else type(value)):
-            found = own(base).get(name)
-            if found is not None:
-                if (
-                    type(found) is FunctionType
-                    and is_local_module(introspection.module_of(found))
-                    and not is_local_module(module_of_class(base))
-                ):
-                    self._found.replaced.add(
-                        f"{module_of_class(base)}.{name_of_class(base)}.{name}"
-                    )
-                    self.push([found], assigned)
+            self._met.looked_up.add((id(names), name))
+            self._meet(value)
+            if called:
                 return
+        if steps and steps[0].endswith("=") and introspection.is_class(value):
+            self._set_attribute(value, steps[0][:-1])
+
+    def _meet(self, value: Any) -> None:  # noqa: ANN401
+        """Keep functions and classes that code names, for ``note_patches``."""
+        if introspection.is_class(value):
+            self._met.classes.append(value)
+        elif introspection.is_function(value):
+            self._met.functions.append(value)
 
     def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note an attribute of a module of the user's, or one that the user may put into another.
 
-        Of packages that is a function of the user's, one that goes by another name, which may be
-        in the place of their own, and a number or a text, whoever set it.
+        Of packages that is a function of the user's, and a number or a text, whoever set it.
         """
         full = introspection.module_of(module)
         names = introspection.module_names(module)
-        value = names[name]
-        theirs = not is_local_module(introspection.module_of(value))
-        renamed = introspection.is_function(value) and name != _known_as(value)
-        replaced = not theirs or renamed or type(value) is partial
+        code = introspection.is_function(names[name]) or introspection.is_class(names[name])
+        replaced = code and is_local_module(introspection.module_of(names[name]))
         plain = not is_local_module(full) and is_plain(names, name)
-        if full != "__main__" and (plain or (replaced and theirs)):
+        if full != "__main__" and plain:
             self._found.names.setdefault(f"{full}.{name}", (full, name))
-            self._found.replaced |= {f"{full}.{name}"} if replaced else set()
         elif full != "__main__" and (replaced or is_local_module(full)):
             self._use(names[name])
             home = self._home(names)
@@ -374,12 +380,13 @@ class _Walker(Values):
             self._found.replaced |= set() if is_local_module(full) else {home.shown(name)}
             self._name(name, names[name], home, assigned)
 
-    def _set_attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
-        """Note that an attribute of a module is set that is looked at."""
-        full = introspection.module_of(module)
-        plain = is_plain(introspection.module_names(module), name)
-        if full != "__main__" and (plain or is_local_module(full)):
-            self._found.sets[f"{full}.{name}"] = full, name
+    def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
+        """Note that an attribute is set of a module, or of a class of a package."""
+        full = introspection.module_of(owner)
+        local = is_local_module(full)
+        place = (full, name) if local and full != "__main__" else place_in(owner, name)
+        if place is not None and not (local and introspection.is_class(owner)):
+            self._found.sets[".".join(place)] = place
 
     def _whole(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
         """Note all that a module of the user's holds, where it is handed on as a whole."""
@@ -388,11 +395,6 @@ class _Walker(Values):
                 self.tick()
                 if type(name) is str:
                     self._attribute(module, name, assigned)
-
-
-def _known_as(function: Any) -> str:  # noqa: ANN401
-    """Return the last part of a function's own name."""
-    return introspection.qualified_name(function).rpartition(".")[2]
 
 
 def _fewest_known(read: tuple[str, frozenset[str]]) -> int:

@@ -17,8 +17,9 @@ from ipytorchseed.reads.magics import magic_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-WHOLE, LAYERS = "whole", "layers"
-"""How content is set anew: nothing is left of it, or layers initialise what they have a way to."""
+WHOLE, LAYERS, UNREAD = "whole", "layers", "unread"
+"""How content is set anew: nothing is left of it, or layers initialise what they have a way to; or
+it is not, and is not read either."""
 
 
 class Lent(Struct, frozen=True):
@@ -50,6 +51,10 @@ _NO_READS = frozenset({
 """Methods whose answers hang on nothing that such methods set: an optimizer is given parameters."""
 
 
+_OUTER = frozenset({"device", "dtype", "numel", "requires_grad", "requires_grad_", "shape", "size"})
+"""What may be asked of a parameter without reading its numbers."""
+
+
 def find_overwrites(
     body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
 ) -> dict[str, str | Lent]:
@@ -60,10 +65,11 @@ def find_overwrites(
         parse: Parses the bodies of magics such as ``%%time``.
 
     Returns:
-        By name, ``WHOLE``, ``LAYERS``, or the function that it is given to first.
+        By name, ``WHOLE``, ``LAYERS``, ``UNREAD``, or the function that it is given to first.
     """
     found: dict[str, str | Lent] = {}
     met: set[str] = set()
+    passed: set[str] = set()
     functions: dict[str, _Function] = {}
     for statement in _statements(body, parse):
         if isinstance(statement, ast.FunctionDef) and _runs_when_called(statement):
@@ -80,6 +86,7 @@ def find_overwrites(
             else:
                 how = WHOLE if _fills(statement, name) else _overwrites(statement, name)
                 if how is None and _reads_nothing(statement, name):
+                    passed.add(name)
                     continue
                 how = how or _lends(statement, name)
                 while isinstance(how, Lent) and how.function in functions:
@@ -89,6 +96,8 @@ def find_overwrites(
                 found[name] = how
         if _may_leave(statement):
             break  # what follows is not certain to run
+    else:
+        found |= dict.fromkeys(passed - met, UNREAD)
     return found
 
 
@@ -249,7 +258,25 @@ def _reads_nothing(node: ast.stmt, name: str) -> bool:
     """Tell whether a statement calls methods of ``_NO_READS`` alone of what a name holds."""
     calls = [each for each in ast.walk(node) if _method_call(each, name) in _NO_READS]
     mentions = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-    return len(calls) == len(mentions)
+    return len(calls) == len(mentions) and not any(
+        _reads_each(node, loop.target)
+        for loop in ast.walk(node)
+        if isinstance(loop, ast.For | ast.comprehension) and _names(loop.iter, name)
+    )
+
+
+def _reads_each(node: ast.stmt, target: ast.expr) -> bool:
+    """Tell whether more than ``_OUTER`` is asked of each parameter that a loop goes over."""
+    last = target.elts[-1] if isinstance(target, ast.Tuple) else target
+    asked = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
+    passed = {id(each.value) for each in asked if each.attr in _OUTER}
+    passed |= {id(each.elt) for each in ast.walk(node) if isinstance(each, ast.ListComp)}
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return any(
+        each.id in _names_in(last) and id(each) not in passed
+        for each in names
+        if isinstance(each.ctx, ast.Load)
+    )
 
 
 def _method_call(node: ast.AST, name: str) -> str | None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.introspection.values import module_names
+from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.settings import Settings
@@ -159,15 +160,14 @@ class LiveKernel(RecordedKernel):
         return name in self._namespace or hasattr(builtins, name)
 
     def _look(self, name: str) -> Fingerprint | None:
-        names, last = self._namespace, name
-        if name not in names:
-            module, _, last = name.rpartition(".")
-            if module not in sys.modules:
-                return None
-            names = module_names(sys.modules[module])
-        if last not in names or _has_graph(names[last]):
+        place = ("", name) if name in self._namespace else place_of(name)
+        try:
+            value = look_up(place or ("", name), self._namespace)
+        except KeyError:
             return None
-        return self._session.variables.look(names[last], self._budget)
+        if _has_graph(value):
+            return None
+        return self._session.variables.look(value, self._budget)
 
 
 def _has_graph(value: Any) -> bool:  # noqa: ANN401

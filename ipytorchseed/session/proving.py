@@ -17,6 +17,7 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.reads.patches import place_of
 from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
@@ -246,8 +247,7 @@ class Experiments:
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
         own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
-        places = [(module, name) for module, dot, name in (n.rpartition(".") for n in own) if dot]
-        return own, places
+        return own, [*filter(None, map(place_of, own))]
 
     def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
         assert self._sandbox is not None  # noqa: S101 -- as above

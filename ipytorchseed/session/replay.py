@@ -13,6 +13,7 @@ from msgspec import Struct
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
+from ipytorchseed.reads.patches import place_of
 from ipytorchseed.session.imports import import_sources
 from ipytorchseed.session.rewind import put_back, rewind
 from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
@@ -132,11 +133,11 @@ class Before:
             for name, value in run.reads.items()
             if name in run.writes or value.opaque
         }
-        places = [name.rpartition(".") for run in runs for name in {*touched, *run.writes}]
+        written = [place_of(name) for run in runs for name in {*touched, *run.writes}]
         self._held = CapturedState.find(
             scene.namespace,
             touched,
-            [(module, name) for module, _, name in places if module in sys.modules],
+            filter(None, written),
         )
         copies, copier = self._held.copy()
         copies.names |= aliases(scene.namespace, copies.names, copier)

@@ -16,6 +16,7 @@ from ipytorchseed.determinism.libraries import read_libraries, restore_libraries
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.introspection.anatomy import mro, own
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.session.copies import Copier
 
@@ -96,7 +97,7 @@ class CapturedState(Struct):
 
     Attributes:
         names: Of the namespace.
-        modules: Of local modules, by module and name.
+        modules: Of modules, and of classes of packages, by module and name.
         classes: Attributes of the user's classes, with class and name: a class may have no hash.
     """
 
@@ -113,10 +114,9 @@ class CapturedState(Struct):
     ) -> CapturedState:
         """Find values by name, by module and name, and those that the user's classes hold."""
         held = cls({name: namespace[name] for name in names if name in namespace})
-        for module, name in places:
-            values = vars(sys.modules[module]) if module in sys.modules else {}
-            if name in values:
-                held.modules[module, name] = values[name]
+        for place in places:
+            with suppress(KeyError):
+                held.modules[place] = find_at(place)
         for holder in _classes(namespace):
             for name, value in list(own(holder).items()):
                 if name not in _OWN and _is_data(value):
@@ -125,9 +125,9 @@ class CapturedState(Struct):
 
     def hold(self) -> None:
         """Put what modules and classes hold in its place."""
-        for (module, name), value in self.modules.items():
-            if module in sys.modules:
-                vars(sys.modules[module])[name] = value
+        for place, value in self.modules.items():
+            with suppress(KeyError):
+                put_at(place, value)
         for holder, name, value in self.classes:
             type.__setattr__(holder, name, value)
 
@@ -247,8 +247,9 @@ def aliases(namespace: Mapping[str, Any], names: Container[str], copier: Copier)
 
 
 def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
-    module, name = place
-    return vars(sys.modules[module]).get(name)
+    with suppress(KeyError):
+        return find_at(place)
+    return None
 
 
 def named(namespace: Mapping[Any, Any]) -> dict[str, Any]:

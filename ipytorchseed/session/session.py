@@ -101,6 +101,7 @@ class Session:
         self._ended: Mapping[str, str] = {}
         self._took: dict[str, float] = {}
         self._timed: set[str] = set()
+        self._patched: dict[str, tuple[str, str]] = {}
         self.pending: Pending | None = None
         self._budget = Budget()
         self._cut_short = False
@@ -186,7 +187,12 @@ class Session:
         began = time.thread_time()
         flow = self.effects_of(source)
         reached = find_dependencies(
-            flow, namespace, self._hidden, self._timed, seconds=self._budget.seconds / 2
+            flow,
+            namespace,
+            self._hidden,
+            self._timed,
+            patched=self._patched,
+            seconds=self._budget.seconds / 2,
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         pending = Pending(
@@ -282,6 +288,7 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
         if self._imports.own:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
@@ -24,6 +25,9 @@ _LOOKED_BACK = 200
 
 _DRAWS = 12_000_000
 """Draws that are stepped over for one question, in all; some 35 ms."""
+
+_NEARBY = 3_000_000
+"""Draws that are stepped over for each state, however far others were looked for."""
 
 
 class LedgerStates:
@@ -95,11 +99,10 @@ class LedgerStates:
 
     def _locate(self, name: str, state: bytes) -> Position | None:
         source = self._sources.get(name)
-        try:
-            with within(self._effort):
+        for effort in (Effort(_NEARBY), self._effort):
+            with suppress(TooFar), within(effort):
                 return source.locate(state, recent_seeds()) if source else locate_state(state)
-        except TooFar:
-            return None
+        return None
 
 
 class EitherStates:

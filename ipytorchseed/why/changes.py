@@ -273,7 +273,9 @@ def changed_parts(
 
 
 _BESIDE = {"grad": "gradients", "hooks": "hooks"}
-"""Parts of a model that are told where no other differs."""
+"""Parts of a model or optimizer that are told where no other differs."""
+
+_HOOKED = frozenset({"module", "optimizer"})
 
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
@@ -304,7 +306,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
             said.append(f"changed {shown}{more}")
     said += _step_parts(parts)
-    if not said and after.kind == "module":
+    if not said and after.kind in _HOOKED:
         said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
     return ", ".join(said)
 

@@ -56,4 +56,5 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
     """Give the inputs among the causes what makes them anew: the way back does."""
     fix = next(iter(remedy.commands), "")
-    return [replace(cause, fix=fix) if cause.kind == "input" else cause for cause in causes]
+    made = [cause.kind == "input" and not cause.prevents for cause in causes]
+    return [replace(cause, fix=fix) if m else cause for cause, m in zip(causes, made, strict=True)]

@@ -102,12 +102,12 @@ def test_places(with_modules):
         ("pack.part.K = 1", "pack.part.K"),
         ("def k():\n    helpers.SCALE = 3\nk()", "helpers.SCALE"),
         ("net.depth = 4", ""),
-        ("helpers.np.nothing = 1", ""),
+        ("helpers.np.nothing = 1", "numpy.nothing"),
         ("helpers.SCALE", ""),
     ],
 )
 def test_set_attributes(with_modules, cell, sets):
-    """An attribute of a local module that a cell sets is made by it, under the module's name."""
+    """An attribute of a module that a cell sets is made by it, under the module's name."""
     assert with_modules.dependencies(cell).sets == {
         each: tuple(each.rsplit(".", 1)) for each in sets.split()
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -65,8 +66,13 @@ def find_shower(case: Evidence, name: str) -> list[Blame]:
 
 
 def find_module_writers(case: Evidence, name: str) -> list[Blame]:
-    """Find the run that wrote the file of the module of which the name is."""
-    file = f"{name.rpartition('.')[0].replace('.', '/')}.py"
+    """Find the run that wrote the file of the module of which the name is, or is imported."""
+    module, _, last = name.rpartition(".")
+    if not module:
+        imports = re.compile(rf"^from +([\w.]+) +import\b.*\b{re.escape(last)}\b", re.MULTILINE)
+        found = (imports.search(run.source) for run in case.states.latest(case.run))
+        module = next((each[1] for each in found if each), "")
+    file = f"{module.replace('.', '/')}.py"
     wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 

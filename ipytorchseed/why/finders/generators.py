@@ -31,6 +31,12 @@ _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
 _A_PASS = 2
 """Numbers that each pass over a ``DataLoader`` takes from ``torch.cpu``: one of 64 bits."""
 
+_FEW = 5_000_000
+"""Draws from a seed within which it is certainly told whether a state is among them."""
+
+_SMALL = 100_000
+"""Seeds that people write; those of clocks and of the system are larger."""
+
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
@@ -143,7 +149,9 @@ def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bo
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
-    return was is not None and (was.seed != now.seed or (was.draws or 0) > now.draws)
+    if was is None:  # too far from any seed to be found: is it one of the few before the end?
+        return now.draws < _FEW and not case.states.leads(begin, end)
+    return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
 def put_out_of_reach(case: Evidence) -> bool:
@@ -155,8 +163,15 @@ def put_out_of_reach(case: Evidence) -> bool:
     return any(
         all(begin[name] != end[name] for begin, end in sides)
         and not any(case.states.leads(begin[name], end[name]) for begin, end in sides)
+        and not all(_is_chosen(case, name, end[name]) for _, end in sides)
         for name in names
     )
+
+
+def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
+    """Tell whether a state follows from a seed such as people choose, and no clock tells."""
+    found = case.states.position(name, digest)
+    return found is not None and found.seed is not None and found.seed < _SMALL
 
 
 def find_cleared_again(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001

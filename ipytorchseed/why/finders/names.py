@@ -25,17 +25,20 @@ def find_names(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
 
 
 def _replaced(case: Evidence) -> list[Cause]:
-    """Find functions of packages that the user put other ones in place of, or put back."""
+    """Find what of packages the user put something else in place of, or put back."""
     found = []
     for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
         attribute = name.rpartition(".")[2]
         setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
-        setters = [run for run in case.history if setting.search(run.source)]
-        blame = tuple(Blame(run, "replaced it") for run in setters[-1:])
+        setters = [run for run in case.history if name in run.writes]
+        setters = setters or [run for run in case.history if setting.search(run.source)]
+        if not setters and case.run.code != case.against.code:
+            continue  # the one text comes by it, and the other does not
         value = case.run.reads.get(name)
-        anew = f"is now {value.summary if value else 'yours'}"
-        now = anew if name in case.run.replaced else "is the package's own again"
-        message = f"{name} was replaced and {now}{case.doings(blame)}"
+        how = "replaced it" if value else "put it back"
+        blame = tuple(Blame(run, how) for run in setters[-1:])
+        now = f"now {value.summary}, not the package's own" if value else "the package's own again"
+        message = f"{name} is {now}{case.doings(blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))
     return found
 

@@ -1,0 +1,234 @@
+"""Functions and classes of packages that the user replaced, and which of them some code runs into.
+
+A package's own code is followed by the names that it looks up: no source is read, nothing is run.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import PerObject, module_of_class, mro, own
+from ipytorchseed.introspection.ownership import is_local_module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Place = tuple[str, str]
+"""A module's name, and a name in it: ``relu``, or ``Linear.forward`` for what a class holds."""
+
+_MOST = 1_500
+"""Functions and classes of packages that are followed."""
+
+_DEEPEST = 2
+"""Calls from the methods that the user's code runs."""
+
+_IMPLIED = frozenset(
+    {"__call__", "__init__", "__new__", "__iter__", "__next__", "__len__", "__getitem__"}
+    | {"__setitem__", "__enter__", "__exit__", "__getattr__", "__setattr__", "__torch_function__"}
+    | {f"__{side}{name}__" for side in ("", "r", "i")
+       for name in ("add", "sub", "mul", "truediv", "pow", "matmul", "floordiv", "mod")}
+    | {f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs", "bool")}
+)  # fmt: skip
+"""Methods that run though nobody names them."""
+
+_SHOWING = frozenset({"print", "repr", "str", "format", "display"})
+_SHOWN = frozenset({"__repr__", "__str__", "__format__"})
+"""Functions that write a value, and the methods by which it is written."""
+
+
+class Met(Struct):
+    """What code of the user's makes use of.
+
+    Attributes:
+        classes: Classes of packages, of objects that it reaches or by their names.
+        functions: Functions of packages that it names.
+        names: Names of attributes that it reads, and of builtins that it may call.
+        looked_up: Attributes of modules that it reads: identity of the dictionary, and name.
+    """
+
+    classes: list[type] = []
+    functions: list[Any] = []
+    names: set[str] = set()
+    looked_up: set[tuple[int, str]] = set()
+
+
+def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
+    """Tell where an attribute is found that is set of a module or class of a package; else None."""
+    if introspection.is_module(owner):
+        module = introspection.module_of(owner)
+        return (module, name) if module in sys.modules and not is_local_module(module) else None
+    if not introspection.is_class(owner) or is_local_module(module_of_class(owner)):
+        return None
+    made = introspection.qualified_name(owner)
+    parts = module_of_class(owner).split(".")
+    for last in range(1, len(parts) + 1):  # as one would import it: torch.nn.Linear
+        module = ".".join(parts[:last])
+        if introspection.imported(module, made) is owner:
+            return module, f"{made}.{name}"
+    return None
+
+
+def find_at(place: Place) -> Any:  # noqa: ANN401
+    """Return what is at a place.
+
+    Raises:
+        KeyError: There is nothing.
+    """
+    module, name = place
+    made, _, attribute = name.partition(".")
+    found = introspection.module_names(sys.modules[module])[made]
+    return own(found)[attribute] if attribute else found
+
+
+def place_of(name: str) -> Place | None:
+    """Return the place that is called so, in a module that is imported; None where none is."""
+    parts = name.split(".")
+    for last in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:last])
+        if module in sys.modules:
+            return module, ".".join(parts[last:])
+    return None
+
+
+def put_at(place: Place, value: Any) -> None:  # noqa: ANN401
+    """Put a value at a place, past any code of the user's."""
+    module, name = place
+    made, _, attribute = name.partition(".")
+    names = introspection.module_names(sys.modules[module])
+    if attribute:
+        type.__setattr__(names[made], attribute, value)
+    else:
+        names[made] = value
+
+
+def is_replaced(place: Place) -> bool:
+    """Tell whether something else is at a place than the package puts there."""
+    try:
+        value = find_at(place)
+    except KeyError:
+        return False
+    value = getattr(value, "__func__", value) if type(value) in _METHODS else value
+    if not (introspection.is_function(value) or introspection.is_class(value)):
+        return True
+    packages = {each.partition(".")[0] for each in (place[0], introspection.module_of(value))}
+    name = introspection.qualified_name(value)
+    given = name if "." in place[1] else name.rpartition(".")[2]
+    return len(packages) > 1 or place[1] != given
+
+
+_METHODS = (staticmethod, classmethod)
+
+
+def find_used(patched: Mapping[str, Place], met: Met, packages: Iterable[str]) -> list[str]:
+    """Tell which of the places that the user set code comes by, in packages too.
+
+    Args:
+        patched: The places, by name.
+        met: What the code makes use of.
+        packages: Packages that it reaches.
+
+    Returns:
+        The names.
+    """
+    names = {*packages}
+    places = {name: at for name, at in patched.items() if at[0].partition(".")[0] in names}
+    if not places:
+        return []
+    follower = _Follower(met, {at[0].partition(".")[0] for at in places.values()})
+    follower.drain()
+    return [name for name, at in places.items() if follower.comes_by(at)]
+
+
+class _Follower:
+    """Follows code of packages by the names that it looks up.
+
+    Args:
+        met: Where it begins.
+        packages: The packages whose code is followed.
+    """
+
+    def __init__(self, met: Met, packages: set[str]) -> None:
+        self._packages = packages
+        self._mine = met.names
+        self._names = {*met.names, *_IMPLIED}
+        self._names |= set() if _SHOWING.isdisjoint(met.names) else _SHOWN
+        self._depths: dict[int, tuple[type, int]] = {}
+        self._codes: set[int] = set()
+        self._looked_up = {*met.looked_up}
+        for value in (*met.classes, *met.functions):
+            self._add(value, 0)
+
+    def drain(self) -> None:
+        """Follow methods of classes until no more are named."""
+        known = -1
+        while known != len(self._codes) + len(self._depths) and known < _MOST:
+            known = len(self._codes) + len(self._depths)
+            for made, depth in [*self._depths.values()]:
+                methods = own(made)
+                for name in filter(self._names.__contains__, methods):
+                    self._add(methods[name], depth)
+
+    def comes_by(self, place: Place) -> bool:
+        """Tell whether what is at a place was come by."""
+        module, name = place
+        made, _, attribute = name.partition(".")
+        names = introspection.module_names(sys.modules.get(module))
+        if not attribute:
+            return (id(names), made) in self._looked_up
+        met = id(names.get(made)) in self._depths or "." not in module
+        return attribute in self._mine or (met and attribute in self._names)
+
+    def _add(self, value: Any, depth: int) -> None:  # noqa: ANN401
+        """Follow a function, or a class, so many calls away from the user's code."""
+        if depth > _DEEPEST or not self._is_theirs(value):
+            return
+        if introspection.is_class(value):
+            for base in mro(value):
+                self._depths.setdefault(id(base), (base, depth))
+            return
+        if type(value) in _METHODS:
+            value = value.__func__
+        if type(value) is property:
+            value = value.fget
+        if type(value) is types.FunctionType and id(value.__code__) not in self._codes:
+            self._codes.add(id(value.__code__))
+            names = names_of_code(value.__code__)
+            self._names |= names if depth < _DEEPEST else set()
+            self._look_up(value.__globals__, names, depth)
+
+    def _is_theirs(self, value: Any) -> bool:  # noqa: ANN401
+        inner = value.fget if type(value) is property else value
+        inner = value.__func__ if type(value) in _METHODS else inner
+        return introspection.module_of(inner).partition(".")[0] in self._packages
+
+    def _look_up(self, home: Mapping[str, Any], names: frozenset[str], depth: int) -> None:
+        """Follow what names lead to, those of a module's attributes included."""
+        waiting, seen = [home], set[int]()
+        while waiting:
+            inside = waiting.pop()
+            if inside and id(inside) not in seen:
+                seen.add(id(inside))
+                for name in filter(inside.__contains__, names):
+                    value = inside[name]
+                    self._looked_up.add((id(inside), name))
+                    if introspection.is_module(value):
+                        waiting.append(introspection.module_names(value))
+                    elif introspection.is_class(value) or type(value) is types.FunctionType:
+                        self._add(value, depth + 1)
+
+
+def _names_of_code(code: types.CodeType) -> frozenset[str]:
+    found = {*code.co_names}
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            found |= names_of_code(constant)
+    return frozenset(found)
+
+
+names_of_code: PerObject[types.CodeType, frozenset[str]] = PerObject(_names_of_code)
+"""Returns the names that code looks up, in functions made inside it too."""

@@ -10,8 +10,9 @@ from msgspec import Struct
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes, not_compared, write_number
+from ipytorchseed.why.changes import find_changes, write_number
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.unknown import unknown_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -242,7 +243,7 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
             and (after.get(name) != begin or last.get(name) != first[name])
         )
         changed = bool(find_changes(earlier, run))
-        if changed or not not_compared(earlier, run):
+        if changed or not unknown_outcome(earlier, run):
             outcome = Outcome(not changed, run_name(earlier, kernel))
     return Line(
         id=run.id or 0,

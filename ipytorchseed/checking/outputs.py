@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any
 
 from ipytorchseed.reads.entropy import ADDRESS
-from ipytorchseed.session.noise import STAMP, without_noise
+from ipytorchseed.session.noise import STAMP, is_markup, without_ids, without_noise
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
@@ -89,24 +89,12 @@ def _without_cells(table: str) -> str:
     return _ROW.sub(row, table)
 
 
-_ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
-_DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
 
-_WORD = re.compile(r"[\w-]+")
-_MANY = 500
-"""Ids that are found inside of words too; to look for more would take time with their square."""
-
-_OURS = {
-    "stdout": re.compile(
-        r"^The ipytorchseed extension is already loaded\. .*\n +%reload_ext ipytorchseed\n",
-        re.MULTILINE,
-    ),
-    "stderr": re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE),
-}
-"""What is said because a check loads the extension, or hangs on how busy the machine is."""
+_OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
+"""What we say on standard error, which hangs on how busy the machine is."""
 
 _ADDRESS_OF = re.compile(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
 """What tells where memory lies, besides ``id``."""
@@ -184,9 +172,8 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
         for each in outputs
         if each["output_type"] == "stream" and each["name"] == name
     )
-    text = _OURS[name].sub("", text)
     if name == "stderr":
-        text = STAMP.sub("", text)  # when a line was logged
+        text = STAMP.sub("", _OURS.sub("", text))  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
@@ -234,25 +221,13 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
     """
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
-    if kind == "text/html" or kind.endswith(("+xml", "/xml")):
-        return _markup
+    if is_markup(kind):
+        return lambda data: without_ids(without_model_times(joined(data)))
     if kind.startswith("text/"):
         return lambda data: _clean(joined(data), timed=timed)
     return lambda data: without_noise(
         data if isinstance(data, str) else json.dumps(data, sort_keys=True)
     )
-
-
-def _markup(data: Any) -> str:  # noqa: ANN401 -- a string, or its lines
-    """Return HTML or SVG with its elements numbered instead of named at random."""
-    text = _DATE.sub("", _clean(joined(data)))
-    names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
-    if not names:
-        return text
-    number = {name: f"id-{count}" for count, name in enumerate(names)}
-    longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
-    every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
-    return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
 def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines

@@ -139,6 +139,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
     (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
+    (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
+    (_object("start_time", "code_text"), "asteval.asteval:Interpreter"),  # of lmfit's parameters
     # What cannot be seen into
     (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),
     (_at("iterator", opaque.referents), *opaque.ITERTOOLS),

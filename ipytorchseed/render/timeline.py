@@ -11,8 +11,9 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes, not_compared, write_number
+from ipytorchseed.why.changes import find_changes, write_number
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.unknown import unknown_outcome
 
 _CODE = 4
 """Hex digits of a digest that a chip shows."""
@@ -238,7 +239,7 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
             and (after.get(name) != begin or last.get(name) != first[name])
         )
         changed = bool(find_changes(earlier, run))
-        if changed or not not_compared(earlier, run):
+        if changed or not unknown_outcome(earlier, run):
             outcome = Outcome(not changed, run_name(earlier, kernel))
     return Line(
         id=run.id or 0,

@@ -15,8 +15,9 @@ from ipytorchseed.receipts.record import completed
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.states import EitherStates, LedgerStates
-from ipytorchseed.why.changes import find_changes, not_compared
+from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
+from ipytorchseed.why.unknown import unknown_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
             if (each.id or 0) < (run.id or 0)
             and each.rank == run.rank
             and not find_changes(each, run)
-            and not not_compared(each, run)
+            and not unknown_outcome(each, run)
         ),
         None,
     )

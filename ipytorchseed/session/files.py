@@ -66,6 +66,7 @@ class FileWatch:
         self._made: set[str] = set()
         self.paths: dict[str, FileRead | None] = {}
         self._written: dict[str, None] = {}
+        self.asked: set[str] = set()
         self._listed = 0
         self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
@@ -75,6 +76,7 @@ class FileWatch:
         self.paths.clear()
         self._made.clear()
         self._written.clear()
+        self.asked.clear()
         self._listed = 0
         self._named = {}
         hearing.start(self)
@@ -114,6 +116,11 @@ class FileWatch:
             path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
             if os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
                 self.opens(path, reads=True, writes=False, anew=False)
+
+    def asks(self, function: str) -> None:
+        """Note a library's function that seeds a generator by itself, if the cell calls it."""
+        if len(self.asked) < _MOST and not (self._imports and self._imports.inside):
+            self.asked.add(function)
 
     def names(self, files: dict[str, Mark]) -> None:
         """Note files that the cell may open in native code, as they are before it."""

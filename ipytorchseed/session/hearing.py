@@ -16,13 +16,16 @@ import functools
 import os
 import sys
 from pathlib import Path
+from random import SystemRandom
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.reads.shell import scripts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
     Function = Callable[..., Any]
     Place = tuple[dict[Any, Any], object]
@@ -39,6 +42,8 @@ _LIST_FOR_THEMSELVES = (
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT = 3
+_ENTROPY = 16
+"""Bytes that numpy asks for where it is to seed a generator by itself."""
 _PLAIN = (str, int, bytes, type(None))
 
 
@@ -56,6 +61,9 @@ class Listener(Protocol):
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Hear that a program is about to be started in a folder, and which files it may run."""
+
+    def asks(self, function: str) -> None:
+        """Hear that a library's function is about to seed a generator from the system's entropy."""
 
 
 _listener: Listener | None = None
@@ -170,6 +178,48 @@ def _system(listener: Listener, command: str) -> None:
     listener.runs(scripts_of(command.split()))
 
 
+def _ask(listener: Listener, size: int) -> None:
+    """Tell which function of a library's lets numpy seed a generator, as nobody gave it a seed.
+
+    ``numpy.random.SeedSequence`` asks ``secrets.randbits`` for its entropy; it has no frame. A
+    generator that is copied is seeded too, and put into the other's state then.
+    """
+    caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
+    maker = caller.f_back
+    if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
+        copies = maker.f_globals.get("__name__") == "numpy.random._pickle"
+        function = "" if copies else _called_by_user(maker)
+        if function:
+            listener.asks(function)
+
+
+def _called_by_user(frame: FrameType | None) -> str:
+    """Name the library's function that the user's code called; empty where there is none."""
+    called = ""
+    while frame is not None and not _is_users(frame):
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.10 has none
+        if "<" not in name:  # one that is defined inside another, as a decorator's
+            called = _import_name(str(frame.f_globals.get("__name__")), name)
+        frame = frame.f_back
+    return called if frame is not None else ""
+
+
+def _is_users(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    if path[:1] == "<":  # as a cell's in a terminal
+        return frame.f_globals.get("__name__") == "__main__"
+    return not is_installed_file(path)
+
+
+def _import_name(module: str, name: str) -> str:
+    """Return the dotted name of a library's function, from the outermost package that offers it."""
+    first, parts = name.partition(".")[0], module.split(".")
+    held = _names_of(module).get(first)
+    outer = (".".join(parts[:count]) for count in range(1, len(parts)))
+    offers = (each for each in outer if held is not None and _names_of(each).get(first) is held)
+    return f"{next(offers, module)}.{name}".removesuffix(".__init__")
+
+
 def _absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
@@ -199,6 +249,7 @@ _PAIRS: list[tuple[Function, Function]] = [
         (_of_system["replace"], _rename),
         (_of_system["truncate"], _truncate),
         (_of_system["system"], _system),
+        (_of_system["urandom"], _ask),
         (_of_system.get("posix_spawn"), _spawn),
         (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
     )

@@ -19,6 +19,12 @@ _STAMP = (
 STAMP = re.compile(_STAMP)
 """A moment, to the second or finer."""
 
+_ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
+_DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
+_WORD = re.compile(r"[\w-]+")
+_MANY = 500
+"""Ids that are found inside of words too; to look for more would take time with their square."""
+
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 _CHANGES_EACH_RUN = (
@@ -41,6 +47,20 @@ _CHANGES_EACH_RUN = (
     # when a summary of statsmodels was made
     (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
     (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
+    # when lifelines fitted a model
+    (
+        ("time fit was run",),
+        re.compile(rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}"),
+        r"\1",
+    ),
+    # what IPython says where a cell that loads an extension runs again
+    (
+        (" extension is already loaded",),
+        re.compile(
+            r"^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", re.MULTILINE
+        ),
+        "",
+    ),
     # how long ago runs were, in what %why says of them, and where that breaks its lines
     (
         ("now", "before", "ago"),
@@ -130,6 +150,23 @@ def without_noise(text: str, *, timed: bool = False) -> str:
         for pattern in _TIMES:
             text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)
     return text
+
+
+def without_ids(text: str) -> str:
+    """Return HTML or SVG with its elements numbered instead of named at random, and undated."""
+    text = _DATE.sub("", without_noise(text))
+    names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
+    if not names:
+        return text
+    number = {name: f"id-{count}" for count, name in enumerate(names)}
+    longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
+    every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
+    return every.sub(lambda found: number.get(found.group(), found.group()), text)
+
+
+def is_markup(kind: str) -> bool:
+    """Tell whether a MIME type is one of HTML or XML."""
+    return kind == "text/html" or kind.endswith(("+xml", "/xml"))
 
 
 def as_overwritten(text: str) -> str:

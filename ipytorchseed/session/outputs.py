@@ -11,7 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.session.noise import as_overwritten, without_noise
+from ipytorchseed.session.noise import as_overwritten, is_markup, without_ids, without_noise
 from ipytorchseed.why.changes import COUNT
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
         _add(whole, f"\n{kind}\n")
         if isinstance(data, str):
             text = str.__str__(data)  # without what a subclass of the user's does
-            size = MOST_TEXT if kind.startswith("text/") else 0
-            clean = without_noise(text[:size])
+            markup = is_markup(kind)
+            size = MOST_TEXT if markup or kind.startswith("text/") else 0
+            clean = (without_ids if markup else without_noise)(text[:size])
             _add(whole, clean)
             _add(whole, text, begin=size)
             if 0 < size < len(text):
@@ -115,6 +116,9 @@ def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
     """
     for start in range(begin, len(text), _PIECE):
         hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
+
+
+_NOTHING = _digest("").hexdigest()
 
 
 class Outputs(Struct):
@@ -180,12 +184,13 @@ class Outputs(Struct):
         return (*self._shown, rest)
 
     def stdout(self) -> Fingerprint | None:
-        """Return what is kept of all that was printed."""
+        """Return what is kept of all that was printed; None where that was nothing or noise."""
         if not self._size:
             return None
         text = "".join(self._text)
         if self._rest is None:
-            return text_value(text, timed=self.timed)
+            value = text_value(text, timed=self.timed)
+            return None if value.digest == _NOTHING else value
         clean = without_noise(text, timed=self.timed)
         return Fingerprint(
             digest=_digest(clean + self._rest.hexdigest()).hexdigest(),

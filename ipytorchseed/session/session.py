@@ -327,7 +327,7 @@ class Session:
             seeds=tuple(pending.seeds),
             timed=tuple(sorted(reached.timed)),
             nondeterministic_calls=(
-                *sorted(reached.nondeterministic_calls),
+                *sorted(reached.nondeterministic_calls | self._files.asked),
                 *(("hash",) if reached.hashes else ()),
             ),
             timing=tuple(sorted(reached.timing)),

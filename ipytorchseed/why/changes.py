@@ -70,8 +70,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
             for name in names
         ]
     if displays_differ(against.displays, run.displays):
-        counts = [count_displays(each.displays) for each in (against, run)]
-        changes.append(Change("display", "", f"{counts[0]:,} and {counts[1]:,} shown"))
+        changes.append(Change("display", "", _say_displays(against.displays, run.displays)))
     if against.error != run.error:
         detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
         changes.append(Change("error", "", detail))
@@ -121,6 +120,16 @@ def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint])
     if count_displays(before) != count_displays(after):
         return True
     return any(itertools.starmap(differ, zip(before, after, strict=False)))
+
+
+def _say_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
+    """Say how many displays there were, or how many of as many have other content."""
+    counts = count_displays(before), count_displays(after)
+    if counts[0] != counts[1]:
+        return f"{counts[0]:,} and {counts[1]:,} shown"
+    apart = [now for then, now in zip(before, after, strict=False) if differ(then, now)]
+    which = apart[0].summary.partition(",")[0] if counts[1] == 1 else ""  # the first MIME type
+    return f"{which or f'{count_displays(apart):,} of {counts[1]:,}'} with other content"
 
 
 def count_displays(displays: Sequence[Fingerprint]) -> int:

@@ -26,13 +26,23 @@ _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class
 
 def find_unknown_outcome(case: Evidence) -> tuple[Unknown, ...]:
     """Find what both runs made or showed, without being able to tell whether it is the same."""
-    earlier = case.against.writes
+    return tuple(map(Unknown, unknown_outcome(case.against, case.run)))
+
+
+def unknown_outcome(against: Run, run: Run) -> list[str]:
+    """Name what two runs made or showed of which it is not known whether it is the same.
+
+    Args:
+        against: The earlier run.
+        run: The later run.
+    """
+    earlier = against.writes
     made = [
         name
-        for name, after in case.run.writes.items()
+        for name, after in run.writes.items()
         if name in earlier and same(earlier[name], after) is None
     ]
-    return tuple(map(Unknown, [*made, *not_compared(case.against, case.run)]))
+    return [*made, *not_compared(against, run)]
 
 
 def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:

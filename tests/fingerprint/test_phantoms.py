@@ -47,11 +47,22 @@ def _scores(times, slope=1.0):
     return {**found, "fit_time": times, "score_time": times}
 
 
+def _of_library(module, name):
+    """Make an object of a library's class, of which nothing but its name matters."""
+    kind = type(name, (), {"__module__": module})
+    there = sys.modules.setdefault(module, types.ModuleType(module))
+    return vars(there).setdefault(name, kind)()
+
+
+def _fitted(when, found, module="lifelines.fitters", name="BaseFitter"):
+    made = _of_library(module, name)
+    setattr(made, "start_time" if module.startswith("asteval") else "_time_fit_was_called", when)
+    made.found = found
+    return made
+
+
 def _dated(when, result="0.97"):
-    cell = type("Cell", (), {"__module__": "statsmodels.iolib.table"})
-    module = sys.modules.setdefault(cell.__module__, types.ModuleType(cell.__module__))
-    cell = vars(module).setdefault("Cell", cell)
-    cells = [cell(), cell()]
+    cells = [_of_library("statsmodels.iolib.table", "Cell") for _ in range(2)]
     for each, data in zip(cells, (when, result), strict=True):
         each.data = data
     return cells
@@ -88,6 +99,11 @@ CASES = {
         _dated("Sun, 22 Nov 2026"),
         _dated("Mon, 23 Nov 2026"),
         _dated("Sun, 22 Nov 2026", "0.96"),
+    ),
+    "time of a fit": (_fitted("8:01", 1.0), _fitted("8:02", 1.0), _fitted("8:01", 2.0)),
+    "time of a start": tuple(
+        _fitted(when, found, "asteval.asteval", "Interpreter")
+        for when, found in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0))
     ),
     "time": (_dated("05:17:58"), _dated(" 06:17:59 "), _dated("05:17:58", "0.96")),
 }

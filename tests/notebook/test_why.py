@@ -246,6 +246,17 @@ def test_an_earlier_result_again_is_told(kernel):
     assert answer(kernel)["again"] is None
 
 
+def test_what_was_not_looked_at_whole_is_no_earlier_result(kernel):
+    """It may be another for all that is known, though what the cell shows is the same."""
+    kernel.run("%config IPyTorchSeed.budget = 0.02")
+    for value in (1, 2, 1):
+        kernel.run(f"n = {value}", "n")
+        kernel.run("big = [{i: n} for i in range(300_000)]\nn * 10", "use")
+    told = answer(kernel)
+    assert [change["what"] for change in told["changed"]][-1] == "result"
+    assert told["again"] is None
+
+
 def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
     """As where a cell loaded something before its text was written anew."""
     kernel.run("import math", "it")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import traceback
+import uuid
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
@@ -18,6 +19,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
+from scipy.stats import qmc
 
 from ipytorchseed.session import hearing
 
@@ -42,6 +44,11 @@ class Told:
         self.read: list[str] = []
         self.changed: list[str] = []
         self.ran: list[tuple[str, str]] = []
+        self.asked: list[str] = []
+
+    def asks(self, function):
+        """Keep what seeds a generator by itself."""
+        self.asked.append(function)
 
     def runs(self, scripts, folder=""):
         """Keep the files of code of a program."""
@@ -121,6 +128,17 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):
         assert module.mine is open
         assert module.remove is os.remove
     assert listener.read == [str(file)] * 2
+
+
+def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
+    """By the name of what the user calls; not a copy of a generator, nor the user's own."""
+    qmc.Halton(d=1)
+    qmc.Halton(d=1, seed=3)
+    copy.deepcopy(np.random.default_rng(3))
+    np.random.default_rng()
+    os.urandom(16)
+    uuid.uuid4()
+    assert told.asked == ["scipy.stats._qmc.Halton"]
 
 
 def test_what_torch_saves_is_heard(file, told):

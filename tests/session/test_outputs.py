@@ -83,6 +83,17 @@ NOISE = {
         "as before the restart (#3, 23:02)",
     ),
     "overwritten": ("epoch 1\repoch 2\rdone\n", "epoch 1\rdone\n"),
+    "lifelines": (
+        "time fit was run = 2026-11-22 20:41:32 UTC\n<th>time fit was run</th>\n"
+        "      <td>2026-11-22 20:41:32 UTC</td>",
+        "time fit was run = 2026-11-23 01:01:03 UTC\n<th>time fit was run</th>\n"
+        "      <td>2026-11-23 01:01:03 UTC</td>",
+    ),
+    "an extension that is there": (
+        "",
+        "The autoreload extension is already loaded. To reload it, use:\n"
+        "  %reload_ext autoreload\n",
+    ),
 }
 
 
@@ -116,8 +127,8 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
     assert text_value(one, timed=True).digest == text_value(two, timed=True).digest
     assert text_value(one).digest != text_value(two).digest
     outputs = Outputs(timed=True)
-    outputs.printed(one)
-    assert outputs.stdout() == text_value(one, timed=True)
+    outputs.printed(f"{one}\n")
+    assert outputs.stdout() == text_value(f"{one}\n", timed=True)
 
 
 BESIDE_TIMES = {
@@ -323,6 +334,29 @@ def test_displays_count_by_what_they_show():
     assert digests[3] == digests[4]
     assert digests[5] == digests[6]
     assert digests[7] != digests[8]
+
+
+MARKUP = (
+    '<style>#T_{0} th {{}}</style><table id="T_{0}"><td id="T_{0}_row0_col0">{1}</td></table>',
+    "<input id='section-{0}' type='checkbox'><label for='section-{0}'>{1}</label>",
+    '<style>#sk-container-id-{0} {{}}</style><div id="sk-container-id-{0}">{1}</div>',
+)
+"""As pandas, xarray and scikit-learn write it."""
+
+
+@pytest.mark.parametrize("markup", MARKUP)
+def test_the_names_of_elements_do_not_count(markup):
+    """Made at random, or counted in the process; what stands in the elements counts."""
+    texts = markup.format("1f0e", "7"), markup.format("2ab4", "7"), markup.format("1f0e", "8")
+    for kind in ("text/html", "image/svg+xml"):
+        digests = [bundle_value({kind: text}).digest for text in texts]
+        assert digests[0] == digests[1] != digests[2]
+
+
+def test_only_noise_is_nothing():
+    """As where nothing was printed."""
+    assert shown("Wall time: 3.1 ms") is None
+    assert shown("\n") is not None
 
 
 def test_a_display_calls_nothing_of_the_users():

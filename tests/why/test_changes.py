@@ -103,6 +103,17 @@ def test_everything_shown_and_raised_is_compared():
     assert told["error"] == "no error → ValueError: no"
 
 
+def test_displays_that_differ_are_counted():
+    """Of one it is said what it is, of several how many."""
+    figures = [value(f"{number:02}", "display", "image/png, text/plain") for number in range(4)]
+    for before, after, said in (
+        (figures[:1], figures[1:2], "image/png with other content"),
+        (figures[:3], [figures[0], figures[3], figures[2]], "1 of 3 with other content"),
+    ):
+        runs = run(1, displays=tuple(before)), run(2, displays=tuple(after))
+        assert [change.detail for change in find_changes(*runs)] == [said]
+
+
 def test_what_loops_leave_behind_comes_last():
     """What was made beside them is told first, and what they go over after what they set."""
     source = (

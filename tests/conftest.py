@@ -27,12 +27,14 @@ import torch._dynamo  # the first use of a mode imports it, and that sets a vari
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+from ipytorchseed.checking.notebook import import_nbformat
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng import generators, table
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+import_nbformat()  # so that no test imports it in the slow way
 gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
 
 pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, convert
@@ -154,9 +158,26 @@ def _text(path: Path) -> str:
     raise UncheckableError(msg)
 
 
-def _parse(text: str) -> NotebookNode:
-    import nbformat
+def import_nbformat() -> ModuleType:
+    """Import nbformat, without the parsers that jsonschema builds beside it.
 
+    JupyterLab brings rfc3987_syntax, and jsonschema imports that for two formats of which no
+    notebook's schema knows. It spends two seconds on 38 parsers, built here when first used.
+    """
+    slow = "rfc3987_syntax"
+    if slow in sys.modules or find_spec(slow) is None:
+        return import_module("nbformat")
+    later = ModuleType(slow)
+    vars(later)["is_valid_syntax"] = lambda *args: import_module(slow).is_valid_syntax(*args)
+    sys.modules[slow] = later
+    try:
+        return import_module("nbformat")
+    finally:
+        del sys.modules[slow]
+
+
+def _parse(text: str) -> NotebookNode:
+    nbformat = import_nbformat()
     try:
         raw = json.loads(text)
     except ValueError as error:
@@ -174,7 +195,7 @@ def _parse(text: str) -> NotebookNode:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ids that are missing or double: we give our own
-            node = nbformat.reads(text, as_version=_OLDEST)  # type: ignore[no-untyped-call]
+            node = nbformat.reads(text, as_version=_OLDEST)
         convert(node, _Shape)
     except RecursionError:
         raise UncheckableError(TOO_DEEP) from None

@@ -26,7 +26,7 @@ from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts
-from ipytorchseed.reads.patches import Met, Place, find_used, is_replaced, place_in
+from ipytorchseed.reads.patches import Met, Place, find_at, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError, Values
@@ -66,10 +66,7 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
             as incomplete.
     """
     walker = _Walker(namespace, frozenset(hidden), time.thread_time() + seconds)
-    found = walker.walk(effects, frozenset(timed))
-    if patched:
-        walker.note_patches(patched)
-    return found
+    return walker.walk(effects, frozenset(timed), patched or {})
 
 
 class _Walker(Values):
@@ -93,7 +90,9 @@ class _Walker(Values):
         self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
         self._met = Met()
 
-    def walk(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
+    def walk(
+        self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
+    ) -> Dependencies:
         """Follow a cell, then all that it leads to."""
         namespace = self._notebook.names
         self._defined = effects.defined
@@ -109,6 +108,9 @@ class _Walker(Values):
             self.drain()
         found = self._found
         found.packages |= self.packages
+        if patched:
+            self._note_patches(patched)
+            self.drain()
         found.complete &= self.complete
         for name in [*found.parts]:
             if name in self._entire or not found.complete:
@@ -127,13 +129,14 @@ class _Walker(Values):
         found.mixed = self._chance.mixed
         return found
 
-    def note_patches(self, patched: Mapping[str, Place]) -> None:
+    def _note_patches(self, patched: Mapping[str, Place]) -> None:
         """Note those of the attributes of packages that the user set which the cell comes by."""
         self._met.classes += [about.kind for about in self._kinds.values() if not about.local]
         for name in find_used(patched, self._met, self._found.packages):
             if is_replaced(patched[name]):
                 self._found.names.setdefault(name, patched[name])
                 self._found.replaced.add(name)
+                self.push([find_at(patched[name])], frozenset())
 
     # -- code ----------------------------------------------------------------------------------
 
@@ -355,7 +358,7 @@ class _Walker(Values):
             self._set_attribute(value, steps[0][:-1])
 
     def _meet(self, value: Any) -> None:  # noqa: ANN401
-        """Keep functions and classes that code names, for ``note_patches``."""
+        """Keep functions and classes that code names, for ``_note_patches``."""
         if introspection.is_class(value):
             self._met.classes.append(value)
         elif introspection.is_function(value):

@@ -231,9 +231,13 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def _look_into_imported(self, pending: Pending, namespace: Mapping[str, Any]) -> None:
-        """Look at the code and the constants of local modules that the cell itself imported."""
+        """Look at what the cell set in modules that it imported itself, and at its own modules.
+
+        Of these at their code and their constants.
+        """
         flow = self.effects_of(pending.source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
+        self._patched |= reached.sets
         for name, (module, attribute) in sorted(reached.names.items()):
             if module in self._imports.own and name not in reached.sets:
                 value = look_up((module, attribute), namespace)
@@ -291,7 +295,7 @@ class Session:
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
-        if self._imports.own:
+        if self._imports.happened:
             self._look_into_imported(pending, namespace)
         bound = written | reached.writes | reached.sets.keys()
         ours = str(self.ledger.path or ledger_path())

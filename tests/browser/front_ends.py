@@ -36,6 +36,8 @@ THEME = "JupyterLab Light"
 """That of a user who has chosen none."""
 
 _SERVE = """
+from ipytorchseed.checking.notebook import import_nbformat
+import_nbformat()
 from jupyterlab.labapp import main
 from tests.forking import forking
 with forking():

@@ -300,3 +300,21 @@ def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
     assert err == ""
     assert out.count(".ipynb: interrupted") == 2
     assert gone(mark) == []
+
+
+def test_no_notebook_waits_for_parsers_of_addresses(tmp_path):
+    """They are built when something else first asks jsonschema for such a format."""
+    path = book(tmp_path / "one", "1")
+    program = f"""
+import sys
+from pathlib import Path
+from ipytorchseed.checking.notebook import read
+read(Path({str(path)!r}), {{}})
+assert "lark" not in sys.modules
+from jsonschema import Draft7Validator, FormatChecker
+iri = Draft7Validator({{"format": "iri"}}, format_checker=FormatChecker())
+iri.validate("https://example.org/é")
+assert not iri.is_valid("<>")
+assert "lark" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

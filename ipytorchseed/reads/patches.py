@@ -154,7 +154,6 @@ class _Follower:
 
     def __init__(self, met: Met, packages: set[str]) -> None:
         self._packages = packages
-        self._mine = met.names
         self._names = {*met.names, *_IMPLIED}
         self._names |= set() if _SHOWING.isdisjoint(met.names) else _SHOWN
         self._depths: dict[int, tuple[type, int]] = {}
@@ -180,8 +179,8 @@ class _Follower:
         names = introspection.module_names(sys.modules.get(module))
         if not attribute:
             return (id(names), made) in self._looked_up
-        met = id(names.get(made)) in self._depths or "." not in module
-        return attribute in self._mine or (met and attribute in self._names)
+        met = id(names.get(made)) in self._depths or "." not in module  # torch.Tensor: any code's
+        return met and attribute in self._names
 
     def _add(self, value: Any, depth: int) -> None:  # noqa: ANN401
         """Follow a function, or a class, so many calls away from the user's code."""

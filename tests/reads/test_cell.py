@@ -88,7 +88,9 @@ y, z = eval(formula), table.query(wanted)
     assert {"x_train", "x_test"} <= effects.reads.keys()
     assert effects.held == {("code", "\0formula\0"), ("query", "\0wanted\0")}
     assert effects_of_cell("vars()['x_' + part]", str).held == {("name", "x_\0part\0")}
-    assert effects_of_cell("x = [globals()[n] for n in parts]", str).held == {("name", "\0*parts\0")}
+    assert effects_of_cell("x = [globals()[n] for n in parts]", str).held == {
+        ("name", "\0*parts\0")
+    }
 
 
 BROKEN = [

@@ -11,7 +11,7 @@ from itertools import islice, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_64, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
+from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.buffers import CHUNK
@@ -140,6 +140,7 @@ def sequence_writer(base: Any) -> Writer:
         top = walk.top
         length = base.__len__(value)
         series: Sequence[Any] = ()
+        parts = {"length": str(length)}
         if length < _FEW:  # most: without another generator
             series = [*base.__iter__(value)]
             tokens = []
@@ -163,8 +164,10 @@ def sequence_writer(base: Any) -> Writer:
         digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
         if not top:
             return Draft(digest, word)
+        if length <= PARTS:
+            tokens = yield from write_tokens(series, walk)
+            parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
-        parts = {"length": str(length)}
         numbers = series_of(series) if len(series) == length else None
         return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
 

@@ -26,7 +26,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
         opaque: True where the content cannot be seen; the digest is then of what can, such as the
             type and the position.
         parts: Digests or short words for aspects: a module's ``mode``, its parameters as
-            ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``. What a part
+            ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``, and its
+            ``items`` in any order where they are few. What a part
             names does not depend on the rest of the value. ``unseen`` lists types inside the
             value whose content cannot be seen; ``random`` names the states of the generators of
             random numbers inside it, and ``kept`` how many results a function's cache has, both of

@@ -57,7 +57,8 @@ def test_of_containers_and_objects():
     items = {"a": 1, "b": [2]}
     assert changed(items, lambda: items["b"].append(3)) == {"k:b"}
     assert changed(items, lambda: items.update(c=1)) == {"length", "k:c"}
-    assert fingerprint([1, 2]).parts == {"length": "2"}
+    assert fingerprint([1, 2]).parts["length"] == "2"
+    assert fingerprint([1, "a"]).parts == fingerprint(["a", 1]).parts
     assert fingerprint("abc").parts == {"length": "3"}
     config = Config()
     assert changed(config, lambda: config.layers.append(1)) == {"a:layers"}

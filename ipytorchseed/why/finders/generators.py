@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause, states
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ _PASSES = "drawn by the DataLoader; no effect here"
 
 _REPLACED = "drawn for first weights, which loaded ones replace"
 
-_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED})
+_UNUSED = "what it gave does not go into what changed"
+
+_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _UNUSED})
 """Why sources were cleared that are causes all the same where there is no other."""
 
 _IMPORTS = "drawn from by what the cell imports, and not by the cell"
@@ -43,6 +46,13 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 
 def find_rng(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
+    causes, cleared = _find_moved(case)
+    if causes and bears_on_nothing(case):
+        return [], [*cleared, *(Cleared("rng", cause.name, _UNUSED) for cause in causes)]
+    return causes, cleared
+
+
+def _find_moved(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     begins = [states(run, after=False) for run in (case.against, case.run)]

@@ -12,6 +12,7 @@ from ipytorchseed.why.changes import changed_parts, how_far
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
+from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.changers import (
     REDEFINED,
     find_changers,
@@ -38,6 +39,8 @@ _COUNTED = "differs only in what it counts, which the cell does not read"
 
 _BATCHES = "num_batches_tracked"
 """The end of the names of buffers that count, and that layers do not heed as a rule."""
+
+_MIXED = "holds the same items in another order, on which nothing hangs that changed"
 
 _FILLED = "filled in by the cell's own earlier run"
 
@@ -165,7 +168,7 @@ def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list
     suspects = [
         each.name
         for each in find_inputs(case)[1]
-        if each.message in (_OWN_MODE, _FILLED, _COUNTED, _INITIALISED)
+        if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
         or (each.message == _OTHER_PARTS and each.name in made)
     ]
     return [
@@ -191,7 +194,17 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
         return _FILLED
+    if _is_mixed(before, after) and bears_on_nothing(case, [name]):
+        return _MIXED
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
+
+
+def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a list or array holds the same items in another order."""
+    items = before.parts.get("items")
+    if items is None and before.series and after.series:
+        return sorted(before.series) == sorted(after.series)
+    return items is not None and items == after.parts.get("items")
 
 
 def _borrowed(case: Evidence, value: Fingerprint) -> str:

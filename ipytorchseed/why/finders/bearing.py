@@ -1,0 +1,43 @@
+"""Whether what a cell draws, or the order of what it finds, bears on what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads.drawn import find_drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ipytorchseed.why.evidence import Evidence
+
+_PLAIN = frozenset({
+    "array", "bool", "bytes", "complex", "deque", "dict", "float", "frame", "int", "list", "none",
+    "range", "rng", "series", "set", "str", "tensor", "tuple",
+})  # fmt: skip
+"""Kinds of values that draw nothing when they are read, added or gone through."""
+
+
+def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
+    """Tell whether nothing of what changed hangs on what the cell draws, as its text tells.
+
+    Variables that are steps on its way do not count, if others changed.
+
+    Args:
+        case: The evidence.
+        mixed: Names of inputs that hold the same items in another order: whether nothing hangs on
+            that either.
+    """
+    kinds = {value.kind for value in case.run.reads.values()}
+    if case.run.code != case.against.code or not kinds <= _PLAIN:
+        return False
+    drawn = find_drawn(case.run.source, case.run.generators_before, mixed)
+    if drawn is None:
+        return False
+    hangs = []
+    for change in case.changed:
+        if change.what == "variable" and change.name not in drawn.used:
+            hangs.append(change.name in drawn.names)
+        elif change.what != "variable":
+            hangs.append({"result": drawn.result, "stdout": drawn.stdout}.get(change.what, True))
+    return bool(hangs) and not any(hangs)

@@ -55,19 +55,17 @@ def find_distance(before: str, after: str) -> Distance | None:
         How far they are apart; None where they differ in more than numbers.
     """
     pairs = zip(_NUMBER.split(before), _NUMBER.split(after), strict=False)
-    numbers = _NUMBER.findall(before), _NUMBER.findall(after)
+    numbers = [
+        [found.replace(",", "") for found in _NUMBER.findall(each)] for each in (before, after)
+    ]
     if len(numbers[0]) != len(numbers[1]) or any(_plain(x) != _plain(y) for x, y in pairs):
         return None
-    apart = [(x, y) for x, y in zip(*map(_without_commas, numbers), strict=True) if x != y]
+    apart = [(x, y) for x, y in zip(*numbers, strict=True) if x != y]
     if not apart:
         return None  # other blanks between the same numbers
     largest = max(itertools.starmap(_apart, apart))
     counts = any(_is_whole(x) and _is_whole(y) and not _is_equal(x, y) for x, y in apart)
     return Distance(len(numbers[0]), len(apart), largest, counts)
-
-
-def _without_commas(numbers: list[str]) -> list[str]:
-    return [number.replace(",", "") for number in numbers]
 
 
 def _plain(words: str) -> str:

@@ -26,6 +26,7 @@ _MOST_CHANGES = 4
 _LABEL = 68
 
 _WORDS = "repeats", "differs"
+_RERUN = "safe to run again", "not safe to run again"
 
 _OWN = frozenset({"code", "environment", "file", "flag"})
 
@@ -71,15 +72,15 @@ def _count(verdict: Verdict) -> str:
 
 def headline(verdict: Verdict) -> str:
     """Say in a word or two what was found."""
-    if isinstance(verdict, SavedVerdict):
-        return saved_report.headline(verdict)
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
         return "not checked"
     if verdict.written:
         return "mended"
-    words = ("safe to run again", "not safe to run again") if verdict.rerun else _WORDS
+    words = _RERUN if verdict.rerun else _WORDS
+    if isinstance(verdict, SavedVerdict):
+        words = saved_report.words(verdict)
     if verdict.first is None:
         return words[0] if verdict.reproducible else "receipt written"
     return f"{words[1]} by rounding" if verdict.first.rounding else words[1]
@@ -87,9 +88,9 @@ def headline(verdict: Verdict) -> str:
 
 def summary(verdict: Verdict) -> str:
     """Say in one line what was found, and why."""
-    if isinstance(verdict, SavedVerdict):
-        return saved_report.summary(verdict)
     first, origin = verdict.first, verdict.origin
+    if isinstance(first, SavedCell):
+        return saved_report.summary(first)
     if verdict.fault is not None and first is None:
         return visible(verdict.fault)
     if origin is None:

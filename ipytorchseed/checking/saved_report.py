@@ -29,23 +29,17 @@ _GRADES = {Found.DIFFERENT: "differs"}
 """Words of the JSON that are others than those of a check between kernels."""
 
 
-def headline(verdict: SavedVerdict) -> str:
-    """Say in a word or two what was found."""
-    if verdict.first is not None:
-        return "differs, not checked to its end" if verdict.unreached else "differs"
-    if verdict.fault is not None:
-        return "not checked"
+def words(verdict: SavedVerdict) -> tuple[str, str]:
+    """Say in a word or two that all that is saved is still true, and that it is not."""
     if not verdict.cells:
-        return "nothing saved"
-    return "still true, but for rounding" if verdict.count(Found.ROUNDING) else "still true"
+        return "nothing saved", "differs"
+    rounded = verdict.count(Found.ROUNDING)
+    return "still true, but for rounding" if rounded else "still true", "differs"
 
 
-def summary(verdict: SavedVerdict) -> str:
-    """Say in one line what was found."""
-    first = verdict.first
-    if isinstance(first, SavedCell):
-        return visible(f"{_name(first)} differs from what the file shows: {_what(first)}")
-    return visible(verdict.fault or verdict.note or headline(verdict))
+def summary(first: SavedCell) -> str:
+    """Say in one line in what the first cell that differs does."""
+    return visible(f"{_name(first)} differs from what the file shows: {_what(first)}")
 
 
 def _what(cell: SavedCell) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Generic, TypeVar
 
@@ -115,7 +116,7 @@ class Anatomy(Struct, frozen=True):
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
         """Return names and values of an object's own attributes, by name."""
-        return sorted(self.unsorted(value), key=_first)
+        return sorted(self.unsorted(value), key=itemgetter(0))
 
     def unsorted(self, value: object) -> Iterator[tuple[str, object]]:
         """Return names and values of an object's own attributes, as they were made.
@@ -147,10 +148,6 @@ _ADDRESSES = frozenset({
     "__weakref__", "__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__",
 })  # fmt: skip
 """Members by which a C class tells Python where its pointers are: read, they are addresses."""
-
-
-def _first(item: tuple[str, object]) -> str:
-    return item[0]
 
 
 def _dissect(kind: type) -> Anatomy:

@@ -18,7 +18,16 @@ from ipytorchseed.errors import ReceiptError, did_you_mean
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.receipts.privacy import Places, cell_name, found_at
-from ipytorchseed.receipts.record import KIND, SCHEMA, VALUES, Receipt, Stand, each_text, each_value
+from ipytorchseed.receipts.record import (
+    KIND,
+    SCHEMA,
+    VALUES,
+    Receipt,
+    Stand,
+    each_text,
+    each_value,
+    printable,
+)
 
 
 def read_file(path: Path, most: int) -> bytes:
@@ -114,7 +123,7 @@ def read(path: str | Path, places: Places) -> Receipt:
     except ValueError as error:
         reason = str(error)
     msg = f"{path}: {reason}"
-    raise ReceiptError("".join(each if each.isprintable() else "?" for each in msg))
+    raise ReceiptError(printable(msg))
 
 
 def _parse(content: bytes, name: str, places: Places) -> Receipt:
@@ -176,7 +185,7 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
         there: The receipt's runs.
     """
     found: dict[str, int] = {}
-    for key in (_id_and_text, _text, _id):
+    for key in (lambda run: (_id(run), run.code), lambda run: run.code, _id):
         _pair(here, there, found, key)
     before = -1
     for run in here if len(here) > 1 else ():  # one cell alone has no place
@@ -202,11 +211,3 @@ def _pair(
 
 def _id(run: Run) -> str:
     return cell_name(run.cell)
-
-
-def _text(run: Run) -> str:
-    return run.code
-
-
-def _id_and_text(run: Run) -> tuple[str, str]:
-    return _id(run), run.code

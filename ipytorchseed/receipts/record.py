@@ -114,3 +114,8 @@ def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)
+
+
+def printable(text: str) -> str:
+    """Replace what a text file should not hold: control characters, halves of surrogate pairs."""
+    return "".join(each if each.isprintable() else "?" for each in text)

@@ -22,6 +22,7 @@ from ipytorchseed.receipts.record import (
     completed,
     each_text,
     each_value,
+    printable,
 )
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import HistoryLookup
@@ -65,7 +66,7 @@ def write(
         values = _Values(*most)
         cells = [_cell(run, told["settings"], values) for run in hidden]
         told |= {"values": values.named, "cells": cells}
-        content = msgspec.json.encode(each_text(msgspec.to_builtins(told), _printable)) + b"\n"
+        content = msgspec.json.encode(each_text(msgspec.to_builtins(told), printable)) + b"\n"
         if len(content) <= max(_LEAST, _PER_CELL * len(runs)):
             break
     return content
@@ -138,8 +139,3 @@ def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]
             told[name] = each_value(getattr(run, name), values.name)
     told["settings"] = {n: v for n, v in run.settings.items() if n not in settings}
     return told
-
-
-def _printable(text: str) -> str:
-    """Replace what a text file should not hold: control characters, halves of surrogate pairs."""
-    return "".join(each if each.isprintable() else "?" for each in text)

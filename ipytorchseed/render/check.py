@@ -7,7 +7,6 @@ import json
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
-from ipytorchseed.session.outcome import Difference
 from ipytorchseed.session.verdict import Checked, Culprit
 from ipytorchseed.why.words import sentence
 
@@ -158,7 +157,7 @@ class CheckView(View):
     @property
     def listed(self) -> list[tuple[str, str]]:
         """What differs: a name, and how far."""
-        return [(_name(each), each.detail) for each in self.checked.differences[:_MOST]]
+        return [(each.name or each.what, each.detail) for each in self.checked.differences[:_MOST]]
 
     @property
     def more(self) -> int:
@@ -200,10 +199,6 @@ class CheckView(View):
             "with_flags": checked.with_flags,
         }
         return json.dumps(told)
-
-
-def _name(difference: Difference) -> str:
-    return difference.name or difference.what
 
 
 def _times(runs: int) -> str:

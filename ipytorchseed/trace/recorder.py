@@ -104,7 +104,7 @@ class Recorder(Struct, dict=True, eq=False):
         mode = self.watch()
         self.active = True
         self.modules.attach()
-        watch_threads(self._watch_thread, self._replaced)
+        watch_threads(lambda: self.watch() if self.active else None, self._replaced)
         if self.file is not None:
             watch_graphs(self._run_graph, self._replaced)
         mode.__enter__()
@@ -130,9 +130,6 @@ class Recorder(Struct, dict=True, eq=False):
         thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
         return watch_class()(self, thread, None if self.file is None else self.file.track(number))
-
-    def _watch_thread(self) -> Any:  # noqa: ANN401 -- as above
-        return self.watch() if self.active else None
 
     def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
         from torch.utils._python_dispatch import _get_current_dispatch_mode_stack

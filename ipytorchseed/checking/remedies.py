@@ -19,7 +19,7 @@ from ipytorchseed.checking.seeds import (
     seed_source,
     seeder,
 )
-from ipytorchseed.reads.entropy import sentence
+from ipytorchseed.reads.entropy import NONDETERMINISTIC, sentence
 from ipytorchseed.render.timeline import label_of
 
 Edits = tuple[Edit, ...]
@@ -256,6 +256,11 @@ def _is_source(site: Site) -> bool:
     return site.kind == "rng" and bool(seeder(site.name))
 
 
+def _may_take_seed(site: Site) -> bool:
+    """Tell whether a function of a library's, named or not, may be what takes a seed."""
+    return site.cause is None or (site.kind == "entropy" and site.name not in NONDETERMINISTIC)
+
+
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(lambda site: site.kind in {"entropy", "input"}, fix_seed),
     Remedy(lambda site: site.name in WITHOUT_SEED, give_seed),
@@ -269,7 +274,7 @@ REMEDIES: tuple[Remedy, ...] = (
         " kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
-    Remedy(lambda site: site.cause is None, name_seed),
+    Remedy(_may_take_seed, name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
     Remedy(

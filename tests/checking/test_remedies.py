@@ -206,6 +206,20 @@ def test_a_class_that_takes_a_seed_of_its_own(site):
     ]
 
 
+def test_a_function_of_a_library_that_seeds_by_itself(site):
+    """It alone, where it is named; where the cell calls it by another name, all that take a seed."""
+    imports = "from sklearn.svm import SVC\nfrom sklearn.utils import shuffle"
+    cell = "SVC(), shuffle([1], [2])"
+    for name, seeded in (
+        ("sklearn.utils.shuffle", "SVC(), shuffle([1], [2], random_state=42)"),
+        (
+            "sklearn.utils._indexing.shuffle",
+            "SVC(random_state=42), shuffle([1], [2], random_state=43)",
+        ),
+    ):
+        assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
+
+
 def test_operations_and_threads(site):
     """Deterministic algorithms first, then one thread; neither where torch is not used."""
     assert results(site("import torch", "x = work()")) == [

@@ -140,8 +140,10 @@ def find_used(patched: Mapping[str, Place], met: Met, packages: Iterable[str]) -
     if not places:
         return []
     follower = _Follower(met, {at[0].partition(".")[0] for at in places.values()})
-    follower.drain()
-    return [name for name, at in places.items() if follower.comes_by(at)]
+    used = {name for name, at in places.items() if follower.comes_by(at)}
+    if used != places.keys():  # only then, as it takes long
+        follower.drain()
+    return [name for name, at in places.items() if name in used or follower.comes_by(at)]
 
 
 class _Follower:

@@ -237,11 +237,12 @@ class Session:
         """
         flow = self.effects_of(pending.source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
-        self._patched |= reached.sets
+        pending.reached.sets |= reached.sets
         for name, (module, attribute) in sorted(reached.names.items()):
             if module in self._imports.own and name not in reached.sets:
                 value = look_up((module, attribute), namespace)
                 if is_function(value) or is_class(value) or is_scalar(value):
+                    pending.reached.names.setdefault(name, (module, attribute))
                     pending.reads.setdefault(name, self.variables.look(value, pending.budget))
 
     def stop_look(self) -> None:
@@ -292,11 +293,11 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        if self._imports.happened:
+            self._look_into_imported(pending, namespace)
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
-        if self._imports.happened:
-            self._look_into_imported(pending, namespace)
         bound = written | reached.writes | reached.sets.keys()
         ours = str(self.ledger.path or ledger_path())
         run = Run(

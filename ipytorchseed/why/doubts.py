@@ -61,7 +61,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
         ):
             yield f"{source} came with {name} itself: where it began is not known"
     imports = present.effects(run).imports - _DRAW_NOTHING
-    moved = [source for source, before, after in moves(run) if before != after]
+    moved = [source for source, before, after in moves(run) if before not in (None, after)]
     if imports and not all(_is_seeded(run, source) for source in moved):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"

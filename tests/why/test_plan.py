@@ -163,6 +163,15 @@ def test_what_no_replay_puts_back_is_a_doubt():
     assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
 
 
+def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
+    """Where it may have drawn: that a source came with it is no draw."""
+    for before, told in (({"numpy": START}, True), ({}, False)):
+        target = run(2, "import pkg", before=before, after={"numpy": TRAINED})
+        doubts = make_plan(target, States([target])).doubts
+        said = "In[2] imports pkg: what that draws for the first time is not drawn again"
+        assert (said in doubts) is told
+
+
 def test_what_a_cell_does_outside_is_named():
     """Programs, files that it was seen to write, and calls that write files past Python."""
     for more, told in (

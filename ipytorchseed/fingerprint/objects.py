@@ -68,15 +68,19 @@ def attribute_parts(tokens: Attributes) -> dict[str, str]:
 def _inner_parts(
     items: Sequence[tuple[str, object]], walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Tell the attributes of plain objects inside an object apart: ``a:model.rate``."""
+    """Tell attributes of plain objects, and items of dictionaries, inside one: ``a:model.rate``."""
     found, known = dict[str, str](), set[int]()
     inner = [*items]
     while inner:
         name, value = inner.pop(0)
-        if walk.writer(type(value)) not in _plain or id(value) in known:
+        if id(value) in known:
             continue
         known.add(id(value))
-        own = [(f"{name}.{key}", each) for key, each in anatomy(type(value)).attributes(value)]
+        if walk.writer(type(value)) in _plain:
+            held = anatomy(type(value)).attributes(value)
+        else:
+            held = [*value.items()] if type(value) is dict and len(value) <= PARTS else []
+        own = [(f"{name}.{key}", each) for key, each in held if type(key) is str]
         if len(found) + len(own) > PARTS:
             break
         tokens = yield from attribute_tokens(own, walk)

@@ -44,6 +44,8 @@ _CHANGES = frozenset({
 _ANY_ORDER = frozenset({"Counter", "len", "max", "min", "set", "sorted", "np.sort", "np.unique"})
 """Functions whose result is the same in whatever order they are given items."""
 
+_CHANGES_ARGUMENTS = frozenset({"copyto", "fill_diagonal", "place", "put", "putmask"})
+
 _PERMUTES = frozenset({"permutation", "shuffle"})
 
 
@@ -193,6 +195,8 @@ class _Flow:
                 for name in _names(node.args[0]) if node.args else ():
                     self._change(name, _ORDER if order else _VALUE)
             return _ORDER if order else _VALUE
+        if tail in _CHANGES_ARGUMENTS or any(word.arg == "out" for word in node.keywords):
+            raise _UnknownError
         if path in _FUNCTIONS or (root in _MODULES and rest and tail != "sample"):
             self.printed |= path == "print" and max(level, self._around) > _CLEAN
             sorts = path.replace("numpy.", "np.") in _ANY_ORDER and not node.keywords

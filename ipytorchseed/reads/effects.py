@@ -20,7 +20,8 @@ class Effects(Struct):
             certain to be set whenever it is looked up.
         writes: Names that may be set or deleted.
         must_assign: Those that a function is certain to set.
-        paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
+        paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set; with
+            ``.[rate]``, of which the item ``rate`` alone is.
         items: Names and keys of items that it looks up by a constant, as in ``params["rate"]``
             (``train.rate`` is the key of ``params["train"]["rate"]``);
             of ``params.get("rate")``, the name with its ``.get``, and no key where it varies;

@@ -56,7 +56,8 @@ def look_up_name(scope: Scope, name: str | None) -> AbstractValue:
 
 
 @evaluates("Attribute")
-def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
+def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValue:
+    """Follow an attribute; of a ``key``, only that item of it is read."""
     names = [node.attr]
     base = node.value
     while isinstance(base, ast.Attribute):
@@ -73,7 +74,8 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
         scope.run_all(abstract.bodies)
     for name in reversed(names):
         abstract = abstract.attribute(name)
-    scope.effects.paths.update(abstract.paths)
+    read = abstract.attribute(key).paths if key else abstract.paths
+    scope.effects.paths.update(read)
     return abstract
 
 
@@ -132,6 +134,8 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     if reads and isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant):
         outer = next(iter(constant_keys(owner.slice)), "")
     name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
+    if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
+        return _attribute(scope, owner, f"[{keys[0]}]")
     if not keys or not isinstance(name, ast.Name):
         return scope.visit(owner)
     value = scope.load(name.id)

@@ -27,7 +27,7 @@ def find_parts(effects: Effects, names: Mapping[str, Any]) -> dict[str, set[str]
     whole = set()
     for path in effects.paths:
         root, _, rest = path.partition(".")
-        part = rest.partition("()")[0]
+        part = rest.partition("()")[0].replace("[", "").replace("]", "")
         if not part:
             whole.add(root)
         else:

@@ -108,6 +108,12 @@ class _Planner:
             return Plan(target, blocked=blocked)
         self._steps.append(self._step(target))
         doubts = [doubt for step in self._steps for doubt in find_doubts(step.run, self._present)]
+        reads = {name: value for step in self._steps for name, value in step.run.reads.items()}
+        doubts += [
+            f"`{name}` keeps results in a cache, also later ones"
+            for name, value in reads.items()
+            if "kept" in value.parts and name not in self._now
+        ]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
     def _name(self, run: Run) -> str:
@@ -163,8 +169,6 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
-        if "kept" in wanted.parts and name not in self._now:
-            self._doubts[f"`{name}` keeps results in a cache, also later ones"] = None
         return _is_as_good(now, wanted, reader, alike=bool(alike))
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:

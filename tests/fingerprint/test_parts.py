@@ -89,6 +89,8 @@ def test_of_objects_in_an_object():
     assert changed(cfg, lambda: setattr(cfg.model.head, "size", 4)) == {
         "a:model", "a:model.head", "a:model.head.size",
     }  # fmt: skip
+    cfg.rates = {"low": 1, 2: 3}
+    assert changed(cfg, lambda: cfg.rates.update(low=0)) == {"a:rates", "a:rates.low"}
     cfg.model.above = cfg
     assert "a:model.above" in fingerprint(cfg).parts
     many = Plain(inner=Plain(**{f"x{n}": n for n in range(33)}))

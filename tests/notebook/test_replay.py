@@ -159,6 +159,18 @@ def test_a_name_that_the_run_did_not_find_is_not_made(new_kernel):
     assert (sources.count("flag = 1"), sources[-1]) == (1, cell)
 
 
+def test_a_name_that_the_run_did_not_find_is_not_found_again(new_kernel):
+    """It is taken away for that cell alone, and put back where this sets none."""
+    new_kernel.run("made = [len(globals().get('found', '')), 'late' in globals()]\nfound = 'x'")
+    new_kernel.run("late = [1]")
+    assert said(new_kernel.run("%replay 2")).startswith("✓")
+    assert new_kernel.value("made, found, late") == ([0, False], "x", [1])
+    new_kernel.run("found = 'y' * 3")
+    new_kernel.run("%replay 2")
+    new_kernel.run("%replay --undo")
+    assert new_kernel.value("found, late") == ("yyy", [1])
+
+
 def test_a_run_of_an_earlier_kernel(kernel):
     """Its imports run again too, and what is unbound is made."""
     kernel.restart()

@@ -38,6 +38,8 @@ UNKNOWN = [
     "x = df.sample(3)",
     "x = [*map(f, xs)]",
     "opts.x = random.random()",
+    "np.add(x, random.random(), out=y)",
+    "np.put(y, 0, random.random())",
     "x = (",
 ]
 

@@ -26,6 +26,9 @@ def named(settings): return settings["name"]
 PARTS = {
     "x = cfg.batch": ("cfg", {"a:batch"}),
     "x = cfg.inner.width": ("cfg", {"a:inner.width"}),
+    "x = cfg.inner['width'] + 1": ("cfg", {"a:inner.width"}),
+    "x = cfg.inner[key]": ("cfg", {"a:inner"}),
+    "cfg.inner['width'] = 1": ("cfg", {"a:inner"}),
     "x = cfg.inner.area()": ("cfg", {"a:inner.area"}),
     "x = getattr(cfg, 'batch')": ("cfg", {"a:batch"}),
     "for part in ('one', 'two'):\n    x = getattr(cfg, part + '_x')": (

@@ -123,6 +123,13 @@ def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
     assert {each.round for each in known.values()} != {0}
 
 
+def test_another_name_of_what_the_cell_changed_takes_no_time(notebook):
+    """However long it would take to look for it."""
+    notebook.run("import time\ny = x = [str(n) for n in range(200_000)]\nx;")
+    notebook.run("len(x)")
+    assert {"x", "y"} <= notebook.run("y[0] = 'a'").writes.keys()
+
+
 def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_path, monkeypatch):
     """It is read as ``helper.state``."""
     (tmp_path / "helper_of_a_test.py").write_text("state = [1]\ndef go():\n    state.append(2)\n")

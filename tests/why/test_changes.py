@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, how_far, write_step
@@ -143,3 +144,15 @@ def test_a_name_beside_what_can_be_compared_is_no_change():
     one = run(1, source="print(s)", stdout=printed)
     two = run(2, source="t = s\nprint(t)", stdout=printed, writes={"t": value("02", "str", "")})
     assert find_changes(one, two) == ()
+
+
+def test_what_only_one_run_filled_in():
+    """A cache that the first run filled is no result of the second, which found it filled."""
+    bare, full = (value(each, "object", parts={"a:xs": "1"}) for each in ("01", "02"))
+    full = replace(full, parts={"a:xs": "1", "a:mean": "5"})
+    other = replace(full, digest="03", parts={"a:xs": "2", "a:mean": "5"})
+    earlier = run(1, reads={"data": bare}, writes={"data": full})
+    assert find_changes(earlier, run(3, reads={"data": other})) == ()
+    refilled = replace(other, digest="04", parts={"a:xs": "2", "a:mean": "6"})
+    assert len(find_changes(earlier, run(3, reads={"data": other}, writes={"data": refilled}))) == 1
+    assert len(find_changes(earlier, run(3, reads={"data": refilled}))) == 1

@@ -45,6 +45,16 @@ def test_an_input_is_made_anew_by_the_cell_that_made_it():
     assert (plan.doubts, plan.blocked) == ((), "")
 
 
+def test_a_function_that_keeps_its_results():
+    """Its cache holds later ones too: the way back is not promised, unless it is made anew."""
+    cached = value("05", "function", parts={"kept": "0"})
+    uses = [_use(2, OLD, OLD), _use(4, NEW, NEW)]
+    uses = [replace(each, reads={**each.reads, "price": cached}) for each in uses]
+    define = run(1, "def price(): ...", writes={"price": cached, "x": OLD})
+    assert _plan(MAKE, uses[0], SPOIL, uses[1]).doubts
+    assert not _plan(define, uses[0], SPOIL, uses[1]).doubts
+
+
 def test_what_that_cell_read_is_made_anew_before():
     """However long the chain is."""
     values = [value(f"{index:02}", "tensor") for index in range(40)]

@@ -7,6 +7,7 @@ Nothing is called: attributes are read from dictionaries and slots only.
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 import time
@@ -268,8 +269,9 @@ class _Walker(Values):
         if name in home.names:
             self._use(home.names[name])
             self._name(name, home.names[name], home, assigned)
-        elif not home.module:
-            self._found.missing.add(name)
+        else:
+            self._met.looked_up.add((id(vars(builtins)), name))
+            self._found.missing |= set() if home.module else {name}
 
     def _use(self, value: Any) -> None:  # noqa: ANN401
         if introspection.is_class(value):

@@ -135,7 +135,7 @@ def find_used(patched: Mapping[str, Place], met: Met, packages: Iterable[str]) -
     Returns:
         The names.
     """
-    names = {*packages}
+    names = {*packages, "builtins"}
     places = {name: at for name, at in patched.items() if at[0].partition(".")[0] in names}
     if not places:
         return []
@@ -200,7 +200,7 @@ class _Follower:
             self._codes.add(id(value.__code__))
             names = names_of_code(value.__code__)
             self._names |= names if depth < _DEEPEST else set()
-            self._look_up(value.__globals__, names, depth)
+            self._look_up(value.__globals__, names - {value.__code__.co_name}, depth)
 
     def _is_theirs(self, value: Any) -> bool:  # noqa: ANN401
         inner = value.fget if type(value) is property else value

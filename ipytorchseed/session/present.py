@@ -129,6 +129,10 @@ class RecordedKernel:
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
 
+    def is_file(self, path: str) -> bool:
+        """Tell whether there is a file of this name."""
+        return Path(path).is_file()
+
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read, and that are known to be others now."""
         return [file.path for file in [*run.files, *run.loaded.values()] if _is_changed(file)]

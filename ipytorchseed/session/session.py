@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import uuid
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -13,7 +15,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
-from ipytorchseed.introspection.values import is_class, is_function, is_scalar
+from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
@@ -235,6 +237,10 @@ class Session:
 
         Of these at their code and their constants.
         """
+        for module, path in self._imports.own.items():
+            with suppress(OSError, ValueError):  # it may set what packages have
+                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
+                self._patched |= find_dependencies(inside, module_names(sys.modules[module])).sets
         flow = self.effects_of(pending.source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
         pending.reached.sets |= reached.sets

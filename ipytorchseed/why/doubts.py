@@ -44,6 +44,9 @@ _LATE = {
 """Settings that nobody can change once the library has begun that they act on."""
 
 
+_ASKS_FOR_FILES = re.compile(r"\b(?:exists|is_?file)\(")
+
+
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
     """Yield why a cell may give something else than it gave, a clause each.
 
@@ -65,16 +68,24 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     if imports and not all(_is_seeded(run, source) for source in moved):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
-    for path in sorted(present.changed_files(run)):
-        if path in run.wrote:
-            yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
-        elif path.endswith("/"):
-            yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
+    yield from _of_files(run, present, name)
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
         elif asked not in {"hash", *run.timing, *MEMORY}:
             yield f"{name} asks {asked}, which answers differently each time"
+
+
+def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
+    for path in sorted(present.changed_files(run)):
+        if path in run.wrote:
+            yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
+        elif path.endswith("/"):
+            yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
+    if _ASKS_FOR_FILES.search(run.source):
+        read = {file.path for file in run.files}
+        for path in (each for each in run.wrote if each not in read and present.is_file(each)):
+            yield f"{PurePath(path).name}, which {name} wrote, is there now"
 
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:

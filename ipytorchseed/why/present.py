@@ -45,5 +45,8 @@ class Present(Protocol):
     def is_fresh(self, digest: str) -> bool | None:
         """Tell whether a state is one that seeding leaves; None where that cannot be told."""
 
+    def is_file(self, path: str) -> bool:
+        """Tell whether there is a file of this name."""
+
     def changed_files(self, run: Run) -> Sequence[str]:
         """Return the paths of files that a run read, and that are known to be others now."""

@@ -77,6 +77,10 @@ class States:
         """Return that nothing is."""
         return set()
 
+    def is_file(self, _path):
+        """No file is there."""
+        return False
+
     def changed_files(self, run):
         """Return the files that the last run found otherwise."""
         now = {file.path: file for file in self.runs[-1].files}

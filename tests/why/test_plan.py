@@ -129,6 +129,10 @@ class _Pruned(States):
 
 
 class _Other(States):
+    def is_file(self, _path):
+        """No file is there."""
+        return False
+
     def changed_files(self, run):
         return [file.path for file in run.files]
 

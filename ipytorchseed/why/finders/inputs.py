@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.why.changes import changed_parts, how_far
+from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
@@ -290,7 +290,8 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):
-        message = f"{name} was redefined"
+        said = say_parts(before, after) if after.kind == "class" else ""
+        message = f"{name} was redefined{f': {said}' if said else ''}"
     elif _is_reading(case, name):
         message = f"{name} {READING}"
     elif after.opaque:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.changers import find_left_out
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -36,7 +37,7 @@ def _replaced(case: Evidence) -> list[Cause]:
             continue  # the one text comes by it, and the other does not
         value = case.run.reads.get(name)
         how = "replaced it" if value else "put it back"
-        blame = tuple(Blame(run, how) for run in setters[-1:])
+        blame = *(Blame(run, how) for run in setters[-1:]), *find_left_out(case, name)
         now = f"now {value.summary}, not the package's own" if value else "the package's own again"
         message = f"{name} is {now}{case.doings(blame)}"
         found.append(Cause("input", name, message, blame=blame, prevents=True))

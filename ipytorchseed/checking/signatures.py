@@ -40,15 +40,14 @@ _PATIENCE = 60
 def name_seed(site: Site) -> Iterator[tuple[Edit, ...]]:
     """Give the seed that they take to the functions and classes that a cell calls without one.
 
-    Where one of them is the cause, to that alone.
+    Where one of them is the cause, to that alone, wherever the notebook calls it until then.
     """
     libraries = {*site.program.names.values()}
-    calls = [
+    calls = [call for call in site.program.calls(site.until) if call.path == site.name] or [
         call
         for call in site.program.calls([site.code])
         if any(f"{call.path}.".startswith(f"{each}.") for each in libraries)
     ]
-    calls = [call for call in calls if call.path == site.name] or calls
     taken = _taken({call.path for call in calls})
     edits: list[Edit] = []
     for call in calls:

@@ -219,6 +219,9 @@ def test_a_function_of_a_library_that_seeds_by_itself(site):
         ),
     ):
         assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
+    helper = "def mixed(x):\n    return shuffle(x)"
+    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "sklearn.utils.shuffle"))
+    assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
 
 
 def test_operations_and_threads(site):

@@ -92,7 +92,14 @@ def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     unpacked = [each for each in node.args if isinstance(each, ast.Starred)]
     if unpacked or None in {each.arg for each in node.keywords} or place < len(node.args):
         return None
-    end = code.end(node) - 1
-    before = code.cell.source[code.end(node.func) : end].rstrip()
+    begin, end = code.end(node.func), code.end(node) - 1
+    before = code.cell.source[begin:end].rstrip()
+    lines = before.split("\n")
+    if begin + len(before) < code.offset(node.end_lineno or 1, 0) and "#" not in lines[-1]:
+        # the parenthesis stands on a line of its own: so does the seed
+        indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
+        end, ends = begin + len(before), before.endswith(",")
+        comma = "" if before.endswith(("(", ",")) else ","
+        return Splice(end, end, f"{comma}\n{indent}{name}={seed}{',' * ends}")
     comma = "" if before.endswith(("(", ",")) else ", "
     return Splice(end, end, f"{comma}{name}={seed}")

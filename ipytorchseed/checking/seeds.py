@@ -241,15 +241,14 @@ _PATIENCE = 60
 def name_seed(site: Site) -> Iterator[tuple[Edit, ...]]:
     """Give the seed that they take to the functions and classes that a cell calls without one.
 
-    Where one of them is the cause, to that alone.
+    Where one of them is the cause, to that alone, wherever the notebook calls it until then.
     """
     libraries = {*site.program.names.values()}
-    calls = [
+    calls = [call for call in site.program.calls(site.until) if call.path == site.name] or [
         call
         for call in site.program.calls([site.code])
         if any(f"{call.path}.".startswith(f"{each}.") for each in libraries)
     ]
-    calls = [call for call in calls if call.path == site.name] or calls
     taken = _taken({call.path for call in calls})
     edits: list[Edit] = []
     for call in calls:
@@ -294,7 +293,14 @@ def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     unpacked = [each for each in node.args if isinstance(each, ast.Starred)]
     if unpacked or None in {each.arg for each in node.keywords} or place < len(node.args):
         return None
-    end = code.end(node) - 1
-    before = code.cell.source[code.end(node.func) : end].rstrip()
+    begin, end = code.end(node.func), code.end(node) - 1
+    before = code.cell.source[begin:end].rstrip()
+    lines = before.split("\n")
+    if begin + len(before) < code.offset(node.end_lineno or 1, 0) and "#" not in lines[-1]:
+        # the parenthesis stands on a line of its own: so does the seed
+        indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
+        end, ends = begin + len(before), before.endswith(",")
+        comma = "" if before.endswith(("(", ",")) else ","
+        return Splice(end, end, f"{comma}\n{indent}{name}={seed}{',' * ends}")
     comma = "" if before.endswith(("(", ",")) else ", "
     return Splice(end, end, f"{comma}{name}={seed}")

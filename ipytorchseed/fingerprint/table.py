@@ -47,6 +47,8 @@ _BAR_TIMES = frozenset({
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 })  # fmt: skip
 
+_EVALUATORS = "start_time", "code_text", "node_handlers", "symtable"  # all of numpy's functions
+
 KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),
@@ -140,7 +142,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
     (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
-    (_object("start_time", "code_text"), "asteval.asteval:Interpreter"),  # of lmfit's parameters
+    (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # What cannot be seen into
     (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),
     (_at("iterator", opaque.referents), *opaque.ITERTOOLS),

@@ -218,6 +218,26 @@ def test_a_function_of_a_library_that_seeds_by_itself(site):
         ),
     ):
         assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
+    helper = "def mixed(x):\n    return shuffle(x)"
+    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "sklearn.utils.shuffle"))
+    assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
+
+
+BELOW = (
+    ("SVC(\n    C=2,\n)", "SVC(\n    C=2,\n    random_state=42,\n)"),
+    (
+        "if 1:\n    SVC(\n        C=2\n    )",
+        "if 1:\n    SVC(\n        C=2,\n        random_state=42\n    )",
+    ),
+    ("SVC(C=2,\n    kernel='rbf')", "SVC(C=2,\n    kernel='rbf', random_state=42)"),
+    ("SVC(\n    C=2,  # as before\n)", "SVC(\n    C=2,  # as before\n, random_state=42)"),
+)
+
+
+@pytest.mark.parametrize(("cell", "seeded"), BELOW)
+def test_a_seed_stands_on_a_line_of_its_own_where_arguments_do(site, cell, seeded):
+    """As whoever wrote the others would write it."""
+    assert results(site("from sklearn.svm import SVC", cell))[0] == {1: seeded}
 
 
 def test_operations_and_threads(site):

@@ -127,6 +127,15 @@ def test_what_an_expression_found_out_about_itself_is_no_content():
     assert same(before, fingerprint(sympy.sin(x) ** 3 + y)) is False
 
 
+def test_an_evaluator_of_expressions_is_not_read_through():
+    """It holds all of numpy's functions, and each parameter of lmfit's holds one."""
+    first, again = (_of_library("asteval.asteval", "Interpreter") for _ in range(2))
+    first.symtable, again.symtable = {"sin": np.sin}, {"cos": np.cos}
+    first.code_text, again.code_text = [], ["x + 1"]
+    first.readonly_symbols, again.readonly_symbols = {"a"}, {"a"}
+    assert same(fingerprint(first), fingerprint(again)) is True
+
+
 def test_members_of_classes_in_c_that_are_addresses_are_not_read():
     """Functions of Cython have one where Python finds their pointer."""
     function = pd._libs.lib.infer_dtype

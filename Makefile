@@ -40,6 +40,7 @@ lab: $(VENV)/.installed-lab
 
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
+	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.installed-bench

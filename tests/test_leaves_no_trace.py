@@ -64,7 +64,7 @@ def run(pytester):
         pytester.makeini(f"[pytest]\npythonpath = {ROOT}")
         pytester.makeconftest((ROOT / "tests/conftest.py").read_text(encoding="utf-8"))
         pytester.makepyfile(HEAD + body)
-        return pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider")
+        return pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", "-p", "no:nbmake")
 
     return run
 

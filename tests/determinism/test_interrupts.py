@@ -57,10 +57,11 @@ def _interrupted(count, action):
 
 
 def _everything():
+    kind, keys, *rest = np.random.get_state()
     return {
         **read_flags(),
         "python": random.getstate(),
-        "numpy": str(np.random.get_state()),
+        "numpy": (kind, keys.tobytes(), *rest),
         "torch": torch.get_rng_state().tolist(),
         "filters": [*warnings.filters],
         "showwarning": warnings.showwarning,

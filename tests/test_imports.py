@@ -62,6 +62,14 @@ def test_importing_the_package_imports_nothing_heavy(code):
     assert heavy_modules_after(code) == []
 
 
+def test_what_a_magic_loads_brings_no_source():
+    """A library that is imported is a source more, which the user's own cells have to bring."""
+    files = (ROOT / "ipytorchseed/notebook").glob("[a-z]*.py")
+    names = ", ".join(f"ipytorchseed.notebook.{file.stem}" for file in files)
+    brought = {*heavy_modules_after(f"import {names}")}
+    assert brought.isdisjoint({"ipywidgets", "numpy", "scipy", "torch"})
+
+
 def test_the_test_before_can_fail():
     """It sees what is imported, also by way of something else."""
     assert heavy_modules_after("") == []

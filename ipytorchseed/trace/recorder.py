@@ -12,7 +12,6 @@ from msgspec import Struct
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
-from ipytorchseed.trace.file import TraceFile
 from ipytorchseed.trace.places import Lines, ModulePaths, Place
 from ipytorchseed.trace.probe import Probe
 from ipytorchseed.trace.recording import Recording, Tables, Thread
@@ -20,6 +19,8 @@ from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ipytorchseed.trace.file import TraceFile  # which brings numpy
 
 
 def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:

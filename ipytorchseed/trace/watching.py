@@ -6,13 +6,12 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
-from ipytorchseed.trace.file import Track
 from ipytorchseed.trace.operations import Operation, describe, named
 from ipytorchseed.trace.places import Lines, Place, Sequence
 from ipytorchseed.trace.recording import (
@@ -26,6 +25,9 @@ from ipytorchseed.trace.recording import (
     Tables,
     Thread,
 )
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.file import Track  # which brings numpy
 
 _TICK = 1024
 """Operations between two calls of ``progress``."""

@@ -232,10 +232,6 @@ class Session:
 
     def _look_into_imported(self, pending: Pending, namespace: Mapping[str, Any]) -> None:
         """Look at the code and the constants of local modules that the cell itself imported."""
-        for module, path in self._imports.own.items():
-            with suppress(OSError, ValueError):  # it may set what packages have
-                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
-                self._patched |= find_dependencies(inside, module_names(sys.modules[module])).sets
         flow = self.effects_of(pending.source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
         for name, (module, attribute) in sorted(reached.names.items()):
@@ -243,6 +239,21 @@ class Session:
                 value = look_up((module, attribute), namespace)
                 if is_function(value) or is_class(value) or is_scalar(value):
                     pending.reads.setdefault(name, self.variables.look(value, pending.budget))
+
+    def _set_while_importing(
+        self, pending: Pending, namespace: Mapping[str, Any]
+    ) -> dict[str, tuple[str, str]]:
+        """Return what a cell set in packages that it imported, or had local modules set."""
+        found: dict[str, tuple[str, str]] = {}
+        codes = [(self.effects_of(pending.source), namespace)]
+        for module, path in self._imports.own.items():
+            with suppress(OSError, ValueError, KeyError):
+                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
+                codes.append((inside, module_names(sys.modules[module])))
+        for code, names in codes:
+            if code.imports and any(path.endswith("=") for path in code.paths):
+                found |= find_dependencies(code, names, self._hidden).sets
+        return found
 
     def stop_look(self) -> None:
         """End the look under way soon: what it has not come to is not looked at."""
@@ -290,6 +301,7 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
+        reached.sets |= self._set_while_importing(pending, namespace)
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)

@@ -82,6 +82,8 @@ def find_at(place: Place) -> Any:  # noqa: ANN401
     module, name = place
     made, _, attribute = name.partition(".")
     found = introspection.module_names(sys.modules[module])[made]
+    if attribute and not introspection.is_class(found):
+        raise KeyError(name)
     return own(found)[attribute] if attribute else found
 
 
@@ -171,7 +173,7 @@ class _Follower:
             known = len(self._codes) + len(self._depths)
             for made, depth in [*self._depths.values()]:
                 methods = own(made)
-                for name in filter(self._names.__contains__, methods):
+                for name in filter(self._names.__contains__, [*methods]):
                     self._add(methods[name], depth)
 
     def comes_by(self, place: Place) -> bool:

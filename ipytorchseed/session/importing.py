@@ -27,14 +27,12 @@ class ImportWatch:
     Attributes:
         steps: For each source, its states before and after each import that moved it.
         inside: Whether a package is being imported.
-        happened: Whether a module was imported that was not there.
         own: The files of the user's own modules that were imported, by module.
     """
 
     def __init__(self) -> None:
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.inside = False
-        self.happened = False
         self.own: dict[str, str] = {}
 
     def start(self) -> None:
@@ -42,7 +40,6 @@ class ImportWatch:
         self.steps.clear()
         self.own.clear()
         self.inside = False
-        self.happened = False
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
@@ -80,7 +77,6 @@ class ImportWatch:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
-                self.happened = True
                 if is_installed_file(spec.origin or ""):
                     if _runs_modules(spec.loader):
                         spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]

@@ -126,7 +126,7 @@ class CapturedState(Struct):
     def hold(self) -> None:
         """Put what modules and classes hold in its place."""
         for place, value in self.modules.items():
-            with suppress(KeyError):
+            with suppress(KeyError, TypeError):  # its module is gone, or its class takes nothing
                 put_at(place, value)
         for holder, name, value in self.classes:
             type.__setattr__(holder, name, value)

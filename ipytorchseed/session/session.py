@@ -233,23 +233,29 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def _look_into_imported(self, pending: Pending, namespace: Mapping[str, Any]) -> None:
-        """Look at what the cell set in modules that it imported itself, and at its own modules.
-
-        Of these at their code and their constants.
-        """
-        for module, path in self._imports.own.items():
-            with suppress(OSError, ValueError):  # it may set what packages have
-                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
-                self._patched |= find_dependencies(inside, module_names(sys.modules[module])).sets
+        """Look at the code and the constants of local modules that the cell itself imported."""
         flow = self.effects_of(pending.source)
         reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
-        pending.reached.sets |= reached.sets
         for name, (module, attribute) in sorted(reached.names.items()):
             if module in self._imports.own and name not in reached.sets:
                 value = look_up((module, attribute), namespace)
                 if is_function(value) or is_class(value) or is_scalar(value):
-                    pending.reached.names.setdefault(name, (module, attribute))
                     pending.reads.setdefault(name, self.variables.look(value, pending.budget))
+
+    def _set_while_importing(
+        self, pending: Pending, namespace: Mapping[str, Any]
+    ) -> dict[str, tuple[str, str]]:
+        """Return what a cell set in packages that it imported, or had local modules set."""
+        found: dict[str, tuple[str, str]] = {}
+        codes = [(self.effects_of(pending.source), namespace)]
+        for module, path in self._imports.own.items():
+            with suppress(OSError, ValueError, KeyError):
+                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
+                codes.append((inside, module_names(sys.modules[module])))
+        for code, names in codes:
+            if code.imports and any(path.endswith("=") for path in code.paths):
+                found |= find_dependencies(code, names, self._hidden).sets
+        return found
 
     def stop_look(self) -> None:
         """End the look under way soon: what it has not come to is not looked at."""
@@ -299,11 +305,12 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
-        if self._imports.happened:
-            self._look_into_imported(pending, namespace)
+        reached.sets |= self._set_while_importing(pending, namespace)
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
+        if self._imports.own:
+            self._look_into_imported(pending, namespace)
         bound = written | reached.writes | reached.sets.keys()
         ours = str(self.ledger.path or ledger_path())
         run = Run(

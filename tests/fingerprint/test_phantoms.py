@@ -132,6 +132,7 @@ def test_an_evaluator_of_expressions_is_not_read_through():
     first, again = (_of_library("asteval.asteval", "Interpreter") for _ in range(2))
     first.symtable, again.symtable = {"sin": np.sin}, {"cos": np.cos}
     first.code_text, again.code_text = [], ["x + 1"]
+    first.no_deepcopy, again.no_deepcopy = ["a", "b"], ["b", "a"]  # from a set
     first.readonly_symbols, again.readonly_symbols = {"a"}, {"a"}
     assert same(fingerprint(first), fingerprint(again)) is True
 

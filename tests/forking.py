@@ -19,7 +19,6 @@ import importlib
 import importlib.util
 import json
 import os
-import pkgutil
 import selectors
 import signal
 import socket
@@ -257,9 +256,6 @@ def main() -> None:
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
     for name in EVERY_KERNEL:
         importlib.import_module(name)
-    magics = importlib.import_module("IPython.core.magics")
-    for each in pkgutil.iter_modules(magics.__path__, f"{magics.__name__}."):
-        importlib.import_module(each.name)  # of which `%config` would load all
     extension = HiddenExtension()
     sys.meta_path.insert(0, extension)
     libraries = HiddenLibraries()

@@ -65,7 +65,7 @@ EXTENSION = (
 
 
 class HiddenExtension(MetaPathFinder, Loader):
-    """Modules of the extension, and what they import: each comes into sight by itself.
+    """Modules of the extension and IPython's magics, and what they import: each comes into sight by itself.
 
     With it come the modules that it imports as it is executed, so that those which are imported on
     first use stay out of sight until then. Needs packages that import nothing of ``HIDDEN``.
@@ -75,8 +75,8 @@ class HiddenExtension(MetaPathFinder, Loader):
         before = {*sys.modules}
         with self._noting():
             importlib.import_module("rich.progress")  # which sklearn imports, too
-            for folder in EXTENSION:
-                package = importlib.import_module(f"ipytorchseed.{folder}")
+            for name in ("IPython.core.magics", *(f"ipytorchseed.{each}" for each in EXTENSION)):
+                package = importlib.import_module(name)  # all magics are loaded by `%config`
                 for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
                     importlib.import_module(each.name)
         # Libraries hold those of the standard library, and use what lies in them.

@@ -58,10 +58,9 @@ EXTENSION = (
     "render",
     "rng",
     "session",
-    "trace",
     "why",
 )
-"""Folders of the extension that a kernel's cells and magics use."""
+"""Folders of the extension that a kernel's cells and magics use, but for that which needs numpy."""
 
 
 class HiddenExtension(MetaPathFinder, Loader):

@@ -9,7 +9,6 @@ from threading import get_ident
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
-from msgspec import Struct
 
 from ipytorchseed.introspection.replacing import Replacements
 
@@ -17,7 +16,7 @@ _HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
 """What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
 
-class OutputCapture(Struct, dict=True, eq=False):
+class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that nothing that holds
@@ -30,14 +29,17 @@ class OutputCapture(Struct, dict=True, eq=False):
         displayed: Called with each bundle that is displayed.
     """
 
-    _shell: InteractiveShell
-    _printed: Callable[[str], None]
-    _displayed: Callable[[Mapping[str, Any]], None]
-
-    def __post_init__(self) -> None:
-        self._publisher: Any = self._shell.display_pub
-        self._hook: Any = self._shell.displayhook
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        printed: Callable[[str], None],
+        displayed: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._publisher: Any = shell.display_pub
+        self._hook: Any = shell.displayhook
         self._stream: Any = sys.stdout
+        self._printed = printed
+        self._displayed = displayed
         self._replaced = Replacements()
         self._round = object()
         self._showing = 0  # the thread that shows a result or a display

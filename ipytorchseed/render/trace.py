@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import WIDTH, visible, wrap
 from ipytorchseed.render.trace_words import (
@@ -20,8 +20,10 @@ from ipytorchseed.render.trace_words import (
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
-from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.why.words import many
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.loading import Loaded  # it brings numpy
 
 _MOST = 6
 """Stretches, places and settings that are listed; JSON has more."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ipytorchseed.trace.comparison import Operation, Parting, Span
-from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.why.words import many
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.loading import Loaded  # it brings numpy
 
 
 def sentence(parting: Parting, rtol: float | None) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import _io
 import functools
+import linecache
 import os
 import sys
 from pathlib import Path
@@ -182,13 +183,15 @@ def _ask(listener: Listener, size: int) -> None:
     """Tell which function of a library's lets numpy seed a generator, as nobody gave it a seed.
 
     ``numpy.random.SeedSequence`` asks ``secrets.randbits`` for its entropy; it has no frame. A
-    generator that is copied is seeded too, and put into the other's state then.
+    generator that is copied is seeded too, and put into the other's state then; so is each
+    ``RandomState`` before it takes the seed that it is given: a line that names it is not told.
     """
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
     maker = caller.f_back
     if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
         copies = maker.f_globals.get("__name__") == "numpy.random._pickle"
-        function = "" if copies else _called_by_user(maker)
+        seeds = "RandomState" in linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+        function = "" if copies or seeds else _called_by_user(maker)
         if function:
             listener.asks(function)
 

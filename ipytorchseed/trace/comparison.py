@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.format import Where
-from ipytorchseed.trace.loading import Loaded
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.loading import Loaded  # it brings numpy
 
 
 class Operation(Struct, frozen=True):

@@ -125,7 +125,11 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:  # it waits for a kernel that does not end
+            self._process.kill()
+            self._process.wait(20)
         self._log.close()
 
     def link(self, path: str) -> str:

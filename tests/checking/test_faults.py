@@ -309,7 +309,7 @@ def test_no_notebook_waits_for_parsers_of_addresses(tmp_path):
 import sys
 from pathlib import Path
 from ipytorchseed.checking.notebook import read
-read(Path({str(path)!r}), {{}})
+read(Path({str(path)!r}))
 assert "lark" not in sys.modules
 from jsonschema import Draft7Validator, FormatChecker
 iri = Draft7Validator({{"format": "iri"}}, format_checker=FormatChecker())

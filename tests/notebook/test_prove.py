@@ -330,8 +330,8 @@ def test_a_cell_that_awaits_shows_and_plots(play):
 def test_an_interrupt_leaves_everything_as_before(play):
     """In the middle of the second experiment."""
     cell = (
-        "import signal, sys\nsys.calls = getattr(sys, 'calls', [])\nsys.calls.append(1)\n"
-        "x.append(len(sys.calls))\nif len(sys.calls) == 4:\n    signal.raise_signal(signal.SIGINT)\ny = len(x)"
+        "import signal, sys\nvars(sys)['calls'] = n = vars(sys).get('calls', 0) + 1\n"
+        "x.append(n)\nif n == 4:\n    signal.raise_signal(signal.SIGINT)\ny = len(x)"
     )
     kernel = play("x = []", (cell, "c"), (cell, "c"))
     before = kernel.value(LOOK)
@@ -339,7 +339,7 @@ def test_an_interrupt_leaves_everything_as_before(play):
     assert reply.error.evalue == "%why: interrupted; everything is as before"
     assert kernel.value(LOOK) == before
     assert [run.source for run in runs] == ["%why --prove"]
-    assert kernel.value("len(__import__('sys').calls)") == 4
+    assert kernel.value("__import__('sys').calls") == 4
 
 
 def test_how_far_it_is(play):

@@ -184,9 +184,11 @@ def test_tracking_off_is_said(kernel):
 
 def test_what_nothing_explains_is_said(kernel):
     """With the next step; nothing is accused."""
-    kernel.run("import sys\nsys.counted = []", "begin")
+    kernel.run("import sys\nvars(sys)['counted'] = []", "begin")
     for _ in range(2):
-        kernel.run("import sys\nsys.counted.append(1)\nmade = len(sys.counted)\nmade", "count")
+        kernel.run(
+            "vars(sys)['counted'].append(1)\nmade = len(vars(sys)['counted'])\nmade", "count"
+        )
     told = answer(kernel)
     assert (told["verdict"], told["causes"]) == ("unexplained", [])
     assert "%%deterministic" in said(kernel.run("%why"))

@@ -18,8 +18,9 @@ FILE = "<a cell that is recorded>"
 @torch.library.custom_op("ipytorchseed_tests::drift", mutates_args=())
 def drift(x: torch.Tensor) -> torch.Tensor:
     """Return another result each time."""
-    linecache.calls_of_drift = getattr(linecache, "calls_of_drift", 0) + 1  # which nobody puts back
-    return x + linecache.calls_of_drift
+    hidden = vars(linecache)  # where nobody looks, nor puts it back
+    hidden["calls_of_drift"] = hidden.get("calls_of_drift", 0) + 1
+    return x + hidden["calls_of_drift"]
 
 
 @drift.register_fake

@@ -24,8 +24,8 @@ def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
     def called(*args: P.args, **kwargs: P.kwargs) -> Result:
         if not gc.isenabled():
             return function(*args, **kwargs)
-        gc.disable()
         try:
+            gc.disable()
             return function(*args, **kwargs)
         finally:
             gc.enable()

@@ -15,6 +15,7 @@ import pytest
 
 from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.session.variables import MOST_NAMES
 from tests.kernel import Kernel
 
 DATA = ".ipytorchseed"
@@ -237,11 +238,13 @@ def large(tmp_path_factory):
 
 
 def test_ten_thousand_variables(large):
-    """Are recorded by the run that makes them; the next cells go on."""
+    """Thousands are recorded by the run that makes them, and that there are more; cells go on."""
     assert large.run(MANY).status == "ok"
     assert large.run("v17.append(3)\nlen(v18)").shown == "2"
     made, read = large.runs()[-2:]
-    assert {"v0", "v9999"} <= {*made.writes}
+    assert {"v0", "v17", "v18"} <= {*made.writes}
+    assert len(made.writes) == MOST_NAMES
+    assert "too many variables to look at them all" in made.notes
     assert {*read.reads} == {"v17", "v18"}
     assert [*read.writes] == ["v17"]
 

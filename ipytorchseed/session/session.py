@@ -247,14 +247,19 @@ class Session:
     ) -> dict[str, tuple[str, str]]:
         """Return what a cell set in packages that it imported, or had local modules set."""
         found: dict[str, tuple[str, str]] = {}
+        began, left = time.thread_time(), pending.budget.seconds - pending.budget.used
         codes = [(self.effects_of(pending.source), namespace)]
         for module, path in self._imports.own.items():
+            if time.thread_time() - began > left:
+                break
             with suppress(OSError, ValueError, KeyError):
                 inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
                 codes.append((inside, module_names(sys.modules[module])))
         for code, names in codes:
             if code.imports and any(path.endswith("=") for path in code.paths):
-                found |= find_dependencies(code, names, self._hidden).sets
+                seconds = max(left - (time.thread_time() - began), 0.0)
+                found |= find_dependencies(code, names, self._hidden, seconds=seconds).sets
+        pending.budget.charge(began)
         return found
 
     def stop_look(self) -> None:

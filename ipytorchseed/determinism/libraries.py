@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -107,7 +108,10 @@ _OF_ALL_MODULES = {
 def _module_hooks(torch: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     held = vars(torch.nn.modules.module)
     return {
-        how: ", ".join(str(getattr(hook, "__name__", "a hook")) for hook in [*held[name].values()])
+        how: ", ".join(
+            hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
+            for hook in [*held[name].values()]
+        )
         for name, how in _OF_ALL_MODULES.items()
         if held.get(name)
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LookupFailure
 
 T = TypeVar("T")
@@ -119,7 +120,10 @@ _TURN = 0.3
 """Seconds between two looks at what is done."""
 
 _TRIES = 3
-"""Engines that may be lost with one task: it may be what ends them."""
+"""Engines that may be lost with one task, as it may be what ends them; and interrupts for one."""
+
+_PATIENCE = 3.0
+"""Seconds that a task has to end after an interrupt."""
 
 _DIED = ("EngineError", "ImpossibleDependency")
 """What the scheduler says of a task whose engine died, and of one whose engines all did."""
@@ -172,7 +176,8 @@ def spread(  # noqa: PLR0913 -- most by name
                 waiting.clear()
                 return
             view = client.load_balanced_view(targets=sorted(alive))
-            waiting |= {view.apply_async(function, *tasks[name]): name for name in open_}
+            with held_interrupts():  # else a task might run on that nobody waits for
+                waiting |= {view.apply_async(function, *tasks[name]): name for name in open_}
             open_ = []
             client.wait([*waiting], timeout=_TURN)
             turn()
@@ -184,9 +189,19 @@ def spread(  # noqa: PLR0913 -- most by name
                 else:
                     done(name, came)
     finally:
-        if waiting:
-            client.abort([*waiting], block=False)
-            client.send_signal(signal.SIGINT, block=False)
+        _end(client, alive, [*waiting])
+
+
+def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:  # noqa: ANN401
+    """End tasks on engines, and wait for it; not for ever, as a task may ignore interrupts."""
+    if waiting:
+        client.abort(waiting, block=False)  # those that have not begun
+    for _ in range(_TRIES):  # an engine ignores one that comes before its task begins
+        there = sorted({*engines} & {*client.ids})
+        if not there or all(each.ready() for each in waiting):
+            return
+        sent = client.send_signal(signal.SIGINT, there, block=False)
+        client.wait([sent, *waiting], timeout=_PATIENCE)
 
 
 def _take(result: Any) -> Any:  # noqa: ANN401 -- an AsyncResult; what came of it

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from contextlib import ExitStack
 from unittest.mock import patch
 
@@ -14,6 +16,7 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_notebook
 
 from ipytorchseed.cli import main
+from ipytorchseed.cluster.clients import spread
 from tests.kernel import ROOT, Kernel
 
 PREPARE = """
@@ -178,6 +181,21 @@ def test_an_interrupt_ends_what_engines_do(kernel, folder):
     assert numbers(kernel.run("%%seeds 2 --engines --json\nrandom.random()"))[0]
     kernel.run("del here")
     assert kernel.value(STATE) == before
+
+
+def test_an_interrupt_while_tasks_are_sent(client):
+    """What was sent by then ends, too."""
+
+    class Tasks(dict):
+        def __getitem__(self, name):
+            if name == "second":
+                signal.raise_signal(signal.SIGINT)
+            return super().__getitem__(name)
+
+    tasks = Tasks(dict.fromkeys(("first", "second"), (600,)))
+    with pytest.raises(KeyboardInterrupt):
+        spread(client, time.sleep, tasks, done=pytest.fail, told=pytest.fail)
+    assert client[:].apply_async(os.getpid).get(timeout=60)
 
 
 NOTEBOOKS = {

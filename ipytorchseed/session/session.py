@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import uuid
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -15,7 +13,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
-from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
+from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
@@ -30,6 +28,7 @@ from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.named_files import find_named, texts_of
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import StateWatch
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ipytorchseed.ledger.store import Ledger
+    from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.reads.effects import Effects
 
 _SHARE, _REST = 0.1, 0.25
@@ -232,36 +232,6 @@ class Session:
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
-    def _look_into_imported(self, pending: Pending, namespace: Mapping[str, Any]) -> None:
-        """Look at the code and the constants of local modules that the cell itself imported."""
-        flow = self.effects_of(pending.source)
-        reached = find_dependencies(flow, namespace, self._hidden, seconds=self._budget.seconds / 2)
-        for name, (module, attribute) in sorted(reached.names.items()):
-            if module in self._imports.own and name not in reached.sets:
-                value = look_up((module, attribute), namespace)
-                if is_function(value) or is_class(value) or is_scalar(value):
-                    pending.reads.setdefault(name, self.variables.look(value, pending.budget))
-
-    def _set_while_importing(
-        self, pending: Pending, namespace: Mapping[str, Any]
-    ) -> dict[str, tuple[str, str]]:
-        """Return what a cell set in packages that it imported, or had local modules set."""
-        found: dict[str, tuple[str, str]] = {}
-        began, left = time.thread_time(), pending.budget.seconds - pending.budget.used
-        codes = [(self.effects_of(pending.source), namespace)]
-        for module, path in self._imports.own.items():
-            if time.thread_time() - began > left:
-                break
-            with suppress(OSError, ValueError, KeyError):
-                inside = self.effects_of(Path(path).read_text(encoding="utf-8"))
-                codes.append((inside, module_names(sys.modules[module])))
-        for code, names in codes:
-            if code.imports and any(path.endswith("=") for path in code.paths):
-                seconds = max(left - (time.thread_time() - began), 0.0)
-                found |= find_dependencies(code, names, self._hidden, seconds=seconds).sets
-        pending.budget.charge(began)
-        return found
-
     def stop_look(self) -> None:
         """End the look under way soon: what it has not come to is not looked at."""
         self._cut_short = True
@@ -310,12 +280,18 @@ class Session:
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         reached = pending.reached
-        reached.sets |= self._set_while_importing(pending, namespace)
+        flow, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
+        began = time.thread_time()
+        left = budget.seconds - budget.used
+        reached.sets |= set_in_packages(own, flow, namespace, self._hidden, left, self.effects_of)
+        budget.charge(began)
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
-        if self._imports.own:
-            self._look_into_imported(pending, namespace)
+        if own:
+            there = read_there(own, flow, namespace, self._hidden, self._budget.seconds / 2)
+            for name, value in there:
+                pending.reads.setdefault(name, self.variables.look(value, budget))
         bound = written | reached.writes | reached.sets.keys()
         ours = str(self.ledger.path or ledger_path())
         run = Run(
@@ -333,7 +309,6 @@ class Session:
             generators_after=_records(generators),
             settings=self._settings.learned(pending.settings),
             reads=pending.reads,
-            replaced=tuple(sorted(reached.replaced)),
             missing=tuple(sorted(self._users(reached.missing))),
             parts=parts_read(reached.parts, pending.reads),
             writes=writes,
@@ -348,20 +323,7 @@ class Session:
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            timed=tuple(sorted(reached.timed)),
-            nondeterministic_calls=(
-                *sorted(reached.nondeterministic_calls | self._files.asked),
-                *(("hash",) if reached.hashes else ()),
-            ),
-            timing=tuple(sorted(reached.timing)),
-            mixed=tuple(sorted(reached.mixed)),
-            packages=tuple(sorted(reached.packages)),
-            only_loader_seed_draws=reached.only_loader_seed_draws,
-            loaders=reached.passive_loaders,
-            counted=tuple(sorted(reached.counted)),
-            overwritten=tuple(sorted(reached.overwritten)),
-            initialised=tuple(sorted(reached.initialised)),
-            heeds=tuple(sorted(reached.heeded)),
+            **_followed(reached, self._files.asked),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -425,3 +387,21 @@ class Session:
 
 def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+
+
+_FOLLOWED = (
+    "counted", "initialised", "mixed", "overwritten", "packages", "replaced", "timed", "timing",
+)  # fmt: skip
+"""What following its code told, and a run keeps under the same name."""
+
+
+def _followed(reached: Dependencies, asked: Collection[str]) -> dict[str, Any]:
+    """Return what a run keeps of what following its code told; it ``asked`` for entropy, too."""
+    hashes = ("hash",) if reached.hashes else ()
+    return {
+        **{name: tuple(sorted(getattr(reached, name))) for name in _FOLLOWED},
+        "nondeterministic_calls": (*sorted(reached.nondeterministic_calls.union(asked)), *hashes),
+        "only_loader_seed_draws": reached.only_loader_seed_draws,
+        "loaders": reached.passive_loaders,
+        "heeds": tuple(sorted(reached.heeded)),
+    }

@@ -33,7 +33,7 @@ _SIZES = {
 }
 """Attributes that tell nothing but a size, and the part in which it lies by kind."""
 
-MOST_NAMES = 6_000
+MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""
 
 

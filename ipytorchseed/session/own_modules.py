@@ -1,0 +1,79 @@
+"""The user's own modules that a cell was the first to import: what is read and set in them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
+from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.following import find_dependencies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from ipytorchseed.reads.effects import Effects
+
+
+def read_there(
+    modules: Collection[str],
+    flow: Effects,
+    namespace: Mapping[str, Any],
+    hidden: Collection[str],
+    seconds: float,
+) -> Iterator[tuple[str, Any]]:
+    """Yield the functions, classes and constants of modules that a cell reads, by name.
+
+    Args:
+        modules: Their names.
+        flow: What the cell's code does.
+        namespace: The user's names.
+        hidden: Names of the shell's own.
+        seconds: How long its code may be followed.
+    """
+    reached = find_dependencies(flow, namespace, hidden, seconds=seconds)
+    for name, place in sorted(reached.names.items()):
+        if place[0] in modules and name not in reached.sets:
+            value = look_up(place, namespace)
+            if is_function(value) or is_class(value) or is_scalar(value):
+                yield name, value
+
+
+def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is followed
+    modules: Mapping[str, str],
+    flow: Effects,
+    namespace: Mapping[str, Any],
+    hidden: Collection[str],
+    seconds: float,
+    follow: Callable[[str], Effects],
+) -> dict[str, tuple[str, str]]:
+    """Return what a cell set in packages that it imported, or had modules set as they ran.
+
+    Args:
+        modules: Their files, by name.
+        flow: What the cell's code does.
+        namespace: The user's names.
+        hidden: Names of the shell's own.
+        seconds: How long code may be followed.
+        follow: Follows the code of a text.
+
+    Returns:
+        As ``Dependencies.sets``.
+    """
+    ends = time.thread_time() + seconds
+    codes = [(flow, namespace)]
+    for module, path in modules.items():
+        if time.thread_time() > ends:
+            break
+        with suppress(OSError, ValueError, KeyError):
+            inside = follow(Path(path).read_text(encoding="utf-8"))
+            codes.append((inside, module_names(sys.modules[module])))
+    found: dict[str, tuple[str, str]] = {}
+    for code, names in codes:
+        if code.imports and any(path.endswith("=") for path in code.paths):
+            left = max(ends - time.thread_time(), 0.0)
+            found |= find_dependencies(code, names, hidden, seconds=left).sets
+    return found

@@ -15,7 +15,7 @@ from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
-from ipytorchseed.render.report import has_torch, report
+from ipytorchseed.render.report import report
 from ipytorchseed.render.seeding import Row, SeedStatus
 from ipytorchseed.render.view import squeeze, stylesheet
 from ipytorchseed.rng.distance import draws_between
@@ -23,6 +23,7 @@ from ipytorchseed.rng.generators import Found, find_generators
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
+from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 

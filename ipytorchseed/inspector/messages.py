@@ -21,9 +21,10 @@ from ipytorchseed.render.inspection import (
     settings_model,
     why_model,
 )
-from ipytorchseed.render.report import has_torch, report
+from ipytorchseed.render.report import report
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
+from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.asking import why
 
 _FIRST = 60

@@ -11,11 +11,12 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
-from ipytorchseed.render.report import has_torch, report
+from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 

@@ -46,11 +46,6 @@ def report() -> Report:
     return Report(assess(), _MAGIC if shell else "with its.deterministic():")
 
 
-def has_torch() -> bool:
-    """Tell whether the user has imported torch: looking does not bring it."""
-    return hasattr(sys.modules.get("torch"), "default_generator")
-
-
 class Report(View):
     """The determinism report.
 

@@ -107,6 +107,11 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
     return (words[:4] + words[8:12]).hex(), mersenne.N + 1 - left  # each word takes 8 bytes
 
 
+def has_torch() -> bool:
+    """Tell whether torch was imported, to its end; it is not imported for that."""
+    return hasattr(sys.modules.get("torch"), "default_generator")
+
+
 def started(kind: str) -> bool:
     """Tell whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
     torch = sys.modules.get("torch")
@@ -116,9 +121,9 @@ def started(kind: str) -> bool:
 
 def default_generators() -> dict[str, Generator]:
     """Return the generators of the CPU and of started devices, by the names of their sources."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "default_generator"):  # not imported, or only half
+    if not has_torch():
         return {}
+    torch = sys.modules["torch"]
     found = {"torch.cpu": torch.default_generator}
     for kind in _LAZY:
         module = getattr(torch, kind, None)

@@ -18,6 +18,7 @@ from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
+from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
@@ -229,8 +230,7 @@ class Experiments:
             begin()
         except OSError:  # a folder that is gone
             return False
-        ready = hasattr(sys.modules.get("torch"), "default_generator")
-        flags = {name: plain(value) for name, value in read_flags().items()} if ready else {}
+        flags = {name: plain(value) for name, value in read_flags().items()} if has_torch() else {}
         wanted = {name: record.settings[name] for name in trial.settings & record.settings.keys()}
         return all(flags.get(name, value) == value for name, value in wanted.items())
 

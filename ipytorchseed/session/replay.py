@@ -14,6 +14,7 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.reads.patches import place_of
+from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.imports import import_sources
 from ipytorchseed.session.rewind import put_back, rewind
 from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
@@ -31,7 +32,7 @@ _GONE = object()
 
 def _put_flags_back(settings: Mapping[str, Any]) -> None:
     """Set the flags as a run found them; those that nobody can set any more stay."""
-    if hasattr(sys.modules.get("torch"), "default_generator"):
+    if has_torch():
         now = read_flags()
         then = {
             name: _from_plain(settings[name])

@@ -35,13 +35,6 @@ class Restored(Struct, frozen=True):
     dropped: tuple[str, ...] = ()
 
 
-def digests_of(run: Run, *, after: bool) -> dict[str, str]:
-    """Return the state of every source and generator when a run began, or ended, by name."""
-    states = run.after if after else run.before
-    generators = run.generators_after if after else run.generators_before
-    return {**states, **{name: state.digest for name, state in generators.items()}}
-
-
 def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
     """Put sources, and generators of the namespace, back to given states.
 
@@ -92,7 +85,7 @@ def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after
     Raises:
         StateError: None of the states is kept any more, or one does not fit; nothing moved.
     """
-    digests = digests_of(run, after=after)
+    digests = run.ended if after else run.begun
     kept = ledger.states(digests.values())
     states = {name: kept[digest] for name, digest in digests.items() if digest in kept}
     if digests and not states:

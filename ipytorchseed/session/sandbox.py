@@ -18,6 +18,7 @@ from ipytorchseed.introspection.anatomy import mro, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
+from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.copies import Copier
 
 if TYPE_CHECKING:
@@ -56,11 +57,9 @@ class Process(Struct):
     @classmethod
     def now(cls) -> Process:
         """Look."""
-        torch: Any = sys.modules.get("torch")
-        flags = read_flags() if hasattr(torch, "default_generator") else None
         return cls(
             snapshot(),
-            flags,
+            read_flags() if has_torch() else None,
             dict(os.environ),
             working_folder(),
             [*warnings.filters],

@@ -11,6 +11,7 @@ from ipytorchseed.determinism.flag import PLAIN, plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.rng.torch_random import has_torch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -59,7 +60,7 @@ class Settings:
         return {**settings, **new} if new else settings
 
     def _read(self) -> dict[str, Any]:
-        flags = read_flags() if _is_ready() else environment.read()
+        flags = read_flags() if has_torch() else environment.read()
         return self._read_facts() | {
             name: value if type(value) in PLAIN else plain(value) for name, value in flags.items()
         }
@@ -67,15 +68,10 @@ class Settings:
     def _read_facts(self) -> dict[str, Any]:
         modules = sys.modules
         torch: Any = modules.get("torch")
-        ready = _is_ready()
+        ready = has_torch()
         known_with = (ready, "numpy" in modules, ready and torch.cuda.is_initialized())
         if known_with != self._known_with:
             asked = [fact for fact in FACTS if ready or not fact.needs_torch]
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
         return self._facts
-
-
-def _is_ready() -> bool:
-    """Tell whether torch was imported, to its end."""
-    return hasattr(sys.modules.get("torch"), "default_generator")

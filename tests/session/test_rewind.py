@@ -11,8 +11,8 @@ import torch
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
-from ipytorchseed.session.rewind import digests_of, rewind
 from ipytorchseed.session.rewind import put_back as put
+from ipytorchseed.session.rewind import rewind
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def test_everything_stands_where_the_run_began(drawing):
 def test_sources_and_generators_are_named_together(drawing):
     """As ``%rng diff`` lists them."""
     run = drawing[1]
-    assert [*digests_of(run, after=False)] == ["python", "numpy", "torch.cpu", "g"]
-    assert digests_of(run, after=False)["g"] != digests_of(run, after=True)["g"]
+    assert [*run.begun] == ["python", "numpy", "torch.cpu", "g"]
+    assert run.begun["g"] != run.ended["g"]
 
 
 def test_what_is_gone_is_missing_and_what_is_new_is_left(drawing):
@@ -63,7 +63,7 @@ def test_states_that_were_pruned_are_told(drawing, monkeypatch):
     """The others are put back; where none is left, it is an error that says why."""
     notebook, run = drawing
     ledger = notebook.session.ledger
-    full = ledger.states([*digests_of(run, after=False).values()])
+    full = ledger.states([*run.begun.values()])
     lost = {each: state for each, state in full.items() if each != run.before["numpy"]}
     monkeypatch.setattr(type(ledger), "states", lambda *_: lost)
     done = back(notebook, run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
-from ipytorchseed.why.finders.movers import never_seeded, rng_cause, states
+from ipytorchseed.why.finders.movers import never_seeded, rng_cause
 
 if TYPE_CHECKING:
     from ipytorchseed.why.evidence import Evidence
@@ -55,8 +55,8 @@ def find_rng(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
 def _find_moved(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
-    begins = [states(run, after=False) for run in (case.against, case.run)]
-    ends = [states(run, after=True) for run in (case.against, case.run)]
+    begins = [run.begun for run in (case.against, case.run)]
+    ends = [run.ended for run in (case.against, case.run)]
     for name in begins[1]:
         before, after = (begin.get(name) for begin in begins)
         if after is None or (before is None and name not in case.against.after):
@@ -166,9 +166,7 @@ def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bo
 
 def put_out_of_reach(case: Evidence) -> bool:
     """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
-    sides = [
-        (states(run, after=False), states(run, after=True)) for run in (case.against, case.run)
-    ]
+    sides = [(run.begun, run.ended) for run in (case.against, case.run)]
     names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
     return any(
         all(begin[name] != end[name] for begin, end in sides)
@@ -196,8 +194,8 @@ def find_cleared_again(case: Evidence, others: bool) -> tuple[list[Cause], list[
     if others:
         return [], []
     suspects = [each.name for each in find_rng(case)[1] if each.message in _MAY_BE]
-    before, after = states(case.against, after=False), states(case.run, after=False)
-    ends = states(case.against, after=True), states(case.run, after=True)
+    before, after = case.against.begun, case.run.begun
+    ends = case.against.ended, case.run.ended
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
     return [
         rng_cause(case, name, before.get(name), after[name])
@@ -218,7 +216,7 @@ def find_inherited(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     """
     if others or not any(map(case.uses, _STARTS_WORKERS)):
         return [], []
-    begins = [states(run, after=False) for run in (case.against, case.run)]
+    begins = [run.begun for run in (case.against, case.run)]
     moved = [
         name
         for name, package in _DRAWN_BY_WORKERS.items()

@@ -34,13 +34,6 @@ _OF_32_BITS = frozenset(
 """Sources and types of generators whose numbers are of 32 bits."""
 
 
-def states(run: Run, *, after: bool) -> dict[str, str]:
-    """Return the states of sources and generators when a run began, or ended, by name."""
-    sources = run.after if after else run.before
-    generators = run.generators_after if after else run.generators_before
-    return {**sources, **{name: state.digest for name, state in generators.items()}}
-
-
 def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Cause:
     """Name a source or generator that began in another state, and who moved it there.
 
@@ -174,7 +167,7 @@ def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]
             moves.append((None, *moved))
         if run is case.run:
             break
-        begin, end = states(run, after=False).get(name), states(run, after=True).get(name)
+        begin, end = run.begun.get(name), run.ended.get(name)
         brought_in = name in run.after or run.writes
         if end is not None and begin != end and (begin is not None or brought_in):
             moves.append((run, begin, end))

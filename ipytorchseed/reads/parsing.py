@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ipytorchseed.introspection.quiet import hidden_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 NAME = "<a cell, read>"
-_QUIET = ("ignore", None, Warning, re.compile(re.escape(NAME)), 0)
 _MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Hide warnings about texts that are compiled as ``NAME``, and no others."""
-    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
-    filters.insert(0, _QUIET)  # for our text's name alone: nobody else sees it
-    try:
-        yield
-    finally:
-        if _QUIET in filters:
-            filters.remove(_QUIET)
 
 
 def parse_text(text: str) -> ast.Module | None:
@@ -37,7 +24,7 @@ def parse_text(text: str) -> ast.Module | None:
     try:
         if not _MAY_WARN.search(text):
             return ast.parse(text, NAME)
-        with quiet():
+        with hidden_warnings(NAME):
             return ast.parse(text, NAME)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

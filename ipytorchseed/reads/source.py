@@ -18,7 +18,8 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.parsing import NAME, parse_text, quiet
+from ipytorchseed.introspection.quiet import hidden_warnings
+from ipytorchseed.reads.parsing import NAME, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,7 +178,7 @@ def _are_alike(nodes: list[ast.AST], codes: list[CodeType]) -> bool:
 def _compile(tree: ast.Module, flags: int) -> Iterator[CodeType]:
     """Compile a text, and return the code of all functions in it, as they stand."""
     stack: list[CodeType] = []
-    with suppress(*_ERRORS), quiet():
+    with suppress(*_ERRORS), hidden_warnings(NAME):
         stack.append(compile(tree, NAME, "exec", flags, dont_inherit=True))
     while stack:
         code = stack.pop()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import io
+import itertools
 import sys
 import types
 import weakref
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.session.memories import Memories, make_sure
 
 if TYPE_CHECKING:
@@ -192,6 +194,10 @@ class Copier:
         made.seek(value.tell())
         return made
 
+    def _iterator(self, value: Any) -> Any:  # noqa: ANN401 -- of itertools
+        with hidden_warnings(__name__, DeprecationWarning):  # from Python 3.12 on
+            return self._rebuild(value, *value.__reduce_ex__(4))
+
     # -- other objects -----------------------------------------------------------------------------
 
     def _other(self, value: Any, kind: type) -> Any:  # noqa: ANN401
@@ -355,6 +361,11 @@ _SPECIAL: dict[int, Callable[[Copier, Any], Any]] = {
     id(weakref.ref): Copier._weak,  # noqa: SLF001
     id(io.StringIO): Copier._text_file,  # noqa: SLF001
     id(io.BytesIO): Copier._byte_file,  # noqa: SLF001
+    **{
+        id(each): Copier._iterator  # noqa: SLF001
+        for each in vars(itertools).values()
+        if isinstance(each, type)
+    },
 }
 
 

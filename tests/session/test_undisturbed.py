@@ -152,7 +152,7 @@ def test_a_watched_cell_does_what_a_bare_one_does(both, name):
     for _ in range(2):
         replies = [asdict(kernel.run(CELLS[name], f"cell {name}")) for kernel in both]
         for reply in replies:
-            reply["stderr"] = re.sub(r"ipykernel_\d+", "ipykernel", reply["stderr"])
+            reply["stderr"] = re.sub(r"(ipykernel_|pid=)\d+", r"\1", reply["stderr"])
         assert replies[1] == replies[0]
         bare, seen = (kernel.value(NOW) for kernel in both)
         assert {each for each in bare if bare[each] != seen[each]} == set()

@@ -1,0 +1,31 @@
+"""Hiding warnings that our own looking brings about."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None]:
+    """Hide warnings that a module gives while the block runs; nobody else's.
+
+    The list of filters is changed past ``warnings``, which would show again what it showed once.
+
+    Args:
+        module: Its name, or that of the text that is compiled.
+        kind: Which warnings.
+    """
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
+    hide = ("ignore", None, kind, re.compile(re.escape(module)), 0)
+    filters.insert(0, hide)
+    try:
+        yield
+    finally:
+        if hide in filters:
+            filters.remove(hide)

@@ -242,7 +242,11 @@ class Study(View):
 
         Raises:
             LookupFailure: They have no seed, or no number, in common.
+            TypeError: The other is no study.
         """
+        if not isinstance(other, Study):
+            msg = f"versus takes a study, as its.seeds returns, not {type(other).__name__}"
+            raise TypeError(msg)
         return Versus(other.record, self.record)
 
     def to_json(self) -> str:
@@ -290,6 +294,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         SeedError: A seed is none, or there are fewer than 2.
         LookupFailure: scipy is not installed.
         ReplayError: A value that the function reads cannot be copied; nothing was run.
+        TypeError: The function cannot be called.
     """
     chosen = choose_seeds(count, start)
     scipy_stats()

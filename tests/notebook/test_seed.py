@@ -97,7 +97,9 @@ def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators)
     assert str(_states(kernel)["g"]) == first[0][2]
 
 
-@pytest.mark.parametrize("line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "off -q"])
+@pytest.mark.parametrize(
+    "line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "-q each 4", "-q off"]
+)
 def test_quiet_prints_nothing(kernel, line):
     """But does what it does."""
     reply = kernel.run(f"%seed {line}")

@@ -125,7 +125,7 @@ def _seed(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         state: State = ctx.obj[0]
-        display(SeedStatus.read(state.seeding.last, state.seeding.rule, state.generators()))
+        display(SeedStatus.read(state.seeding.rule, state.generators()))
 
 
 @click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name

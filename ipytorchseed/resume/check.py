@@ -24,7 +24,7 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.watching import Course, follow
-from ipytorchseed.rng.table import forgetting
+from ipytorchseed.rng.table import hints_kept
 from ipytorchseed.rng.table import seed as seed_all
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import sandbox_of
@@ -145,7 +145,7 @@ def check_resume(
     notes: list[str] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
-        stack.enter_context(forgetting())
+        stack.enter_context(hints_kept())
         names = stack.enter_context(called_by_name(train))
         code = effects_of_cell(f"{NAME}()", str)
         reached = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)

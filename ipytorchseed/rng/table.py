@@ -137,17 +137,6 @@ def recent_seeds() -> tuple[int, ...]:
     return tuple(_recent)
 
 
-@contextmanager
-def forgetting() -> Iterator[None]:
-    """Forget, after the block, which seeds were applied in it."""
-    before = [*_recent]
-    try:
-        yield
-    finally:
-        _recent.clear()
-        _recent.extend(before)
-
-
 def locate(source: Source, state: bytes) -> Position:
     """Find the seed and the draws behind a state of ``source``."""
     return source.locate(state, recent_seeds())

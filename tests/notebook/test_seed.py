@@ -139,6 +139,16 @@ def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
         assert text in shown["text/html"].replace("<wbr>", "")  # a name may break there
 
 
+@pytest.mark.parametrize(
+    "seeding", ["import ipytorchseed as its\nits.seed(43)", "%%deterministic 43\n1"]
+)
+def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
+    """By a magic, a function, or for a cell."""
+    kernel.run("%seed 42 -q")
+    kernel.run(seeding)
+    assert _rows(kernel)[0] == "Last seed: 43."
+
+
 def test_the_status_lists_generators(kernel, generators):
     """By name and type, with the seed that they were given."""
     kernel.run("%seed 42 --generators -q\ntorch.rand(3, generator=g);")

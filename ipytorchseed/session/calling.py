@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,13 +22,7 @@ def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
 
     Yields:
         These names; those of ``__main__`` for what has none of its own.
-
-    Raises:
-        TypeError: It cannot be called.
     """
-    if not callable(function):
-        msg = f"{reprlib.repr(function)} cannot be called: give a function, and let it be called"
-        raise TypeError(msg)
     names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
     names[NAME] = function
     try:

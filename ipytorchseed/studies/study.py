@@ -245,8 +245,8 @@ class Study(View):
             TypeError: The other is no study.
         """
         if not isinstance(other, Study):
-            msg = f"versus takes a study, as its.seeds returns, not {type(other).__name__}"
-            raise TypeError(msg)
+            got = type(other).__name__  # type: ignore[unreachable]  # types are not always checked
+            raise TypeError(f"versus takes a study, as its.seeds returns, not {got}")
         return Versus(other.record, self.record)
 
     def to_json(self) -> str:
@@ -297,6 +297,9 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         TypeError: The function cannot be called.
     """
     chosen = choose_seeds(count, start)
+    if not callable(function):
+        msg = f"seeds takes a function without arguments, not {function!r}"  # type: ignore[unreachable]
+        raise TypeError(msg)
     scipy_stats()
 
     with called_by_name(function) as names:

@@ -144,7 +144,7 @@ def test_a_wrong_seed_is_refused(start):
 
 def test_what_is_no_function_or_no_study_is_refused():
     """By what it is, before anything ran."""
-    with pytest.raises(TypeError, match="3 cannot be called: give a function"):
+    with pytest.raises(TypeError, match="seeds takes a function without arguments, not 3"):
         its.seeds(3, 8)
     with pytest.raises(TypeError, match=r"versus takes a study, as its\.seeds returns, not dict"):
         its.seeds(random.random, 2).versus({})

@@ -196,6 +196,8 @@ def _parse(text: str) -> NotebookNode:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ids that are missing or double: we give our own
             node = nbformat.reads(text, as_version=_OLDEST)
+        for cell, written in zip(node.cells, raw["cells"], strict=True):
+            cell["id"] = written.get("id")  # in place of what nbformat draws for a double one
         convert(node, _Shape)
     except RecursionError:
         raise UncheckableError(TOO_DEEP) from None

@@ -65,8 +65,11 @@ def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     ipyparallel = import_ipyparallel()
     profile = profile or "default"
     what = f"profile {profile!r}"
-    running = ipyparallel.ClusterManager().load_clusters(profile=profile)
-    ways = [each.connect_client_sync for each in running.values()]
+    try:
+        running = [*ipyparallel.ClusterManager().load_clusters(profile=profile).values()]
+    except Exception:  # noqa: BLE001 -- IPython's own, where the profile was never used
+        running = []
+    ways = [each.connect_client_sync for each in running]
     said = ""
     for way in [*ways, partial(ipyparallel.Client, profile=profile)]:
         try:

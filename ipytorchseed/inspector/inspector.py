@@ -109,7 +109,7 @@ class Alone(Inspector):
         }
 
     def __repr__(self) -> str:
-        status = SeedStatus.read(None, "", find_generators(self._names))
+        status = SeedStatus.read("", find_generators(self._names))
         return f"{status.text()}\n\n{report().headline if has_torch() else NO_TORCH}"
 
 

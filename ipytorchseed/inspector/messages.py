@@ -156,7 +156,7 @@ class MessageHandler:
             "columns": history.columns(self._present.sources),
             "total": len(history),
             "rule": state.seeding.rule if state.options.tracking else TRACKING_OFF,
-            "seed": state.seeding.last or next(iter(recent_seeds()), None),
+            "seed": next(iter(recent_seeds()), None),
             "saves": [*session.ledger.saves(session.notebook)],
             "edition": self._edition,
             "running": state.at_work,

@@ -234,6 +234,9 @@ class Checks(Struct, eq=False):
         recording, file = recorder.recording, recorder.file
         if file is not None and not quiet:
             click.echo(f"{file.count:,} operations are recorded in {file.path}")
+        pending = self._tracking.session.pending
+        if pending is not None and pending.execution_count is not None and not quiet:
+            click.echo(f"Who drew how much: %rng who {pending.execution_count}")
         if by_line.refused:
             recording.notes.append(
                 "a debugger is at work: python's and numpy's draws are not known by line"

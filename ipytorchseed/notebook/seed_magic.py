@@ -18,7 +18,7 @@ from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
-from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed
+from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed, no_seed
 from ipytorchseed.session import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 
@@ -54,7 +54,7 @@ class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since
         """Check what was typed."""
         text = str(value)
         said = repr(text if len(text) <= _LONG else f"{text[:_LONG]}...")
-        message = f"a seed is an integer from 0 to {LIMIT - 1}, not {said}"
+        message = no_seed(said)
         meant = {**self._others, **({} if ctx is None else without_dashes(ctx.command))}
         if re.fullmatch(rf"[+-]?\d{{1,{_LONG}}}", text):
             try:
@@ -69,13 +69,14 @@ class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since
 
 
 class _SeedWords(Words):
-    """The words of ``%seed``; a first word that is none of them is a seed."""
+    """The words of ``%seed``, with options before or after; a first word that is none is a seed."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in self.commands:
-            return super().resolve_command(ctx, args)
+        first = next((at for at, word in enumerate(args) if not word.startswith("-")), 0)
+        if args[first] in self.commands:
+            return super().resolve_command(ctx, [args[first], *args[:first], *args[first + 1 :]])
         return _NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -124,7 +125,7 @@ def _seed(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         state: State = ctx.obj[0]
-        display(SeedStatus.read(state.seeding.last, state.seeding.rule, state.generators()))
+        display(SeedStatus.read(state.seeding.rule, state.generators()))
 
 
 @click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name

@@ -41,16 +41,14 @@ def text_of(source: str) -> str:
 
 
 class Seeding:
-    """The rule in force, and the seed last applied by a command.
+    """The rule in force.
 
     Attributes:
         each: The rule for every cell, or None.
-        last: The seed last applied, or None.
     """
 
     def __init__(self) -> None:
         self.each: Each | None = None
-        self.last: int | None = None
         self._alike: dict[str, list[str | None]] = {}
 
     @property
@@ -74,7 +72,6 @@ class Seeding:
         from ipytorchseed.rng.table import seed as seed_all
 
         seed_all(seed)
-        self.last = seed
 
     def for_cell(self, ident: str | None, source: str) -> int | None:
         """Return the seed that the rule gives a cell, if there is a rule.

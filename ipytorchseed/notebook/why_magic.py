@@ -11,7 +11,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
 from ipytorchseed.commands import examples, flag, in_json
-from ipytorchseed.errors import LookupFailure
+from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
@@ -23,6 +23,9 @@ from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, 
 from ipytorchseed.session.session import Session
 
 _RUN = re.compile(r"#?\d+|In\[\d+\]")
+
+_NEAR = 50
+"""Runs, the last ones, whose cells and variables may have been meant by a mistyped word."""
 
 _SWITCH = {"on": True, "off": False}
 """Words that switch the line under changed cells."""
@@ -104,7 +107,7 @@ def _why(  # noqa: PLR0913 -- click passes each option by its name
         said = state.proofs.prove(said, yes=yes, silent=as_json)
     view = WhyView(said, session.kernel)
     if as_json:
-        click.echo(view.to_json())
+        click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
     else:
         display(view)
 
@@ -134,6 +137,11 @@ def run_of(session: Session, word: str) -> Run:
     key = session.identity.key_of(word)
     runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
     run = runs[0] if runs else last_setting(session, word)
+    if run is None:
+        recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
+        meant = did_you_mean(word, {name for each in recent for name in (each.cell, *each.writes)})
+        if meant:
+            raise LookupFailure(f"no variable or cell {word!r} is on record{meant}")
     return find_run(session, word) if run is None else run
 
 

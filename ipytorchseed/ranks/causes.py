@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ipytorchseed.ranks.callers import differ, seeds, source_of
 from ipytorchseed.ranks.records import Site, Track
-from ipytorchseed.rng.distance import draws_to, locate_state
+from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 Told = tuple[list[int], str, int | None, Site | None]
@@ -14,6 +14,12 @@ Told = tuple[list[int], str, int | None, Site | None]
 
 _BOUND = 20_000_000
 """Draws that are counted at most: a tenth of a second or so."""
+
+_CLOSE = 1_000_000
+"""Draws within which two ranks are looked for in one stream: some milliseconds."""
+
+_HELD = 3
+"""Ranks that are held against the first one for that."""
 
 _NAMED = 2
 """Lines that are named; of more, how many."""
@@ -72,6 +78,12 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
     )
 
 
+def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
+    """Tell whether ranks that stand apart draw the same numbers, one later than another."""
+    states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
+    return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
+
+
 def describe(site: Site) -> str:
     """Write what drew, and on which line."""
     what, rest = site.what, str(site).removeprefix(site.what)
@@ -85,9 +97,8 @@ def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[in
     if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
         return odd, f"{name} is another in each rank", None, None
     (main, *_), (one, *_) = groups[0], groups[1]
-    first, other = _place(name, tracks[one]), _place(name, tracks[main])
-    if first.seed == other.seed is not None and None not in {first.draws, other.draws}:
-        drew = (first.draws or 0) - (other.draws or 0)
+    drew = _ahead(name, tracks[main], tracks[one])
+    if drew:
         who, others = list_ranks(groups[1]), list_ranks(groups[0])
         return odd, _more(who, others, name, drew), drew, None
     stands = [f"{list_ranks(each)} at {_where(name, tracks[each[0]])}" for each in groups[::-1]]
@@ -98,6 +109,18 @@ def _more(who: str, others: str, name: str, drew: int) -> str:
     more = "more" if drew > 0 else "fewer"
     many = "one number" if abs(drew) == 1 else f"{abs(drew):,} numbers"
     return f"{who} drew {many} {more} than {others} from {name}"
+
+
+def _ahead(name: str, one: Track, other: Track) -> int | None:
+    """Count what a rank drew more of a source than another; negative for less, None if unknown."""
+    place, beyond = _place(name, one), _place(name, other)
+    if place.seed == beyond.seed is not None and None not in {place.draws, beyond.draws}:
+        return (beyond.draws or 0) - (place.draws or 0)
+    if not one.states.get(name) or not other.states.get(name):
+        return None
+    states = one.states[name][-1][1], other.states[name][-1][1]
+    more, fewer = draws_between(*states, _CLOSE), draws_between(*states[::-1], _CLOSE)
+    return more if more is not None or fewer is None else -fewer
 
 
 def _place(name: str, track: Track) -> Position:

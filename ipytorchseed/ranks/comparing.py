@@ -33,7 +33,8 @@ def compare(
         model: The model, whose parameters and buffers are compared by name.
         check: Whether to raise where ranks are not as they should be.
         expect: ``"same"`` or ``"distinct"`` by the name of a source. A source that is distinct in
-            all ranks is taken for meant so, unless ``"same"`` is expected.
+            all ranks is taken for meant so, unless ``"same"`` is expected, or one rank is only
+            ahead of another in the same numbers.
         named: What else is compared, by name: an optimizer, a loader, a generator.
 
     Returns:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError
-from ipytorchseed.ranks.causes import explain, list_ranks, seeded
+from ipytorchseed.ranks.causes import explain, in_one_stream, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
@@ -164,7 +164,9 @@ class Judgement:
             return
         begun = key in self._alike
         all_apart = len({*marks.values()}) == len(marks)
-        if wish is None and all_apart and not (begun and not seeded(name, active)):
+        if (wish is None and all_apart) and (
+            seeded(name, active) if begun else not in_one_stream(name, active)
+        ):
             self._settled.add(key)
             self.distinct.append(name)
             return

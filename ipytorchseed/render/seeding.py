@@ -109,16 +109,14 @@ class SeedStatus(View):
         self.rows = rows
 
     @classmethod
-    def read(cls, last: int | None, rule: str, found: Sequence[Found]) -> SeedStatus:
+    def read(cls, rule: str, found: Sequence[Found]) -> SeedStatus:
         """Look at every source and generator; none of them moves.
 
         Args:
-            last: The seed last applied by a command, or None.
             rule: The rule for every cell, in words; empty where there is none.
             found: The generators of the namespace.
         """
-        if last is None:
-            last = next(iter(recent_seeds()), None)
+        last = next(iter(recent_seeds()), None)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
         return cls(f"{title} {rule}." if rule else title, read_rows(found))
 

@@ -256,21 +256,30 @@ class WhyView(View):
         against = self.explanation.against
         return cause.fix if against is not None and against.receipt else own_remedy(cause)
 
-    def to_json(self) -> str:
-        """Write it as one line of JSON."""
+    def to_json(self, cell: str = "") -> str:
+        """Write it as one line of JSON.
+
+        Args:
+            cell: What the front end calls the cell, where it is known by something else.
+        """
         said = self.explanation
+        cell = cell or said.run.cell
+
+        def named(told: dict[str, object]) -> dict[str, object]:
+            return {**told, "name": cell} if told["kind"] == "code" else told
+
         return json.dumps(
             {
                 "schema": 1,
-                "cell": {"id": said.run.cell, "label": label_of(said.run.source)},
+                "cell": {"id": cell, "label": label_of(said.run.source)},
                 "run": _run(said.run),
                 "against": said.against and _run(said.against),
                 "again": said.again and _run(said.again),
                 **pick(said, "verdict", "message"),
                 "changed": [pick(change, "what", "name", "detail") for change in said.changed],
-                "causes": [cause_json(cause) for cause in said.causes],
+                "causes": [named(cause_json(cause)) for cause in said.causes],
                 "mend": to_builtins(said.remedy),
-                "cleared": to_builtins(said.cleared),
+                "cleared": [named(to_builtins(it)) for it in said.cleared],
             }
         )
 

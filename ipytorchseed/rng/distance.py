@@ -40,6 +40,13 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     return last.draws - first.draws if last.draws >= first.draws else None
 
 
+def same_stream(one: bytes, other: bytes, bound: int = NEAR) -> bool:
+    """Tell whether a state of a generator leads to another by draws, in either direction."""
+    if {len(one), len(other)} <= {*torch_random.SIZES}:
+        return one[:8] == other[:8]  # the seed
+    return any(draws_between(*pair, bound) is not None for pair in ((one, other), (other, one)))
+
+
 def mark_of(state: bytes) -> tuple[str, int] | None:
     """Return what names a place in a stream, some 16 bytes for a state of thousands.
 

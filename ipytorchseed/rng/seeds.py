@@ -31,15 +31,13 @@ def check_seed(value: object) -> int:
     if getattr(value, "shape", None) == ():  # of numpy or torch, holding one number
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool):
-        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {value}"
-        raise SeedError(msg)
+        raise SeedError(no_seed(str(value)))
     try:
         seed = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         said = " ".join(reprlib.repr(value).split())  # of one line, and short:
         said = said if len(said) <= 60 else said[:57] + "..."  # noqa: PLR2004
-        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {said} ({type(value).__name__})"
-        raise SeedError(msg) from None
+        raise SeedError(no_seed(f"{said} ({type(value).__name__})")) from None
     if not 0 <= seed < LIMIT:
         why = (
             "python takes it for its absolute value and numpy refuses it"
@@ -47,9 +45,18 @@ def check_seed(value: object) -> int:
             else "numpy refuses more, and torch's CPU generator drops all but the low 32 bits"
         )
         said = str(seed) if seed.bit_length() <= _LONG else f"one of {seed.bit_length()} bits"
-        msg = f"a seed is an integer from 0 to {LIMIT - 1}, not {said}: {why}"
-        raise SeedError(msg)
+        raise SeedError(no_seed(said, why))
     return seed
+
+
+def no_seed(said: str, why: str = "nothing else seeds python, numpy and torch alike") -> str:
+    """Say what a seed may be, and why something is none.
+
+    Args:
+        said: What was given instead, as it is shown.
+        why: The reason.
+    """
+    return f"a seed is an integer from 0 to {LIMIT - 1}, not {said}: {why}"
 
 
 def derive_seed(seed: int, key: str) -> int:

@@ -247,7 +247,9 @@ def _load_plugins() -> None:
     for point in find_plugins():
         try:
             made = point.load()
-            _add(made if isinstance(made, Source) else made())
+            made = made if isinstance(made, Source) else made()
+            if made is not None:  # else it has registered its source itself
+                _add(made)
         except Exception as error:  # noqa: BLE001 -- another package's failure must not be ours
             warnings.warn(
                 f"the source {point.name!r} ({point.value}) could not be loaded, and is left "

@@ -128,6 +128,8 @@ def _open_descriptor(
     listener: Listener, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
     writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
+    if writes and _tries_folder():
+        return
     path = _absolute(path, other.get("dir_fd"))
     listener.opens(path, reads=not writes, writes=writes, anew=anew)
 
@@ -137,7 +139,18 @@ def _write(listener: Listener, file: object) -> None:
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
-    listener.changes(_absolute(path, dir_fd))
+    if not _tries_folder():
+        listener.changes(_absolute(path, dir_fd))
+
+
+def _tries_folder() -> bool:
+    """Tell whether ``tempfile`` tries a folder by a file of its own, which goes at once.
+
+    It does so once in a process; a kernel asks it to before it compiles the first cell.
+    """
+    caller = sys._getframe(3)  # noqa: SLF001 -- of the function above
+    called = caller.f_globals.get("__name__"), caller.f_code.co_name
+    return called == ("tempfile", "_get_default_tempdir")
 
 
 def _list(listener: Listener, path: object = ".") -> None:

@@ -36,6 +36,11 @@ class Identity:
         """Return the key of a cell that ran in this kernel; the id itself where none did."""
         return self._keys.get(ident, ident)
 
+    def ident_of(self, key: str) -> str:
+        """Return what the front end calls a cell; the key where it did not run in this kernel."""
+        idents = {known: ident for ident, known in self._keys.items()}
+        return idents.get(key, key)
+
     def find(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
     ) -> str:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _ATTEMPTS = 4
 """Traced runs that are compared with the first one, until one differs."""
 
+_ALONE = 3
+"""Operations that are run by themselves, where no traced run caught one; each takes a run."""
+
 _FILE_SECONDS = 2.0
 """Seconds to read the files that a run read."""
 
@@ -161,14 +164,15 @@ class Tracing:
             probe = Probe(operation.number, operation.place_number, operation.inputs)
             self._traced("a traced run to look closer", probe)
             found.culprit = self._culprit(operation, probe)
-        elif entered is None and not found.first_only:
-            probe = Probe()
-            self._traced("a traced run to look closer", probe)
-            probe.finish()
-            if probe.left and self._differ:
-                found.culprit = self._unwritten(probe.left[0], recording, None)
-            else:
-                self._name_unproven(found, recording)
+        elif entered is None:
+            if not found.first_only:
+                probe = Probe()
+                self._traced("a traced run to look closer", probe)
+                probe.finish()
+                if probe.left and self._differ:
+                    found.culprit = self._unwritten(probe.left[0], recording, None)
+                    return
+            self._try_alone(found, recording)
 
     def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
         short = point.operation.name.rpartition("::")[2]
@@ -211,16 +215,24 @@ class Tracing:
             known="switches",
         )
 
-    def _name_unproven(self, found: Traced, recording: Recording) -> None:
-        """Name operations that may not repeat, as none was caught at it."""
+    def _try_alone(self, found: Traced, recording: Recording) -> None:
+        """Run operations that may not repeat by themselves, as no traced run caught one at it."""
         from ipytorchseed.trace.divergence import find_point
+        from ipytorchseed.trace.probe import Probe
 
         for number, operation in enumerate(recording.tables.operations.all):
             short = operation.name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
                 point = find_point(recording, number)
-                if point is not None:
-                    found.unproven.append(self._culprit(point))
+                if point is None:
+                    continue
+                probe = Probe(point.number, point.place_number, point.inputs)
+                if len(found.unproven) < _ALONE:
+                    self._traced("a traced run to look closer", probe)
+                if probe.results > 1:
+                    found.culprit, found.first_only = self._culprit(point, probe), False
+                    return
+                found.unproven.append(self._culprit(point))
 
     # -- what is not torch's -----------------------------------------------------------------------
 

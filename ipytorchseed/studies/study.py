@@ -242,7 +242,11 @@ class Study(View):
 
         Raises:
             LookupFailure: They have no seed, or no number, in common.
+            TypeError: The other is no study.
         """
+        if not isinstance(other, Study):
+            got = type(other).__name__  # type: ignore[unreachable]  # types are not always checked
+            raise TypeError(f"versus takes a study, as its.seeds returns, not {got}")
         return Versus(other.record, self.record)
 
     def to_json(self) -> str:
@@ -290,8 +294,12 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         SeedError: A seed is none, or there are fewer than 2.
         LookupFailure: scipy is not installed.
         ReplayError: A value that the function reads cannot be copied; nothing was run.
+        TypeError: The function cannot be called.
     """
     chosen = choose_seeds(count, start)
+    if not callable(function):
+        msg = f"seeds takes a function without arguments, not {function!r}"  # type: ignore[unreachable]
+        raise TypeError(msg)
     scipy_stats()
 
     with called_by_name(function) as names:

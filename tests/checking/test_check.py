@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from msgspec.structs import replace
 
+from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.report import explanation
 from tests.checking.books import book, causes, found, look
 
@@ -370,6 +371,19 @@ def test_cells_of_old_notebooks_are_known_by_place_and_text(tmp_path):
     assert [cell.cell.id for cell in first.cells] == [cell.cell.id for cell in second.cells]
     assert causes(first) == [("rng", "torch.cpu")]
     assert json.loads(path.read_text()) == raw
+
+
+def test_cells_without_an_id_or_with_that_of_another_are_known_by_place_and_text(tmp_path):
+    """Where nbformat would draw them an id anew at each reading."""
+    path = book(tmp_path / "odd", "1", "2", "3")
+    raw = json.loads(path.read_text())
+    raw["cells"][0]["id"] = raw["cells"][1]["id"] = "the-same"
+    del raw["cells"][2]["id"]
+    path.write_text(json.dumps(raw))
+    first, second = ([cell.id for cell in read(path).cells] for _ in range(2))
+    assert first == second
+    assert first[0] == "the-same"
+    assert [each[:2] for each in first[1:]] == ["1-", "2-"]
 
 
 def test_the_kernel_is_told_cell_ids_notebook_and_folder(tmp_path):

@@ -233,3 +233,14 @@ def test_a_notebook_after_engines_is_no_profile(environment, monkeypatch, tmp_pa
     assert done.exit_code == 2
     assert "no cluster answers under profile 'default'" in done.stderr
     assert "ipcluster start -n 4" in done.stderr
+
+
+@pytest.mark.parametrize("profile", ["default", "never_used"])
+def test_a_profile_that_was_never_used_has_no_cluster(profile, monkeypatch, tmp_path):
+    """As on a machine on which no cluster ever ran."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "nothing"))
+    path = tmp_path / "one.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1")]), path)
+    done = CliRunner().invoke(main, ["check", str(path), "--engines", profile])
+    assert done.exit_code == 2
+    assert f"no cluster answers under profile {profile!r}" in done.stderr

@@ -13,7 +13,11 @@ EXAMPLE = "For example: %seed 42"
 REFUSED = {
     "text": ("forty", "'forty' is neither a seed (0 to 4294967295) nor one of each, ", SEED),
     "a word misspelt": ("Off", "'Off' is neither a seed (0 to 4294967295) nor one of each, ", SEED),
-    "float": ("4.2", "a seed is an integer from 0 to 4294967295, not '4.2'", SEED),
+    "float": (
+        "4.2",
+        "a seed is an integer from 0 to 4294967295, not '4.2': nothing else seeds python, numpy",
+        SEED,
+    ),
     "whole float": ("42.0", "not '42.0'", SEED),
     "hexadecimal": ("0x2a", "not '0x2a'", SEED),
     "true": ("True", "'True' is neither a seed", SEED),

@@ -64,6 +64,9 @@ def last_of(kernel, text, metadata):
     """Run a cell; return what `%why` says of the run: verdict, and the causes' kinds."""
     count = kernel.run(text, metadata=metadata).execution_count
     told = json.loads(kernel.run(f"%why {count} --json").stdout)
+    known = told["cell"]["id"]
+    assert known in {metadata.get("cellId"), metadata.get("colab", {}).get("cell_id"), text}
+    assert all(each["name"] == known for each in told["causes"] if each["kind"] == "code")
     return told["verdict"], {cause["kind"] for cause in told["causes"]}
 
 

@@ -97,7 +97,9 @@ def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators)
     assert str(_states(kernel)["g"]) == first[0][2]
 
 
-@pytest.mark.parametrize("line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "off -q"])
+@pytest.mark.parametrize(
+    "line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "-q each 4", "-q off"]
+)
 def test_quiet_prints_nothing(kernel, line):
     """But does what it does."""
     reply = kernel.run(f"%seed {line}")
@@ -135,6 +137,16 @@ def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
     assert set(shown) == {"text/plain", "text/html"}
     for text in ("Last seed: 42.", *(word for row in rows for word in row)):
         assert text in shown["text/html"].replace("<wbr>", "")  # a name may break there
+
+
+@pytest.mark.parametrize(
+    "seeding", ["import ipytorchseed as its\nits.seed(43)", "%%deterministic 43\n1"]
+)
+def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
+    """By a magic, a function, or for a cell."""
+    kernel.run("%seed 42 -q")
+    kernel.run(seeding)
+    assert _rows(kernel)[0] == "Last seed: 43."
 
 
 def test_the_status_lists_generators(kernel, generators):

@@ -54,6 +54,7 @@ def test_a_traced_run_gives_the_same_numbers(kernel):
     plain = kernel.run("%%deterministic 42\ntorch.rand(3)")
     traced = kernel.run("%%deterministic 42 --trace\ntorch.rand(3)")
     assert plain.shown == traced.shown
+    assert traced.stdout == f"Who drew how much: %rng who {traced.execution_count}\n"
     assert kernel.value("__import__('sys').gettrace() is None") is True
 
 
@@ -88,7 +89,7 @@ def test_a_trace_goes_to_a_file(kernel):
         for name, factor in (("a.trace", 2.0), ("b.trace", 3.0))
     ]
     first, second = map(kernel.run, cells)
-    assert re.fullmatch(r"\d+ operations are recorded in a.trace\n", first.stdout)
+    assert re.match(r"\d+ operations are recorded in a.trace\n", first.stdout)
     assert first.results != second.results
     told = kernel.run(
         "!{__import__('sys').executable} -m ipytorchseed trace diff a.trace b.trace --json"

@@ -51,6 +51,17 @@ def test_before_any_run(kernel):
     assert "no run is recorded yet; run a cell, run it again" in said(kernel.run("%why"))
 
 
+def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
+    """As on record; without one near, the runs are named."""
+    assert "no variable or cell 'lst' is on record; did you mean last?" in said(
+        drawn.run("%why lst")
+    )
+    assert "no variable or cell 'drow' is on record; did you mean draw?" in said(
+        drawn.run("%why drow")
+    )
+    assert "no run 'zzz' is recorded; the last ones are In[2], " in said(drawn.run("%why zzz"))
+
+
 def test_after_one_run(kernel):
     """There is nothing to compare it with."""
     kernel.run(DRAW, "draw")

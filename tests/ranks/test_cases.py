@@ -94,6 +94,15 @@ def test_the_command_says_the_same(played, name):
     assert done.exit_code == (0 if told["alike"] else 1)
 
 
+def test_each_line_that_a_rank_writes_is_what_its_schema_says(played):
+    """In every case, of every rank."""
+    lines = {
+        line for path in played.rglob("rank-*.jsonl") for line in path.read_text().splitlines()
+    }
+    kinds = {check("watch", line)["type"] for line in lines}
+    assert kinds == {"rank", "look"}
+
+
 def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     """A rank that was killed may leave half a line; that is told, and the others go on."""
     source = played / str([*CASES].index("rand in rank 2 at 4"))

@@ -161,7 +161,7 @@ def test_what_the_user_wrote_is_shown_as_it_is(evil):
 def test_a_generator_under_an_evil_key_is_shown_as_it_is(evil):
     """Found in a namespace: ``d['<script>']``."""
     found = find_generators({"d": {evil: random.Random(0)}})
-    page = Page(SeedStatus.read(None, "", found).html())
+    page = Page(SeedStatus.read("", found).html())
     assert found[0].name in page.words
     assert {*page.tags} <= HARMLESS
 

@@ -34,6 +34,10 @@ def coin():
 def broken():
     raise RuntimeError("no coin")
 
+def hat():
+    import ipytorchseed
+    ipytorchseed.register_source("hat", seed=seeded.append, read=lambda: b"h", write=print)
+
 python = _source("python")
 number = 5
 """
@@ -148,6 +152,15 @@ def test_a_plugin_can_be_taken_away_before_anything_else_asked_for_it(install):
     install("casino:coin")
     unregister_source("coin")
     assert "coin" not in its.snapshot().digests
+
+
+def test_an_entry_point_may_name_a_function_that_registers_its_source(install, recwarn):
+    """As a script does: nothing else is to be imported from here."""
+    install("casino:hat", "casino:coin")
+    its.seed(42)
+    assert not recwarn
+    assert sys.modules["casino"].seeded == [42, 42]
+    unregister_source("hat")
 
 
 def test_an_entry_point_may_name_any_source_object(install):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -83,8 +84,9 @@ def test_anything_else_is_refused_in_one_short_line_and_nothing_is_seeded(value,
     message = str(caught.value)
     assert message.startswith("a seed is an integer from 0 to 4294967295, not ")
     assert why in message
+    assert re.search(r": (python|numpy|nothing else) .+", message)
     assert "\n" not in message
-    assert len(message) < 150
+    assert len(message) < 200
     assert (its.snapshot().states, recent_seeds()) == before
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -313,3 +314,15 @@ def test_what_imports_and_clean_up_list_is_no_input(notebook, folder):
     )
     run = notebook.run(cell)
     assert [each.path for each in run.files if each.is_folder] == []
+
+
+def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
+    notebook, tmp_path, monkeypatch
+):
+    """As by the kernel, before the first cell of a process; what lies there afterwards is."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert notebook.run("import tempfile\nwhere = tempfile.gettempdir()").wrote == ()
+    assert tempfile.tempdir == str(tmp_path)
+    (made,) = notebook.run("_, name = tempfile.mkstemp()").wrote
+    assert Path(made).parent == tmp_path

@@ -142,6 +142,14 @@ def test_a_wrong_seed_is_refused(start):
         its.seeds(train, 8, start=start)
 
 
+def test_what_is_no_function_or_no_study_is_refused():
+    """By what it is, before anything ran."""
+    with pytest.raises(TypeError, match="seeds takes a function without arguments, not 3"):
+        its.seeds(3, 8)
+    with pytest.raises(TypeError, match=r"versus takes a study, as its\.seeds returns, not dict"):
+        its.seeds(random.random, 2).versus({})
+
+
 def test_studies_without_a_seed_in_common_are_not_compared():
     """There is nothing to pair."""
     one, other = its.seeds(random.random, 2), its.seeds(random.random, 2, start=5)

@@ -128,7 +128,8 @@ def test_what_is_no_file_of_text_is_told_at_once(tmp_path, monkeypatch):
     path("folder", "it is a folder, not a file").mkdir()
     path("around", "it cannot be read: Too many levels").symlink_to("around.ipynb")
     path("x" * 300, "it cannot be read: File name too long")
-    for name, depth in (("deep", 900), ("deeper", 100_000)):
+    deep = 900 if sys.version_info < (3, 12) else 5_000  # parsed, and then too deep to go through
+    for name, depth in (("deep", deep), ("deeper", 100_000)):
         path(name, "nested too deeply").write_text(nested(depth))
     with path("huge", "it is too large: 1,099,511,627,776 bytes").open("wb") as file:
         file.truncate(1 << 40)

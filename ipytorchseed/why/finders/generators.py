@@ -138,15 +138,19 @@ def _reseeded(
 ) -> str:
     """Say that the cell puts the source in a state of its own making; nothing where it does not.
 
-    Where it certainly did so in one run, the same code did so in the other as well.
+    Where it certainly did so in one run, the same code did so in the other as well, and other code
+    is itself the reason.
     """
+    same_code = case.run.code == case.against.code
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         moved = ends[1].get(name) != begins[1][name]
-        return _BY_ITSELF if moved else f"only {case.name(case.against)} drew from it"
-    sides = zip(begins, ends, strict=True)
-    certain = (_leaves(case, name, begin.get(name), end.get(name)) for begin, end in sides)
-    found = any(certain) if case.run.code == case.against.code else all(certain)
-    return _BY_ITSELF if found else ""
+        again = same_code and _leaves(case, name, begins[0].get(name), ends[0].get(name))
+        return _BY_ITSELF if moved or again else f"only {case.name(case.against)} drew from it"
+    sides = zip((case.against, case.run), begins, ends, strict=True)
+    left = [run for run, begin, end in sides if _leaves(case, name, begin.get(name), end.get(name))]
+    if not left or same_code or len(left) > 1:
+        return _BY_ITSELF if left else ""
+    return f"{_BY_ITSELF} in {case.name(left[0])}"  # where it stood is not why the other differs
 
 
 def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bool:

@@ -28,6 +28,9 @@ _NAMED = 4
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
 
+_PUTS_BACK = re.compile(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
+"""Tells the cells that put sources where they stood."""
+
 _OF_32_BITS = frozenset(
     {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
 )
@@ -88,6 +91,8 @@ def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
     ]
     if doings[0][1].startswith("reseeded"):
         opening = "was reseeded"
+    elif doings[0][1].startswith("put"):
+        opening = "stood elsewhere"
     else:
         opening = "had moved on" if case.same_kernel else "began elsewhere"
     return f"{opening}: {', '.join(told)}"
@@ -175,13 +180,17 @@ def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]
 
 
 def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
-    """Say what a move was, and whether it was a reseeding."""
+    """Say what a move was, and whether what was before it has no part in where it led."""
+    if run is not None and _PUTS_BACK.match(run.source):
+        return Blame(run, "put it back"), True
     draws = case.states.draws(begin, end)
     if draws is not None:
         return Blame(run, f"drew {_numbers(run, name, draws)}"), False
-    now = case.states.position(name, end)
+    was, now = (case.states.position(name, each) for each in (begin, end))
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, "moved it"), False
+    if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
+        return Blame(run, "moved it"), False  # by draws, that there was no time to count
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
     asked = ours or run is None or "seed" in run.source
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"

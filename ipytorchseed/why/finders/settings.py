@@ -81,7 +81,7 @@ def find_settings(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
         name
         for name in before.keys() & after.keys()
         if before[name] != after[name]
-        and not _only_learned(name, before[name])
+        and not (name in _FACTS and None in (before[name], after[name]))  # not known yet
         and name not in LIBRARIES
         and name != FOLDER
     }
@@ -101,11 +101,6 @@ def is_secret(name: str) -> bool:
     A receipt does not have its value.
     """
     return name.isupper() and name not in _WATCHED
-
-
-def _only_learned(name: str, before: object) -> bool:
-    """Tell whether a fact was merely unknown earlier, such as cuDNN's version before CUDA began."""
-    return name in _FACTS and before is None
 
 
 def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each

@@ -25,6 +25,9 @@ _LONGEST = 120
 MOST_TEXTS = 64
 """Texts that a value may be, of which each is kept."""
 
+CALL = "__call__"
+"""The attribute of an object that is read where it is called."""
+
 HELD = re.compile("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""
 

@@ -8,7 +8,7 @@ import re
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, join
+from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.expressions import constant_keys, look_up_text
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
@@ -41,7 +41,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
-    func = scope.visit(callee)
+    func = _called(scope, callee)
     args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
     args += [scope.visit(word.value) for word in node.keywords]
     for arg in args:
@@ -60,6 +60,15 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _called(scope: Scope, node: ast.expr) -> AbstractValue:
+    """Follow what is called, of which no more is read than that takes."""
+    if not isinstance(node, ast.Name):
+        return scope.visit(node)
+    abstract = scope.load(node.id)
+    scope.effects.paths.update(f"{path}.{CALL}" for path in abstract.paths)
+    return abstract
 
 
 def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:

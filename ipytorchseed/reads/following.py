@@ -14,8 +14,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.abstract import CALL
 from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
@@ -23,6 +24,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
+from ipytorchseed.reads.methods import attributes_read
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -160,10 +162,11 @@ class _Walker(Values):
         self._counted |= effects.counted
         if home.found_again:
             for name, parts in find_parts(effects, home.names).items():
-                if parts is None:
+                read = parts and self._through_methods(home.names.get(name), parts)
+                if read is None:
                     self._entire.add(home.shown(name))
                 else:
-                    self._found.parts.setdefault(home.shown(name), set()).update(parts)
+                    self._found.parts.setdefault(home.shown(name), set()).update(read)
         self._note_overwrites(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -199,6 +202,18 @@ class _Walker(Values):
                     self._entire.add(home.shown(name))
                     self._read(name, home, assigned, [])
         self._found.complete &= known
+
+    def _through_methods(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
+        """Put in place of methods and properties what these read; None for all of the value."""
+        if not self._about(type(value)).based:
+            return None if f"a:{CALL}" in parts else parts
+        kinds = [own(kind) for kind in mro(type(value))]
+        heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
+        asked = {part for part, head in heads.items() if any(head in kind for kind in kinds)}
+        if not asked:
+            return parts
+        found = attributes_read(value, {heads[part] for part in asked})
+        return None if found is None else parts - asked | found
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

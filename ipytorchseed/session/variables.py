@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
+from ipytorchseed.reads.methods import INSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -160,7 +161,8 @@ def parts_read(
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         columns = {_part(part, values[name]) for part in wanted} if known else set()
-        if known and columns <= known.keys():
+        hooked = INSIDE in wanted and "hooks" in known  # which are given all of it
+        if known and columns <= known.keys() and not hooked:
             found[name] = tuple(sorted(columns))
     return found
 

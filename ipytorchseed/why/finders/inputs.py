@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
+from ipytorchseed.reads.methods import INSIDE
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -283,7 +284,9 @@ def _reads_other_parts(case: Evidence, name: str, before: Fingerprint, after: Fi
     if None in wanted or not (before.exact and after.exact):
         return False
     moved = changed_parts(before, after).keys()
-    return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
+    read = _IN_EVERY_PART.union(*filter(None, wanted))
+    within = INSIDE in read and any(part[:2] != "a:" for part in moved)
+    return moved.isdisjoint(read) and not within
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import re
 
@@ -16,6 +17,7 @@ from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
 
+_BUILTINS = frozenset(vars(builtins))
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
@@ -42,8 +44,14 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
     func = _called(scope, callee)
-    args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
-    args += [scope.visit(word.value) for word in node.keywords]
+    counted = not any(type(each) is ast.Starred for each in node.args)
+    known = counted and func.paths == (name,) and not func.bodies and name not in _BUILTINS
+    function = name if known else ""
+    args = [
+        _count(scope, each) if name == "len" else _argument(scope, each, function, place)
+        for place, each in enumerate(node.args)
+    ]
+    args += [_argument(scope, word.value, function, word.arg or "") for word in node.keywords]
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
@@ -68,6 +76,19 @@ def _called(scope: Scope, node: ast.expr) -> AbstractValue:
         return scope.visit(node)
     abstract = scope.load(node.id)
     scope.effects.paths.update(f"{path}.{CALL}" for path in abstract.paths)
+    return abstract
+
+
+def _argument(scope: Scope, node: ast.expr, function: str, place: int | str) -> AbstractValue:
+    """Follow an argument, of which a function of the user's may read some parts only."""
+    if not function or not isinstance(node, ast.Name) or place == "":
+        return scope.visit(node)
+    abstract = scope.load(node.id)
+    for path in abstract.paths:
+        if path.isidentifier():
+            scope.effects.given.add((path, function, place))
+        else:
+            scope.effects.paths.add(path)
     return abstract
 
 

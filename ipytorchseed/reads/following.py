@@ -24,7 +24,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import attributes_read
+from ipytorchseed.reads.methods import argument_read, attributes_read
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -161,7 +161,8 @@ class _Walker(Values):
         self._draws.look_up(effects, code)
         self._counted |= effects.counted
         if home.found_again:
-            for name, parts in find_parts(effects, home.names).items():
+            given = self._given(effects, home)
+            for name, parts in find_parts(effects, home.names, given).items():
                 read = parts and self._through_methods(home.names.get(name), parts)
                 if read is None:
                     self._entire.add(home.shown(name))
@@ -176,7 +177,7 @@ class _Walker(Values):
                 self._read(name, home, assigned if home.module else assigned | before, stars)
             else:
                 self._run_new(name, assigned | before)
-        for path in effects.paths:
+        for path in effects.paths.union(each[0] for each in effects.given):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
@@ -202,6 +203,19 @@ class _Walker(Values):
                     self._entire.add(home.shown(name))
                     self._read(name, home, assigned, [])
         self._found.complete &= known
+
+    def _given(self, effects: Effects, home: Home) -> dict[str, set[str] | None]:
+        """Find what functions read of the values that they are given, by name; None for all."""
+        found: dict[str, set[str] | None] = {}
+        for name, function, place in effects.given:
+            self.tick()
+            read = argument_read(home.names.get(function), place)
+            known = found.get(name, set())
+            if known is not None and read is not None:
+                found[name] = known.union(f"a:{each}" for each in read)
+            else:
+                found[name] = None
+        return found
 
     def _through_methods(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Put in place of methods and properties what these read; None for all of the value."""

@@ -1,4 +1,4 @@
-"""Which attributes of an object its own methods read, told from their source."""
+"""Which attributes of an object its methods read, and functions that it is given to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ipytorchseed.introspection.values import module_of
 from ipytorchseed.reads.source import find_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 INSIDE = "inside"
 """The part that stands for all that a model holds besides attributes of its own."""
@@ -70,15 +70,46 @@ _MOST = 200
 
 
 class Uses(Struct, frozen=True):
-    """What a function does with its first argument.
+    """What a function does with one of its arguments.
 
     Attributes:
         names: Attributes that it reads.
         above: Methods that it asks ``super()`` for.
+        given: Functions that it gives the argument to, each with the place or name it has there.
     """
 
     names: frozenset[str]
     above: frozenset[str]
+    given: frozenset[tuple[str, int | str]]
+
+
+def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
+    """Find which attributes a function of the user's reads of an argument.
+
+    Args:
+        function: The function.
+        place: The argument's place, from 0, or its name.
+
+    Returns:
+        Names of attributes. None where that cannot be told.
+    """
+    found: set[str] = set()
+    queue: list[tuple[Any, int | str]] = [(function, place)]
+    seen: set[tuple[types.CodeType, int | str]] = set()
+    while queue:
+        called, at = queue.pop()
+        user = _function(called)
+        if user is None or len(seen) > _MOST:
+            return None
+        if (user.__code__, at) in seen:
+            continue
+        seen.add((user.__code__, at))
+        use = _use(user, at)
+        if use is None or use.above:
+            return None
+        found |= use.names
+        queue += [(user.__globals__.get(each), where) for each, where in use.given]
+    return found
 
 
 def attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:
@@ -91,6 +122,9 @@ def attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:
     Returns:
         The parts, as fingerprints name them: ``a:rate``. None where that cannot be told.
     """
+    users = [own(each) for each in mro(type(value)) if is_local_module(module_of_class(each))]
+    if any(hook in each for each in users for hook in _HOOKS):
+        return None
     members = _Members(value)
     queue: list[_Step] = [(name, 0) for name in asked]
     seen: set[_Step] = set()
@@ -119,8 +153,6 @@ class _Members:
     def __init__(self, value: object) -> None:
         self._classes = mro(type(value))
         self._held = dict(anatomy(type(value)).unsorted(value))
-        users = [each for each in self._classes if is_local_module(module_of_class(each))]
-        self._asked = {hook for each in users for hook in _HOOKS if hook in own(each)}
         self.found = {INSIDE} if any(map(_is_module, self._classes)) else set[str]()
 
     def follow(self, name: str, first: int) -> list[_Step] | None:
@@ -133,22 +165,29 @@ class _Members:
         places = range(first, len(self._classes))
         at = next((each for each in places if name in own(self._classes[each])), None)
         member = None if at is None else own(self._classes[at])[name]
-        if "__getattribute__" in self._asked:
-            return None
         if name in self._held and type(member) is not property:
             self.found.add(f"a:{name}")
             return None if type(self._held[name]) is types.MethodType else []
         if at is None:
-            return None if self._asked else []
+            return []
         if _is_module(self._classes[at]):
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
-        code = _code(member)
-        uses = None if code is None else _uses(code)
-        if uses is not None:
-            inner = f"_{name_of_class(self._classes[at]).rpartition('.')[2].lstrip('_')}"
-            names = [f"{inner}{each}" if _is_private(each) else each for each in uses.names]
-            return [*((each, 0) for each in names), *((each, at + 1) for each in uses.above)]
-        return [] if code is None and _is_plain(member) else None
+        function = _function(member)
+        return self._enter(function, at) if function else [] if _is_plain(member) else None
+
+    def _enter(self, function: types.FunctionType, at: int) -> list[_Step] | None:
+        """Return what a method looks up, which the class at this place defines."""
+        use = _use(function, 0)
+        given = use.given if use is not None else ()
+        read = [argument_read(function.__globals__.get(each), place) for each, place in given]
+        if use is None or None in read:
+            return None
+        inner = f"_{name_of_class(self._classes[at]).rpartition('.')[2].lstrip('_')}"
+        names = use.names.union(*filter(None, read))
+        return [
+            *((f"{inner}{each}" if _is_private(each) else each, 0) for each in names),
+            *((each, at + 1) for each in use.above),
+        ]
 
 
 def _is_plain(member: object) -> bool:
@@ -167,8 +206,8 @@ def _is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
-def _code(member: Any) -> types.CodeType | None:  # noqa: ANN401
-    """Return the user's code that runs when a member of a class is called or looked up."""
+def _function(member: Any) -> types.FunctionType | None:  # noqa: ANN401
+    """Return the user's function that runs when this is called, or looked up in an object."""
     kind = type(member)
     if kind is property:
         member = member.fget
@@ -176,25 +215,43 @@ def _code(member: Any) -> types.CodeType | None:  # noqa: ANN401
         member = member.func
     while type(member) is types.FunctionType:
         if is_local_module(module_of(member)):
-            return member.__code__
-        member = vars(member).get("__wrapped__")
+            return member
+        member = vars(member).get("__wrapped__")  # such as that of torch.no_grad()
     return None
 
 
-def _find_uses(code: types.CodeType) -> Uses | None:
-    """Find what a function does with its first argument; None where that may be anything."""
+def _use(function: types.FunctionType, place: int | str) -> Uses | None:
+    """Return what a function does with one argument, by its place or name; None for anything."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    name = place if isinstance(place, str) else next(iter(names[place:]), "")
+    return _uses(code).get(name)
+
+
+def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
+    """Find what a function does with each of its arguments; None where that may be anything."""
     functions = find_source(code)
     function: Any = functions[0] if len(functions) == 1 else None
-    given = function and [*function.args.posonlyargs, *function.args.args]
-    if not given:
-        return None
-    scan = _Scan(given[0].arg)
-    for each in function.body if isinstance(function.body, list) else [function.body]:
-        scan.visit(each)
-    return None if scan.escapes else Uses(frozenset(scan.names), frozenset(scan.above))
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return {}
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    taken = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    given = function.args
+    found: dict[str, Uses | None] = {}
+    for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+        scan = _Scan(each.arg, taken)
+        for statement in body:
+            scan.visit(statement)
+        whole = scan.escapes
+        found[each.arg] = (
+            None
+            if whole
+            else Uses(frozenset(scan.names), frozenset(scan.above), frozenset(scan.given))
+        )
+    return found
 
 
-_uses: PerObject[types.CodeType, Uses | None] = PerObject(_find_uses)
+_uses: PerObject[types.CodeType, dict[str, Uses | None]] = PerObject(_find_uses)
 
 
 class _Scan(ast.NodeVisitor):
@@ -202,17 +259,21 @@ class _Scan(ast.NodeVisitor):
 
     Args:
         name: The name.
+        taken: Names that mean something of the function's own.
 
     Attributes:
         names: Attributes that are read.
         above: Methods that ``super()`` is asked for.
+        given: Functions that it is given to, and where.
         escapes: Whether anything else is done with it.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, taken: Collection[str]) -> None:
         self._self = name
+        self._taken = taken
         self.names: set[str] = set()
         self.above: set[str] = set()
+        self.given: set[tuple[str, int | str]] = set()
         self.escapes = False
 
     def _is_self(self, node: ast.AST | None) -> bool:
@@ -260,8 +321,15 @@ class _Scan(ast.NodeVisitor):
             given = given[2:]
         else:
             self.visit(node.func)
-        for each in (*given, *node.keywords):
-            self.visit(each)
+        placed: list[tuple[int | str, ast.expr]] = [*enumerate(given)]
+        placed += [(each.arg or "", each.value) for each in node.keywords]
+        known = called and given is node.args and called not in self._taken
+        spread = any(isinstance(each, ast.Starred) for each in given)
+        for place, each in placed:
+            if known and not spread and place != "" and self._is_self(each):
+                self.given.add((called, place))
+            else:
+                self.visit(each)
 
 
 def _called(node: ast.Call) -> str:

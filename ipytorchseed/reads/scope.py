@@ -305,6 +305,7 @@ class Scope:
             ours.paths.update(self._lead(path))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
             each.update((found, key) for path, key in more for found in self._lead(path))
+        self._add_given(inside)
         for path in inside.handed:
             ours.handed.update(self._lead(path))
         for path in inside.escaped:
@@ -318,6 +319,16 @@ class Scope:
             else:
                 ours.orders.add(order)
         ours.writes |= inside.writes - self.local_inside()
+
+    def _add_given(self, inside: Effects) -> None:
+        """Add what code inside gives to functions; all of what functions made here are given."""
+        for path, function, place in inside.given:
+            earlier = self._lead(function) == [function]
+            for found in self._lead(path):
+                if earlier and found.isidentifier():
+                    self.effects.given.add((found, function, place))
+                else:
+                    self.effects.paths.add(found)
 
     def _lead(self, path: str) -> list[str]:
         """Return what a dotted name of code inside means here."""

@@ -117,10 +117,8 @@ def _write_one(
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
-    told = [] if path else [each for each in tokens if not each[0].startswith("_")]
-    seen.attributes += told
-    rest = [each for each in tokens if each not in told]
-    seen.inside += (name_bytes(path), name_bytes(made.name), join(rest))
+    seen.attributes += [] if path else tokens
+    seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
     if hooks:
         tokens = yield from attribute_tokens(hooks, walk)
         stream.append(join(tokens))

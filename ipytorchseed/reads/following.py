@@ -24,7 +24,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import argument_read, attributes_read
+from ipytorchseed.reads.methods import argument_read, attributes_read, part_named
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -212,7 +212,7 @@ class _Walker(Values):
             read = argument_read(home.names.get(function), place)
             known = found.get(name, set())
             if known is not None and read is not None:
-                found[name] = known.union(f"a:{each}" for each in read)
+                found[name] = known.union(map(part_named, read))
             else:
                 found[name] = None
         return found

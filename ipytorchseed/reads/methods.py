@@ -73,7 +73,7 @@ class Uses(Struct, frozen=True):
     """What a function does with one of its arguments.
 
     Attributes:
-        names: Attributes that it reads.
+        names: Attributes that it reads, ``rate``, and items by a constant key, ``[rate]``.
         above: Methods that it asks ``super()`` for.
         given: Functions that it gives the argument to, each with the place or name it has there.
     """
@@ -83,15 +83,20 @@ class Uses(Struct, frozen=True):
     given: frozenset[tuple[str, int | str]]
 
 
+def part_named(name: str) -> str:
+    """Name a part as fingerprints do, of which ``Uses`` has the name."""
+    return f"k:{name[1:-1]}" if name[:1] == "[" else f"a:{name}"
+
+
 def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
-    """Find which attributes a function of the user's reads of an argument.
+    """Find which attributes and items a function of the user's reads of an argument.
 
     Args:
         function: The function.
         place: The argument's place, from 0, or its name.
 
     Returns:
-        Names of attributes. None where that cannot be told.
+        Names as in ``Uses``. None where that cannot be told.
     """
     found: set[str] = set()
     queue: list[tuple[Any, int | str]] = [(function, place)]
@@ -169,7 +174,7 @@ class _Members:
             self.found.add(f"a:{name}")
             return None if type(self._held[name]) is types.MethodType else []
         if at is None:
-            return []
+            return None if name[:1] == "[" else []
         if _is_module(self._classes[at]):
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
         function = _function(member)
@@ -262,7 +267,7 @@ class _Scan(ast.NodeVisitor):
         taken: Names that mean something of the function's own.
 
     Attributes:
-        names: Attributes that are read.
+        names: Attributes and items that are read, as in ``Uses``.
         above: Methods that ``super()`` is asked for.
         given: Functions that it is given to, and where.
         escapes: Whether anything else is done with it.
@@ -293,9 +298,18 @@ class _Scan(ast.NodeVisitor):
         else:
             self.visit(owner)
 
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if self._is_self(node.value) and isinstance(key, str):
+            self.names |= set() if isinstance(node.ctx, ast.Store) else {f"[{key}]"}
+        else:
+            self.generic_visit(node)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Attribute):
             self.visit(ast.Attribute(node.target.value, node.target.attr, ast.Load()))
+        elif isinstance(node.target, ast.Subscript):
+            self.visit(ast.Subscript(node.target.value, node.target.slice, ast.Load()))
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -309,11 +323,25 @@ class _Scan(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """Pass over ``model is None``."""
+        alike = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        for each in (node.left, *node.comparators):
+            if not (alike and self._is_self(each)):
+                self.visit(each)
+
     def visit_Call(self, node: ast.Call) -> None:
         called, given = _called(node), node.args
         own = bool(given) and self._is_self(given[0])
+        key = given[0].value if given and isinstance(given[0], ast.Constant) else None
         if self._is_self(node.func):
             self.names.add("__call__")
+        elif (
+            isinstance(key, str)
+            and self._is_self(getattr(node.func, "value", None))
+            and (getattr(node.func, "attr", "") == "get")
+        ):
+            self.names.add(f"[{key}]")
         elif called in _MENTIONS and own:
             given = given[1:]
         elif called in _ASKS and own and isinstance(given[1], ast.Constant):

@@ -304,6 +304,8 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
     if "parameters" in parts:
         said.append("changed parameters")
+    if "inside" in parts and not any(part[:2] in ("p:", "b:") for part in parts):
+        said.append("changed its layers")
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))

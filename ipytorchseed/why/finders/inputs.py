@@ -181,8 +181,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
-    moved = changed_parts(before, after).keys() or {"content"}
-    if _reads_other_parts(case, name, before, after):
+    moved = _parts_read(case, name, before, after)
+    if not moved:
         return _OTHER_PARTS
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
@@ -278,15 +278,14 @@ _IN_EVERY_PART = frozenset({"index", "dtype"})
 """Aspects on which each part of a value hangs: the index of a data frame."""
 
 
-def _reads_other_parts(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether both runs read parts of a value only, and none of those that differ."""
+def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:
+    """Return the parts in which a value differs, without those that neither run reads."""
+    moved = {*changed_parts(before, after)}
     wanted = [run.parts.get(name) for run in (case.against, case.run)]
     if None in wanted or not (before.exact and after.exact):
-        return False
-    moved = changed_parts(before, after).keys()
+        return moved or {"content"}
     read = _IN_EVERY_PART.union(*filter(None, wanted))
-    within = INSIDE in read and any(part[:2] != "a:" for part in moved)
-    return moved.isdisjoint(read) and not within
+    return {part for part in moved if part in read or (INSIDE in read and part[:2] != "a:")}
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

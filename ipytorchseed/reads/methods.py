@@ -18,8 +18,9 @@ from ipytorchseed.introspection.anatomy import (
     own,
 )
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.introspection.values import module_of
+from ipytorchseed.introspection.values import CONTAINERS, PLAIN, module_of, parts
 from ipytorchseed.reads.source import find_source
+from ipytorchseed.reads.values import captured
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -66,7 +67,8 @@ _PUTS = frozenset({"add", "append", "appendleft", "extend"})
 _Step = tuple[str, int]
 
 _MOST = 200
-"""Methods that are followed for one object."""
+_MOST_PARTS = 300
+"""Methods that are followed for one object, and objects that it holds."""
 
 
 class Uses(Struct, frozen=True):
@@ -156,6 +158,7 @@ class _Members:
     """
 
     def __init__(self, value: object) -> None:
+        self._value = value
         self._classes = mro(type(value))
         self._held = dict(anatomy(type(value)).unsorted(value))
         self.found = {INSIDE} if any(map(_is_module, self._classes)) else set[str]()
@@ -172,7 +175,7 @@ class _Members:
         member = None if at is None else own(self._classes[at])[name]
         if name in self._held and type(member) is not property:
             self.found.add(f"a:{name}")
-            return None if type(self._held[name]) is types.MethodType else []
+            return None if _leads_to(self._held[name], self._value) else []
         if at is None:
             return None if name[:1] == "[" else []
         if _is_module(self._classes[at]):
@@ -193,6 +196,27 @@ class _Members:
             *((f"{inner}{each}" if _is_private(each) else each, 0) for each in names),
             *((each, at + 1) for each in use.above),
         ]
+
+
+def _leads_to(start: object, goal: object) -> bool:
+    """Tell whether code of the user's that is given one object comes by another one."""
+    queue: list[Any] = [start]
+    seen: dict[int, Any] = {}
+    while queue and len(seen) < _MOST_PARTS:
+        value = queue.pop()
+        if value is goal:
+            return True
+        kind = type(value)
+        if id(value) in seen or id(kind) in PLAIN:
+            continue
+        seen[id(value)] = value
+        if kind is types.MethodType:
+            queue.append(value.__self__)
+        elif kind is types.FunctionType:
+            queue += captured(value)
+        elif id(kind) in CONTAINERS or any(is_local_module(module_of_class(b)) for b in mro(kind)):
+            queue += parts(value)
+    return False
 
 
 def _is_plain(member: object) -> bool:

@@ -302,10 +302,8 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    if "parameters" in parts:
-        said.append("changed parameters")
-    if "inside" in parts and not any(part[:2] in ("p:", "b:") for part in parts):
-        said.append("changed its layers")
+    whole = {"parameters": "parameters", "inside": "its layers"}
+    said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))

@@ -215,6 +215,8 @@ class _Planner:
             self._steps.append(self._step(maker, *sorted(made)))
             self._now.update(maker.writes)
             self._bound |= self._present.effects(maker).writes
+            if name in maker.timed:
+                self._doubts[f"`{name}` is what a clock said, or an address"] = None
             return True
         self._steps, self._now, self._bound, self._doubts = kept
         return False

@@ -25,8 +25,9 @@ _LONGEST = 120
 MOST_TEXTS = 64
 """Texts that a value may be, of which each is kept."""
 
-CALL = "__call__"
-"""The attribute of an object that is read where it is called."""
+CALL, ITERATE = "__call__", "__iter__"
+ENTER = "__enter__", "__exit__"
+"""Methods of an object that are used where it is called, gone through, and entered."""
 
 HELD = re.compile("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""

@@ -18,6 +18,7 @@ from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
 
 _BUILTINS = frozenset(vars(builtins))
+_FUNCTION = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
@@ -43,12 +44,12 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
-    func = _called(scope, callee)
-    counted = not any(type(each) is ast.Starred for each in node.args)
-    known = counted and func.paths == (name,) and not func.bodies and name not in _BUILTINS
-    function = name if known else ""
+    func = scope.visit_by(callee, CALL)
+    function = _named(func, node)
     args = [
-        _count(scope, each) if name == "len" else _argument(scope, each, function, place)
+        scope.visit_by(each, "__len__")
+        if name == "len"
+        else _argument(scope, each, function, place)
         for place, each in enumerate(node.args)
     ]
     args += [_argument(scope, word.value, function, word.arg or "") for word in node.keywords]
@@ -70,13 +71,11 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
 
-def _called(scope: Scope, node: ast.expr) -> AbstractValue:
-    """Follow what is called, of which no more is read than that takes."""
-    if not isinstance(node, ast.Name):
-        return scope.visit(node)
-    abstract = scope.load(node.id)
-    scope.effects.paths.update(f"{path}.{CALL}" for path in abstract.paths)
-    return abstract
+def _named(func: AbstractValue, node: ast.Call) -> str:
+    """Return the name of an earlier function, or ``owner.method``; empty for any other."""
+    path = func.paths[0] if len(func.paths) == 1 and not func.bodies else ""
+    plain = _FUNCTION.fullmatch(path) is not None and path not in _BUILTINS
+    return path if plain and not any(type(each) is ast.Starred for each in node.args) else ""
 
 
 def _argument(scope: Scope, node: ast.expr, function: str, place: int | str) -> AbstractValue:
@@ -105,15 +104,6 @@ def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     for each in found:
         scope.effects.paths.update(each.paths)
     return functools.reduce(join, [*found, *map(scope.visit, others)])
-
-
-def _count(scope: Scope, node: ast.expr) -> AbstractValue:
-    """Follow an argument of ``len``, which reads of it no more than that."""
-    if not isinstance(node, ast.Name):
-        return scope.visit(node)
-    abstract = scope.load(node.id)
-    scope.effects.paths.update(f"{path}.__len__" for path in abstract.paths)
-    return abstract
 
 
 def _enter(

@@ -32,8 +32,8 @@ class Effects(Struct):
             data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
-        given: Names whose values it gives to functions that it calls by their names, each with the
-            function's and the argument's place or name.
+        given: Names whose values it gives to functions, each with the function's name, or that of
+            an object and its method, and with the argument's place or name.
         attributes: Names of attributes that it reads, of whatever object.
         counted: Names of attributes that it adds to, as in ``self.calls += 1``.
         imports: Packages that it imports.

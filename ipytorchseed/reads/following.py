@@ -14,9 +14,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.abstract import CALL
+from ipytorchseed.reads.abstract import CALL, ENTER, ITERATE
 from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
+
+_BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITERATE, *ENTER))
+"""Parts that stand for what only objects of the user's are known to read for them."""
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
@@ -209,7 +212,7 @@ class _Walker(Values):
         found: dict[str, set[str] | None] = {}
         for name, function, place in effects.given:
             self.tick()
-            read = argument_read(home.names.get(function), place)
+            read = self._argument(home, function, place)
             known = found.get(name, set())
             if known is not None and read is not None:
                 found[name] = known.union(map(part_named, read))
@@ -217,13 +220,33 @@ class _Walker(Values):
                 found[name] = None
         return found
 
+    def _argument(self, home: Home, function: str, place: int | str) -> set[str] | None:
+        """Find what a function, or a method of an object of the user's, reads of an argument."""
+        root, _, method = function.partition(".")
+        value = home.names.get(root)
+        if not method:
+            return argument_read(value, place)
+        if introspection.is_module(value):
+            return argument_read(introspection.module_names(value).get(method), place)
+        if not self._about(type(value)).based or method in dict(
+            anatomy(type(value)).unsorted(value)
+        ):
+            return None
+        kinds = [own(kind) for kind in mro(type(value))]
+        member = next((kind[method] for kind in kinds if method in kind), None)
+        return argument_read(member, place + 1 if isinstance(place, int) else place)
+
     def _through_methods(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Put in place of methods and properties what these read; None for all of the value."""
         if not self._about(type(value)).based:
-            return None if f"a:{CALL}" in parts else parts
+            return None if not _BY_METHODS.isdisjoint(parts) else parts
         kinds = [own(kind) for kind in mro(type(value))]
         heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
-        asked = {part for part, head in heads.items() if any(head in kind for kind in kinds)}
+        asked = {
+            part
+            for part, head in heads.items()
+            if part in _BY_METHODS or any(head in kind for kind in kinds)
+        }
         if not asked:
             return parts
         found = attributes_read(value, {heads[part] for part in asked})

@@ -19,6 +19,7 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import CONTAINERS, PLAIN, module_of, parts
+from ipytorchseed.reads.abstract import CALL, ITERATE
 from ipytorchseed.reads.source import find_source
 from ipytorchseed.reads.values import captured
 
@@ -31,7 +32,7 @@ INSIDE = "inside"
 _MODULE = "torch.nn.modules.module", "Module"
 
 _THROUGH = {
-    "__call__": ("forward",),
+    CALL: ("forward",),
     **dict.fromkeys(
         {
             "buffers",
@@ -177,7 +178,8 @@ class _Members:
             self.found.add(f"a:{name}")
             return None if _leads_to(self._held[name], self._value) else []
         if at is None:
-            return None if name[:1] == "[" else []
+            in_turn = [("__getitem__", 0), ("__len__", 0)] if name == ITERATE else []
+            return None if name[:1] == "[" else in_turn
         if _is_module(self._classes[at]):
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
         function = _function(member)
@@ -347,6 +349,14 @@ class _Scan(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def visit_For(self, node: ast.For) -> None:
+        if self._is_self(node.iter):
+            self.names.add(ITERATE)
+            for each in (node.target, *node.body, *node.orelse):
+                self.visit(each)
+        else:
+            self.generic_visit(node)
+
     def visit_Compare(self, node: ast.Compare) -> None:
         """Pass over ``model is None``."""
         alike = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
@@ -359,7 +369,10 @@ class _Scan(ast.NodeVisitor):
         own = bool(given) and self._is_self(given[0])
         key = given[0].value if given and isinstance(given[0], ast.Constant) else None
         if self._is_self(node.func):
-            self.names.add("__call__")
+            self.names.add(CALL)
+        elif called == "len" and own:
+            self.names.add("__len__")
+            given = given[1:]
         elif (
             isinstance(key, str)
             and self._is_self(getattr(node.func, "value", None))

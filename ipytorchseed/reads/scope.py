@@ -126,6 +126,14 @@ class Scope:
                     self.consume(self.visit(child))
         return UNKNOWN
 
+    def visit_by(self, node: ast.expr, *methods: str) -> AbstractValue:
+        """Evaluate what is used by some methods alone, where it has a name."""
+        if not isinstance(node, ast.Name):
+            return self.visit(node)
+        abstract = self.load(node.id)
+        self.effects.paths.update(f"{path}.{each}" for path in abstract.paths for each in methods)
+        return abstract
+
     def block(self, statements: list[ast.stmt]) -> None:
         """Evaluate statements up to where they are left."""
         for statement in statements:

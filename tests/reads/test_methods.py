@@ -44,6 +44,11 @@ class Trainer(Base):
     def keyed(self): return self["log"]
     def seen(self): return locals()
     def handed(self): return map(str, [self])
+    def __getitem__(self, n): return self.rate if n < len(self) else next(iter([]))
+    def __enter__(self): return self.rate
+    def __exit__(self, *_): self.inner.n += 1
+    def judge(self, given): return given["name"]
+    def listed(self, given): return [given]
     @property
     def width(self): return self.size * 2
     @cached_property
@@ -81,6 +86,9 @@ def told(trainer): return trainer.log
 def about(trainer, *more, last=None): return trainer.size, last.rate if last is not None else 0
 def outer(given): return about(given, last=given)
 def shadowed(given, told): return told(given)
+def gone_through(given):
+    for each in given: print(each)
+def counted(given): return len(given)
 def whole(given): return [given]
 def again(given):
     given = dataclasses.replace(given)
@@ -137,6 +145,13 @@ PARTS = {
     "with managed(trainer):\n    pass": {"a:log"},
     "x = slotted.first()": {"a:a"},
     "x = holding.alone()": {"a:free"},
+    "x = [each for each in trainer]": {"a:size", "a:rate"},
+    "for each in trainer:\n    pass": {"a:size", "a:rate"},
+    "with trainer:\n    pass": {"a:rate", "a:inner"},
+    "x = gone_through(trainer)": {"a:size", "a:rate"},
+    "x = counted(trainer)": {"a:size"},
+    "x = answering.judge(settings)": {"k:name"},
+    "x = answering.judge(given=settings)": {"k:name"},
     "x = looks_up(settings)": {"k:name", "k:rate"},
 }
 
@@ -151,6 +166,11 @@ WHOLE = (
     "x = trainer.kept()",
     "x = answering.log, answering.width",
     "x = own.step()",
+    "x = own.step(settings)",
+    "x = Trainer.judge(1, settings)",
+    "x = answering.listed(settings)",
+    "for each in Trainer, trainer:\n    pass",
+    "for each in settings:\n    pass",
     "x = holding.run()",
     "x = holding.each()",
     "x = holding.calls()",

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.abstract import CALL, ENTER, ITERATE
 from ipytorchseed.reads.calling import names_in_query
@@ -24,7 +24,13 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import argument_read, attributes_read, part_named
+from ipytorchseed.reads.methods import (
+    argument_read,
+    attributes_read,
+    find_member,
+    is_method,
+    part_named,
+)
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -232,20 +238,18 @@ class _Walker(Values):
             anatomy(type(value)).unsorted(value)
         ):
             return None
-        kinds = [own(kind) for kind in mro(type(value))]
-        member = next((kind[method] for kind in kinds if method in kind), None)
-        return argument_read(member, place + 1 if isinstance(place, int) else place)
+        after_self = place + 1 if isinstance(place, int) else place
+        return argument_read(find_member(type(value), method), after_self)
 
     def _through_methods(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Put in place of methods and properties what these read; None for all of the value."""
         if not self._about(type(value)).based:
             return None if not _BY_METHODS.isdisjoint(parts) else parts
-        kinds = [own(kind) for kind in mro(type(value))]
         heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
         asked = {
             part
             for part, head in heads.items()
-            if part in _BY_METHODS or any(head in kind for kind in kinds)
+            if part in _BY_METHODS or is_method(type(value), head)
         }
         if not asked:
             return parts

@@ -56,6 +56,7 @@ _THROUGH = {
 }
 """Methods of ``torch.nn.Module``, and those of the user's that each calls."""
 
+_METHODS = (types.FunctionType, property, functools.cached_property, classmethod, staticmethod)
 _HOOKS = "__getattr__", "__getattribute__"
 """Methods by which a class answers for attributes."""
 
@@ -118,6 +119,16 @@ def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: 
         found |= use.names
         queue += [(user.__globals__.get(each), where) for each, where in use.given]
     return found
+
+
+def find_member(kind: type, name: str) -> Any:  # noqa: ANN401
+    """Return what a class or a base of it defines under a name, or None."""
+    return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
+
+
+def is_method(kind: type, name: str) -> bool:
+    """Tell whether this attribute of objects of a class is a method or a property."""
+    return type(find_member(kind, name)) in _METHODS
 
 
 def attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:

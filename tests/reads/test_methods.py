@@ -8,8 +8,9 @@ HELD = """
 import contextlib
 import dataclasses
 import functools
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import SimpleNamespace
+from typing import NamedTuple
 
 class Base:
     def __init__(self):
@@ -53,8 +54,6 @@ class Trainer(Base):
     def width(self): return self.size * 2
     @cached_property
     def once(self): return self.rate
-    @lru_cache
-    def kept(self): return self.rate
     @staticmethod
     def plain(x): return x
     @classmethod
@@ -81,6 +80,17 @@ class Answering(Trainer):
 class Slotted:
     __slots__ = ("a", "b")
     def first(self): return self.a
+
+class Point(NamedTuple):
+    x: int
+    y: int
+    def both(self): return self.x, self.y
+
+@dataclasses.dataclass
+class Settings:
+    rate: float = 0.1
+    inner: object = dataclasses.field(default_factory=lambda: SimpleNamespace(n=1))
+    def twice(self): return 2 * self.rate
 
 def told(trainer): return trainer.log
 def about(trainer, *more, last=None): return trainer.size, last.rate if last is not None else 0
@@ -109,6 +119,7 @@ def managed(given): yield given.log
 quick = lambda given: given.rate
 trainer, answering, slotted, holding = Trainer(), Answering(), Slotted(), Holding()
 slotted.a = slotted.b = 1
+point, chosen = Point(1, 2), Settings()
 trainer_step = trainer.step
 own = Trainer()
 own.step = own.name
@@ -144,6 +155,9 @@ PARTS = {
     "def run():\n    return told(trainer)\nx = run()": {"a:log"},
     "with managed(trainer):\n    pass": {"a:log"},
     "x = slotted.first()": {"a:a"},
+    "x = point.x": {"a:x"},
+    "x = chosen.rate": {"a:rate"},
+    "x = chosen.inner.n, chosen.twice()": {"a:inner.n", "a:rate"},
     "x = holding.alone()": {"a:free"},
     "x = [each for each in trainer]": {"a:size", "a:rate"},
     "for each in trainer:\n    pass": {"a:size", "a:rate"},
@@ -163,7 +177,6 @@ WHOLE = (
     "x = trainer.keyed()",
     "x = trainer.seen()",
     "x = trainer.handed()",
-    "x = trainer.kept()",
     "x = answering.log, answering.width",
     "x = own.step()",
     "x = own.step(settings)",
@@ -194,7 +207,11 @@ def test_what_is_read_through_code_of_the_users(notebook, cell, parts):
     """Its methods, properties, and functions that it is given to."""
     notebook.run(HELD)
     found = notebook.dependencies(cell).parts
-    names = [name for name in ("trainer", "slotted", "settings", "holding") if name in cell]
+    names = [
+        name
+        for name in ("trainer", "slotted", "settings", "holding", "point", "chosen")
+        if name in cell
+    ]
     assert [found[name] for name in names] == [parts]
 
 

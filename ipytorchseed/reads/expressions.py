@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
+    ITEM,
     NEUTRAL,
     NOTHING,
     UNKNOWN,
@@ -137,7 +138,7 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
         return _attribute(scope, owner, f"[{keys[0]}]")
     if not keys or not isinstance(name, ast.Name):
-        return scope.visit(owner)
+        return scope.visit_by(owner, ITEM) if reads else scope.visit(owner)
     value = scope.load(name.id)
     looked_up = [_nested(outer, key) for key in keys] if reads else [""]
     scope.effects.items.update((path, key) for path in value.paths for key in looked_up)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.abstract import CALL, ENTER, ITERATE
+from ipytorchseed.reads.abstract import CALL, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
 
-_BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITERATE, *ENTER))
+_BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITEM, ITERATE, *ENTER))
 """Parts that stand for what only objects of the user's are known to read for them."""
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})

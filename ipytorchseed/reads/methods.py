@@ -19,7 +19,7 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import CONTAINERS, PLAIN, module_of, parts
-from ipytorchseed.reads.abstract import CALL, ITERATE
+from ipytorchseed.reads.abstract import CALL, ITEM, ITERATE
 from ipytorchseed.reads.source import find_source
 from ipytorchseed.reads.values import captured
 
@@ -189,7 +189,7 @@ class _Members:
             self.found.add(f"a:{name}")
             return None if _leads_to(self._held[name], self._value) else []
         if at is None:
-            in_turn = [("__getitem__", 0), ("__len__", 0)] if name == ITERATE else []
+            in_turn = [(ITEM, 0), ("__len__", 0)] if name == ITERATE else []
             return None if name[:1] == "[" else in_turn
         if _is_module(self._classes[at]):
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None

@@ -28,7 +28,7 @@ from ipytorchseed.reads.methods import (
     argument_read,
     attributes_read,
     find_member,
-    is_method,
+    leads_further,
     part_named,
 )
 from ipytorchseed.reads.nondeterminism import Nondeterminism
@@ -249,7 +249,7 @@ class _Walker(Values):
         asked = {
             part
             for part, head in heads.items()
-            if part in _BY_METHODS or is_method(type(value), head)
+            if part in _BY_METHODS or leads_further(value, head)
         }
         if not asked:
             return parts

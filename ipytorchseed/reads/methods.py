@@ -60,6 +60,9 @@ _METHODS = (types.FunctionType, property, functools.cached_property, classmethod
 _HOOKS = "__getattr__", "__getattribute__"
 """Methods by which a class answers for attributes."""
 
+_OF_MODULES = frozenset({"training", "_buffers", "_modules", "_parameters"})
+"""Attributes of a model that are told as other parts of it."""
+
 _MENTIONS = frozenset({"id", "isinstance", "issubclass", "type"})
 _ASKS = frozenset({"getattr", "hasattr"})
 _LOOKS_AT_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
@@ -126,9 +129,15 @@ def find_member(kind: type, name: str) -> Any:  # noqa: ANN401
     return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
 
 
-def is_method(kind: type, name: str) -> bool:
-    """Tell whether this attribute of objects of a class is a method or a property."""
-    return type(find_member(kind, name)) in _METHODS
+def leads_further(value: object, name: str) -> bool:
+    """Tell whether an attribute of an object is none of its own parts.
+
+    It is a method or property, or what a model keeps elsewhere: a layer, a parameter, its mode.
+    """
+    if type(find_member(type(value), name)) in _METHODS:
+        return True
+    held = {each for each, _ in anatomy(type(value)).unsorted(value)} - _OF_MODULES
+    return any(map(_is_module, mro(type(value)))) and name not in held
 
 
 def attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:
@@ -185,6 +194,8 @@ class _Members:
         places = range(first, len(self._classes))
         at = next((each for each in places if name in own(self._classes[each])), None)
         member = None if at is None else own(self._classes[at])[name]
+        if INSIDE in self.found and name in _OF_MODULES:
+            return []
         if name in self._held and type(member) is not property:
             self.found.add(f"a:{name}")
             return None if _leads_to(self._held[name], self._value) else []

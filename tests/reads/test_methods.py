@@ -233,7 +233,7 @@ def test_a_model(notebook):
                 super().__init__()
                 self.layer, self.tag, self.scale = torch.nn.Identity(), "a", 2
             @torch.no_grad()
-            def forward(self, x): return self.layer(x) * self.scale
+            def forward(self, x): return self.layer(x) * (self.scale if self.training else 1)
             def extra(self): return [self.tag for _ in self.modules()]
         net = Net()
         @torch.no_grad()
@@ -245,5 +245,7 @@ def test_a_model(notebook):
     assert notebook.dependencies("y = net(x)").parts["net"] == inside
     assert notebook.dependencies("y = evaluate(net, 1)").parts["net"] == inside
     assert notebook.dependencies("w = [*net.parameters()]").parts["net"] == {"inside"}
+    assert notebook.dependencies("w = net.layer.weight, net.training").parts["net"] == {"inside"}
+    assert notebook.dependencies("w = net.tag").parts["net"] == {"a:tag"}
     assert "net" not in notebook.dependencies("net.extra()").parts
     assert "net" not in notebook.dependencies("print(net)").parts

@@ -186,10 +186,8 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
 
 def _parts(seen: _Seen) -> dict[str, str]:
     modes = {frozenset({True}): "train", frozenset({False}): "eval"}
-    parts = {"mode": modes.get(frozenset(seen.modes), "mixed")}
-    parts["inside"] = xxh3_128_digest(b"".join(seen.inside))[
-        :8
-    ].hex()  # its layers, and how each is set
+    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()  # its layers, and how each is set
+    parts = {"mode": modes.get(frozenset(seen.modes), "mixed"), "inside": inside}
     for letter, word, tokens in (
         ("p", "parameters", seen.parameters),
         ("b", "buffers", seen.buffers),

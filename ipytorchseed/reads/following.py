@@ -14,9 +14,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.abstract import CALL, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.calling import names_in_query
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, is_result
@@ -24,13 +23,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import (
-    argument_read,
-    attributes_read,
-    find_member,
-    leads_further,
-    part_named,
-)
+from ipytorchseed.reads.methods import BY_METHODS, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -38,6 +31,7 @@ from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.patches import Met, Place, find_at, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
+from ipytorchseed.reads.uses import part_named
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -48,9 +42,6 @@ if TYPE_CHECKING:
 
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
-
-_BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITEM, ITERATE, *ENTER))
-"""Parts that stand for what only objects of the user's are known to read for them."""
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
@@ -172,7 +163,7 @@ class _Walker(Values):
         if home.found_again:
             given = self._given(effects, home)
             for name, parts in find_parts(effects, home.names, given).items():
-                read = parts and self._through_methods(home.names.get(name), parts)
+                read = parts and self._read_of(home.names.get(name), parts)
                 if read is None:
                     self._entire.add(home.shown(name))
                 else:
@@ -218,7 +209,7 @@ class _Walker(Values):
         found: dict[str, set[str] | None] = {}
         for name, function, place in effects.given:
             self.tick()
-            read = self._argument(home, function, place)
+            read = read_by(home.names, function, place)
             known = found.get(name, set())
             if known is not None and read is not None:
                 found[name] = known.union(map(part_named, read))
@@ -226,35 +217,11 @@ class _Walker(Values):
                 found[name] = None
         return found
 
-    def _argument(self, home: Home, function: str, place: int | str) -> set[str] | None:
-        """Find what a function, or a method of an object of the user's, reads of an argument."""
-        root, _, method = function.partition(".")
-        value = home.names.get(root)
-        if not method:
-            return argument_read(value, place)
-        if introspection.is_module(value):
-            return argument_read(introspection.module_names(value).get(method), place)
-        if not self._about(type(value)).based or method in dict(
-            anatomy(type(value)).unsorted(value)
-        ):
-            return None
-        after_self = place + 1 if isinstance(place, int) else place
-        return argument_read(find_member(type(value), method), after_self)
-
-    def _through_methods(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
-        """Put in place of methods and properties what these read; None for all of the value."""
-        if not self._about(type(value)).based:
-            return None if not _BY_METHODS.isdisjoint(parts) else parts
-        heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
-        asked = {
-            part
-            for part, head in heads.items()
-            if part in _BY_METHODS or leads_further(value, head)
-        }
-        if not asked:
-            return parts
-        found = attributes_read(value, {heads[part] for part in asked})
-        return None if found is None else parts - asked | found
+    def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
+        """Return what is read of a value where code uses these parts; None for all of it."""
+        if self._about(type(value)).based:
+            return through_methods(value, parts)
+        return parts if BY_METHODS.isdisjoint(parts) else None
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

@@ -24,8 +24,8 @@ _LOOKS_AT_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _PUTS = frozenset({"add", "append", "appendleft", "extend"})
 """Functions by what they do with an object, and methods that only put something into one."""
 
-_MOST = 200
-"""Functions that are followed for one argument."""
+_MOST, _LONGEST = 200, 10_000
+"""Functions that are followed for one argument, and bytes of the code of one."""
 
 
 class Uses(Struct, frozen=True):
@@ -100,25 +100,22 @@ def use_of(function: types.FunctionType, place: int | str) -> Uses | None:
 
 def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
     """Find what a function does with each of its arguments; None where that may be anything."""
-    functions = find_source(code)
+    functions = find_source(code) if len(code.co_code) <= _LONGEST else []
     function: Any = functions[0] if len(functions) == 1 else None
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return {}
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
     taken = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
     given = function.args
-    found: dict[str, Uses | None] = {}
-    for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-        scan = _Scan(each.arg, taken)
-        for statement in body:
-            scan.visit(statement)
-        whole = scan.escapes
-        found[each.arg] = (
-            None
-            if whole
-            else Uses(frozenset(scan.names), frozenset(scan.above), frozenset(scan.given))
-        )
-    return found
+    scans = {}
+    try:
+        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+            scan = scans[each.arg] = _Scan(each.arg, taken)
+            for statement in body:
+                scan.visit(statement)
+    except RecursionError:
+        return {}
+    return {name: scan.uses() for name, scan in scans.items()}
 
 
 _uses: PerObject[types.CodeType, dict[str, Uses | None]] = PerObject(_find_uses)
@@ -146,6 +143,12 @@ class _Scan(ast.NodeVisitor):
         self.given: set[tuple[str, int | str]] = set()
         self.escapes = False
 
+    def uses(self) -> Uses | None:
+        """Return what was found; None where the object is used in some other way."""
+        if self.escapes:
+            return None
+        return Uses(frozenset(self.names), frozenset(self.above), frozenset(self.given))
+
     def _is_self(self, node: ast.AST | None) -> bool:
         return isinstance(node, ast.Name) and node.id == self._self
 
@@ -164,8 +167,8 @@ class _Scan(ast.NodeVisitor):
             self.visit(owner)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if self._is_self(node.value) and isinstance(key, str):
+        key = _text([node.slice])
+        if self._is_self(node.value) and key:
             self.names |= set() if isinstance(node.ctx, ast.Store) else {f"[{key}]"}
         else:
             self.generic_visit(node)
@@ -206,22 +209,22 @@ class _Scan(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         called, given = _called(node), node.args
         own = bool(given) and self._is_self(given[0])
-        key = given[0].value if given and isinstance(given[0], ast.Constant) else None
+        key = _text(given[:1])
         if self._is_self(node.func):
             self.names.add(CALL)
         elif called == "len" and own:
             self.names.add("__len__")
             given = given[1:]
         elif (
-            isinstance(key, str)
+            key
             and self._is_self(getattr(node.func, "value", None))
-            and (getattr(node.func, "attr", "") == "get")
+            and getattr(node.func, "attr", "") == "get"
         ):
             self.names.add(f"[{key}]")
         elif called in _MENTIONS and own:
             given = given[1:]
-        elif called in _ASKS and own and isinstance(given[1], ast.Constant):
-            self.names.add(str(given[1].value))
+        elif called in _ASKS and own and _text(given[1:2]):
+            self.names.add(_text(given[1:2]))
             given = given[2:]
         else:
             self.visit(node.func)
@@ -238,3 +241,9 @@ class _Scan(ast.NodeVisitor):
 
 def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _text(nodes: list[ast.expr]) -> str:
+    """Return the text that the one node is a constant of; empty for anything else."""
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return values[0] if values and isinstance(values[0], str) else ""

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from ipytorchseed.session.pending import Pending
 
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
-"""Kinds of values that are the same as long as their name is bound to the same object.
-
-A function that was made inside another one holds what that one held.
-"""
+"""Kinds of values that are the same as long as their name is bound to the same object."""
 
 _SHARE, _LEAST, _MOST = 0.1, 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
@@ -83,7 +80,7 @@ class Variables:
         made = {name: value for name, value in looks.items() if value is not None}
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
-            if name not in made and _may_change(before) and not is_result(name):
+            if name not in made and not _is_unchanging(before) and not is_result(name):
                 value = self._at(place, namespace, pending.budget)
                 if value is not None and same(before, value) is False:
                     made[name] = value
@@ -93,7 +90,7 @@ class Variables:
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
         for name, value in seen.items():
             self._known.pop(name, None)
-            if _may_change(value) and value.exact:
+            if value.exact and not _is_unchanging(value):
                 self._known[name] = Seen(value, self._round, 0.0)
         if pending.calls:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
@@ -186,9 +183,12 @@ def _part(part: str, value: Fingerprint) -> str:
     return outer if part.startswith("k:") and outer in value.parts else f"k:{part[2:]}"
 
 
-def _may_change(value: Fingerprint) -> bool:
-    """Tell whether a value may become another while its name leads to the same object."""
-    return value.kind not in _UNCHANGING or "closure" in value.parts
+def _is_unchanging(value: Fingerprint) -> bool:
+    """Tell whether a value stays the same; functions may keep something from call to call."""
+    kept = value.kind == "function" and any(
+        part != "code" and part[:2] != "d:" for part in value.parts
+    )
+    return value.kind in _UNCHANGING and not kept
 
 
 def _is_too_large(value: Fingerprint) -> bool:

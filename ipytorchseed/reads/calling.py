@@ -112,8 +112,8 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
     if func.tail.endswith("DataLoader"):
         scope.effects.loaders += (_goes_in_order(node),)
     first = node.args[0] if node.args else None
-    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    keys = constant_keys(first, places=True) if isinstance(first, ast.Constant) else []
+    key = keys[0] if keys else ""
     scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
 
 

@@ -109,7 +109,7 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     part: ast.expr = node.slice
     by: list[ast.expr] = []
     more: list[ast.expr] = []
-    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice):
+    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice, places=True):
         more, owner = [owner.slice], owner.value
     elif isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
         owner, part = owner.value, part.elts[-1]
@@ -129,10 +129,13 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
-    """Follow what an item is of; where a name is asked for constant keys, only these are read."""
-    keys, owner, outer = constant_keys(node.slice), node.value, ""
-    if reads and isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant):
-        outer = next(iter(constant_keys(owner.slice)), "")
+    """Follow what an item is of; where a name is asked for constant keys, only these are read.
+
+    What sets ``rates[0]`` hangs on all of the list: on its length.
+    """
+    keys, owner, outer = constant_keys(node.slice, places=reads), node.value, ""
+    if reads and isinstance(owner, ast.Subscript) and not isinstance(owner.slice, ast.List):
+        outer = next(iter(constant_keys(owner.slice, places=True)), "")
     name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
     if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
         return _attribute(scope, owner, f"[{keys[0]}]")
@@ -149,8 +152,18 @@ def _nested(outer: str, key: str) -> str:
     return f"{outer}.{key}" if outer else key
 
 
-def constant_keys(node: ast.expr) -> list[str]:
-    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else."""
+def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:
+    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else.
+
+    Args:
+        node: What stands in the brackets.
+        places: Whether integers count too: ``[0]`` and ``[-1]`` are the texts of those.
+    """
+    if places:
+        minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        number = getattr(getattr(node, "operand", node) if minus else node, "value", None)
+        if type(number) is int:
+            return [f"[{-number if minus else number}]"]
     parts = node.elts if isinstance(node, ast.List) else [node]
     keys = [each.value for each in parts if isinstance(each, ast.Constant)]
     return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
 key = "n"
+rates = [0.1, 0.2]
 deep = {"train": {"rate": 0.1, "n": 3, "more": {"size": 1}}, "data": {"n": 2}}
 from pandas import DataFrame
 frame = DataFrame({"day": [1, 2], "price": [3, 4], "n": [0, 1]})
@@ -46,6 +47,9 @@ PARTS = {
     "params['n'] = 1": ("params", set()),
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = rates[0] + rates[-1]": ("rates", {"k:[0]", "k:[-1]"}),
+    "x = rates[0]['low'] + params.get(3)": ("rates", {"k:[0].low"}),
+    "x = deep['train'][0]": ("deep", {"k:train.[0]"}),
     "x = deep['train']['rate'] * deep['data']['n']": ("deep", {"k:train.rate", "k:data.n"}),
     "deep['train']['rate'] += 1": ("deep", {"k:train", "k:train.rate"}),
     "deep['train']['rate'] = 1": ("deep", {"k:train"}),
@@ -71,6 +75,11 @@ WHOLE = {
     "x = params[key]": "params",
     "x = named(params)": "params",
     "x = {**params}": "params",
+    "rates[0] = 1": "rates",
+    "rates[0] += 1": "rates",
+    "x = rates[:1]": "rates",
+    "x = rates[True]": "rates",
+    "x = rates[0], len(rates), rates": "rates",
     "x = one.size, Config.other": "Config",
     "x = Wide.size, Config.other": "Config",
     "exec(text)\nx = cfg.batch": "cfg",

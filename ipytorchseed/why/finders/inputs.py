@@ -188,7 +188,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _COUNTED
     if moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+    replaced = _replaced(before) | _replaced(after) | _without_effect(case)
+    if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE

@@ -168,8 +168,7 @@ def sequence_writer(base: Any) -> Writer:
         if length <= PARTS:
             tokens = yield from write_tokens(series, walk)
             parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
-        if type(value) is base:  # of a class of the user's, the first item may be asked of others
-            parts |= yield from _ends(value, length, walk)
+        parts |= yield from _ends(base, value, length, walk)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
         numbers = series_of(series) if len(series) == length else None
         return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
@@ -177,8 +176,12 @@ def sequence_writer(base: Any) -> Writer:
     return write
 
 
-def _ends(value: Any, length: int, walk: Walk) -> Generator[object, bytes, dict[str, str]]:
-    """Tell the items at the ends of a sequence apart, as code asks for them: ``k:[0]``, ``k:[-1]``."""
+def _ends(
+    base: Any, value: Any, length: int, walk: Walk
+) -> Generator[object, bytes, dict[str, str]]:
+    """Tell the items at both ends of a sequence apart: ``k:[0]``, ``k:[-1]``."""
+    if type(value) is not base:  # a class of the user's may number its items otherwise
+        return {}
     near = min(length, _ENDS)
     places = [*range(near), *range(-near, 0)]
     try:

@@ -156,6 +156,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
         if tree is not None:
             scope.block(tree.body)
     scope.effects.files.update(magic.files)
+    scope.effects.texts.update(magic.words)
     if magic.program:
         scope.effects.programs.add(magic.program)
     tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())

@@ -26,6 +26,7 @@ from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
+_SLICED = 8  # items that a slice may name one by one
 _PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
@@ -134,8 +135,9 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     What sets ``rates[0]`` hangs on all of the list: on its length.
     """
     keys, owner, outer = constant_keys(node.slice, places=reads), node.value, ""
-    if reads and isinstance(owner, ast.Subscript) and not isinstance(owner.slice, ast.List):
+    if reads and isinstance(owner, ast.Subscript):
         outer = next(iter(constant_keys(owner.slice, places=True)), "")
+        outer = "" if isinstance(owner.slice, ast.List | ast.Slice) else outer
     name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
     if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
         return _attribute(scope, owner, f"[{keys[0]}]")
@@ -157,16 +159,34 @@ def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:
 
     Args:
         node: What stands in the brackets.
-        places: Whether integers count too: ``[0]`` and ``[-1]`` are the texts of those.
+        places: Whether integers count too, as the texts ``[0]`` and ``[-1]``; those of ``[1:3]``
+            are ``[1]`` and ``[2]``, of a few items only.
     """
-    if places:
-        minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-        number = getattr(getattr(node, "operand", node) if minus else node, "value", None)
-        if type(number) is int:
-            return [f"[{-number if minus else number}]"]
+    numbers = _places(node) if places else range(0)
+    if numbers:
+        return [f"[{number}]" for number in numbers] if len(numbers) <= _SLICED else []
     parts = node.elts if isinstance(node, ast.List) else [node]
     keys = [each.value for each in parts if isinstance(each, ast.Constant)]
     return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
+
+
+def _places(node: ast.expr) -> range:
+    """Return the places in a sequence that an index or a slice of constants names, or more."""
+    if isinstance(node, ast.Slice):
+        begin, end = (0 if each is None else _integer(each) for each in (node.lower, node.upper))
+        if begin is None or end is None or node.step is not None:
+            return range(0)
+        return range(begin, end)
+    number = _integer(node)
+    return range(0) if number is None else range(number, number + 1)
+
+
+def _integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _integer(node.operand)
+        return None if number is None else -number
+    number = getattr(node, "value", None)
+    return number if type(number) is int else None
 
 
 def is_namespace(node: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import anatomy
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _SUFFIX = re.compile(r"(?<=\w)\.\w{1,10}\Z")
 """What the name of a file ends with."""
+
+_QUOTED = re.compile(r"""["']([^"'\n]{1,229}\.\w{1,10})["']""")
+
+_SCRIPT = 2**16
+"""Characters of a script that are looked through."""
 
 _LONGEST = 240
 """Characters of a path: longer texts name no file."""
@@ -44,6 +49,15 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
                 yield os.fspath(each)
     elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
         yield from texts_of(names)
+
+
+def texts_in(script: str) -> list[str]:
+    """Return the names of files that stand in quotes in a script, which programs may open."""
+    try:
+        with Path(script).expanduser().open(encoding="utf-8", errors="replace") as file:
+            return _QUOTED.findall(file.read(_SCRIPT))
+    except (OSError, RuntimeError, ValueError):  # no such file, home or name
+        return []
 
 
 def find_named(texts: Iterable[str]) -> dict[str, Mark]:

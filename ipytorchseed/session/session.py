@@ -27,7 +27,7 @@ from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
-from ipytorchseed.session.named_files import find_named, texts_of
+from ipytorchseed.session.named_files import find_named, texts_in, texts_of
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.pending import Pending
@@ -228,6 +228,7 @@ class Session:
         self.pending = pending
         self._files.start()
         self._files.runs(reached.files)
+        reached.texts.update(*map(texts_in, reached.files))
         self._files.names(find_named(reached.texts))
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()

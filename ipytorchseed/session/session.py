@@ -15,7 +15,13 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
-from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
+from ipytorchseed.introspection.values import (
+    is_class,
+    is_function,
+    is_scalar,
+    module_names,
+    shell_name,
+)
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
@@ -34,7 +40,7 @@ from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
-from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
+from ipytorchseed.session.watch import Look, NamespaceWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

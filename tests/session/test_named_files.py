@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipytorchseed.session.named_files import find_named, mark_of, texts_of
+from ipytorchseed.session.named_files import find_named, mark_of, texts_in, texts_of
 
 
 @pytest.fixture
@@ -47,6 +47,16 @@ def test_a_folder_is_no_file(folder):
     (folder / "parts.parquet").mkdir()
     os.mkfifo(folder / "pipe.csv")
     assert find_named(["parts.parquet", "pipe.csv"]) == {}
+
+
+def test_a_script_names_files_in_quotes(folder):
+    """What it opens in a program of its own cannot be heard."""
+    script = folder / "sum.py"
+    script.write_text(
+        """open('data/b.h5')\nx = "a table.parquet"\nprint("done.", 'a', 'no end.h5)"""
+    )
+    assert texts_in(str(script)) == ["data/b.h5", "a table.parquet"]
+    assert texts_in(str(folder / "gone.py")) == texts_in("\0") == []
 
 
 def test_a_mark_tells_that_a_file_was_written(folder):

@@ -104,16 +104,20 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
     """Name inputs of the same content and another form, where no cause is found.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
-    deeper. The order of a set is another in each kernel; told is one within a kernel.
+    deeper, or in a module. The order of a set is another in each kernel; told is one within a
+    kernel.
 
     Args:
         case: The evidence.
         others: Whether another cause was found.
     """
-    causes = []
+    causes: list[Cause] = []
     for name, after in case.run.reads.items() if not others else ():
         before = case.against.reads.get(name)
         if before is None:
+            continue
+        if after.kind == "rng" and name not in case.run.generators_before:
+            causes += _hidden_generator(case, name, before, after)
             continue
         pairs = zip(FORMS, forms(before), forms(after), strict=True)
         alike = same(before, after) is True
@@ -129,6 +133,18 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
             causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _hidden_generator(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
+    """Name a generator that is not among those of the namespace: a local module's."""
+    if same(before, after) is False:
+        blame = tuple(find_changers(case, name))
+        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
+        yield Cause(
+            "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
+        )
 
 
 def _is_told(case: Evidence, part: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.reads.parsing import parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +24,8 @@ _SUFFIX = re.compile(r"(?<=\w)\.\w{1,10}\Z")
 """What the name of a file ends with."""
 
 _QUOTED = re.compile(r"""["']([^"'\n]{1,229}\.\w{1,10})["']""")
+
+_RUN_INSIDE = re.compile(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
 _SCRIPT = 2**16
 """Characters of a script that are looked through."""
@@ -53,11 +56,26 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
 
 def texts_in(script: str) -> list[str]:
     """Return the names of files that stand in quotes in a script, which programs may open."""
+    return _QUOTED.findall(_read(script))
+
+
+def with_scripts(source: str) -> str:
+    """Return a cell's text, with those of scripts that ``%run -i`` runs among its variables."""
+    if "%run" not in source:
+        return source
+    return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
+
+
+def _code(text: str) -> str:
+    return "" if parse_text(text) is None else text
+
+
+def _read(script: str) -> str:
     try:
         with Path(script).expanduser().open(encoding="utf-8", errors="replace") as file:
-            return _QUOTED.findall(file.read(_SCRIPT))
+            return file.read(_SCRIPT)
     except (OSError, RuntimeError, ValueError):  # no such file, home or name
-        return []
+        return ""
 
 
 def find_named(texts: Iterable[str]) -> dict[str, Mark]:

@@ -33,7 +33,7 @@ from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
-from ipytorchseed.session.named_files import find_named, texts_in, texts_of
+from ipytorchseed.session.named_files import find_named, texts_in, texts_of, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.pending import Pending
@@ -193,7 +193,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        flow = self.effects_of(source)
+        flow = self.effects_of(with_scripts(source))
         reached = find_dependencies(
             flow,
             namespace,

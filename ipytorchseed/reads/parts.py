@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.reads.methods import attributes_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,8 @@ def find_parts(effects: Effects, names: Mapping[str, Any]) -> dict[str, set[str]
         if not part:
             whole.add(root)
         else:
-            used.setdefault(root, set()).update(() if part.endswith("=") else (f"a:{part}",))
+            read = () if part.endswith("=") else _attributes(names.get(root), part)
+            used.setdefault(root, set()).update(f"a:{each}" for each in read)
     varies = {path for path, key in effects.items if not key} | effects.handed
     for path, key in effects.items:
         root = path.removesuffix(".get")
@@ -44,6 +46,11 @@ def find_parts(effects: Effects, names: Mapping[str, Any]) -> dict[str, set[str]
         else:
             whole.add(root)
     return {name: None if name in whole else used.get(name) for name in effects.reads}
+
+
+def _attributes(value: object, part: str) -> set[str]:
+    """Name the attributes that reading one takes: those that it reads, if it is a method."""
+    return {part} if "." in part else attributes_read(value, part)
 
 
 def _is_frame(value: object) -> bool:

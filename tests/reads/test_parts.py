@@ -18,6 +18,27 @@ class Config:
     other = 3
 class Wide(Config):
     pass
+class Item:
+    tax = 0.2
+    def __init__(self):
+        self.net, self.tags, self.sold, self.log = 10.0, [], 0, []
+    def gross(self): return self.net * (1 + self.tax)
+    def sell(self, n=1):
+        self.sold += n
+        return [self.gross() for _ in range(n)]
+    @property
+    def twice(self): return 2 * self.gross()
+    def rename(self, name): self.name = name
+    def all(self): return vars(self)
+    def again(self): return self
+    def inner(self): return self.__dict__
+    @staticmethod
+    def still(): return 1
+class Named(Item):
+    def gross(self): return super().gross()
+class Loose(Item):
+    def __getattr__(self, name): return 3
+item, named, loose = Item(), Named(), Loose()
 one = Config()
 def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
@@ -47,6 +68,16 @@ PARTS = {
     "params['n'] = 1": ("params", set()),
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = item.gross()": ("item", {"a:net"}),
+    "x = item.sell(3)": ("item", {"a:net", "a:sold"}),
+    "x = item.twice + 1": ("item", {"a:net"}),
+    "item.rename('b')": ("item", set()),
+    "x = item.all()": ("item", {"a:all"}),
+    "x = item.again()": ("item", {"a:again"}),
+    "x = item.inner()": ("item", {"a:inner"}),
+    "x = item.still()": ("item", {"a:still"}),
+    "x = named.gross()": ("named", {"a:gross"}),
+    "x = loose.gross()": ("loose", {"a:gross"}),
     "x = rates[0] + rates[-1]": ("rates", {"k:[0]", "k:[-1]"}),
     "x = rates[:2], rates[-1:]": ("rates", {"k:[0]", "k:[1]", "k:[-1]"}),
     "x = rates[1:3][key]": ("rates", {"k:[1]", "k:[2]"}),

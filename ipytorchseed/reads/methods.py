@@ -32,19 +32,16 @@ def attributes_read(value: Any, name: str) -> set[str]:  # noqa: ANN401
         The name itself where what it reads is not known, or where it is no method.
     """
     made = type(value)
-    *users, _ = mro(made)
+    if not _is_users(made):
+        return {name}
     held = anatomy(made).dictionary(value) or {}
-    if not users or not all(is_local_module(module_of_class(base)) for base in users):
-        return {name}
-    if any(not _ASKED.isdisjoint(own(base)) for base in users):
-        return {name}
     found: set[str] = set()
     seen: set[str] = set()
     waiting = {name}
     while waiting:
         each = waiting.pop()
         seen.add(each)
-        entry = next((own(base)[each] for base in users if each in own(base)), None)
+        entry = next((names[each] for names in map(own, mro(made)[:-1]) if each in names), None)
         function = entry.fget if type(entry) is property else entry
         if entry is None or (each in held and function is entry):
             found.add(each)
@@ -56,6 +53,16 @@ def attributes_read(value: Any, name: str) -> set[str]:  # noqa: ANN401
         elif not is_scalar(entry):
             return {name}
     return found
+
+
+def _look_into(made: type) -> bool:
+    """Tell whether a class and its bases are the user's, and look attributes up as usual."""
+    users = mro(made)[:-1]
+    usual = not any(name in own(base) for base in users for name in _ASKED)
+    return bool(users) and usual and all(is_local_module(module_of_class(base)) for base in users)
+
+
+_is_users: PerObject[type, bool] = PerObject(_look_into)
 
 
 def _read_self(code: CodeType) -> frozenset[str] | None:

@@ -26,7 +26,7 @@ from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
@@ -232,7 +232,7 @@ class Session:
                 reached.texts.update(texts_of(value))
                 pending.reads[name] = self.variables.look(value, pending.budget)
         self.pending = pending
-        self._files.start()
+        self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))
         self._files.runs(reached.files)
         reached.texts.update(*map(texts_in, reached.files))
         self._files.names(find_named(reached.texts))

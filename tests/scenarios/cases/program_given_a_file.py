@@ -1,4 +1,4 @@
-"""A script that a program runs opens a file that another cell has written to since.
+"""A script that a program runs reads a file that changed, and writes one that the cell reads.
 
 run: script data total other data@2 total
 ask: total
@@ -6,6 +6,7 @@ probe: total
 changed: yes
 expect: file values.txt 5
 innocent: environment COLOR
+innocent: file sum.txt
 """
 # %% script
 %%writefile summed.py
@@ -19,6 +20,8 @@ print(sum(map(float, open("values.txt"))))
 1
 20
 # %% total
-total = !python3 summed.py | cat
+!python3 summed.py > sum.txt
+with open("sum.txt") as file:
+    total = file.read()
 # %% other
 %env COLOR=red

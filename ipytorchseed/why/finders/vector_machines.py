@@ -34,10 +34,11 @@ def draw_unused_seeds(case: Evidence) -> bool:
     tree = parse_text(case.run.source)
     if tree is None or case.run.code != case.against.code or "probability" in case.run.source:
         return False
-    held = {value.summary.partition(",")[0] for value in case.run.reads.values()}
+    objects = [value for value in case.run.reads.values() if value.kind == "object"]
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    called = {func.attr if isinstance(func, ast.Attribute) else _name(func) for func in calls}
-    return not _MACHINES.isdisjoint(called | held) and called <= _MACHINES | _DRAW_NOTHING
+    used = {value.summary.partition(",")[0] for value in objects}
+    used |= {func.attr if isinstance(func, ast.Attribute) else _name(func) for func in calls}
+    return not _MACHINES.isdisjoint(used) and used <= _MACHINES | _DRAW_NOTHING
 
 
 def _name(func: ast.expr) -> str:

@@ -132,8 +132,8 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
     if func.tail.endswith("DataLoader"):
         scope.effects.loaders += (_goes_in_order(node),)
     first = node.args[0] if node.args else None
-    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    keys = constant_keys(first, places=True) if isinstance(first, ast.Constant) else []
+    key = keys[0] if keys else ""
     scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
 
 
@@ -176,6 +176,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
         if tree is not None:
             scope.block(tree.body)
     scope.effects.files.update(magic.files)
+    scope.effects.texts.update(magic.words)
     if magic.program:
         scope.effects.programs.add(magic.program)
     tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())

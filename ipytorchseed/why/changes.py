@@ -286,6 +286,9 @@ _BESIDE = {"grad": "gradients", "hooks": "hooks"}
 
 _HOOKED = frozenset({"module", "optimizer"})
 
+_UNSAID = frozenset({"a:_", "k:["})
+"""With what the names of attributes begin that are nobody's business, and of numbered items."""
+
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
@@ -308,7 +311,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
     for prefix, noun in (("k:", ""), ("a:", ".")):
-        named = [name[2:] for name in parts if name.startswith(prefix) and name[:3] != "a:_"]
+        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in _UNSAID]
         keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
         if keys:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])

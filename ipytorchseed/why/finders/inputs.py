@@ -105,16 +105,20 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
     """Name inputs of the same content and another form, where no cause is found.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
-    deeper. The order of a set is another in each kernel; told is one within a kernel.
+    deeper, or in a module. The order of a set is another in each kernel; told is one within a
+    kernel.
 
     Args:
         case: The evidence.
         others: Whether another cause was found.
     """
-    causes = []
+    causes: list[Cause] = []
     for name, after in case.run.reads.items() if not others else ():
         before = case.against.reads.get(name)
         if before is None:
+            continue
+        if after.kind == "rng" and name not in case.run.generators_before:
+            causes += _hidden_generator(case, name, before, after)
             continue
         pairs = zip(FORMS, forms(before), forms(after), strict=True)
         alike = same(before, after) is True
@@ -130,6 +134,18 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
             causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _hidden_generator(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
+    """Name a generator that is not among those of the namespace: a local module's."""
+    if same(before, after) is False:
+        blame = tuple(find_changers(case, name))
+        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
+        yield Cause(
+            "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
+        )
 
 
 def _is_told(case: Evidence, part: str) -> bool:
@@ -189,7 +205,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _COUNTED
     if moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+    replaced = _replaced(before) | _replaced(after) | _without_effect(case)
+    if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE

@@ -82,6 +82,8 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
         Parts of its own, and ``INSIDE`` for a model. None for all of it.
     """
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
+    if user_function(_find_member(type(value), ITEM)) is not None:
+        heads |= {part: ITEM for part in parts if part[:2] == "k:"}
     asked = {part for part in heads if part in BY_METHODS or _leads_further(value, heads[part])}
     if not asked:
         return parts

@@ -130,6 +130,7 @@ PARTS = {
     "trainer.step(1)": {"a:rate", "a:size"},
     "trainer(1)": {"a:rate", "a:size"},
     "x = [trainer[n] for n in range(2)]": {"a:rate", "a:size"},
+    "x = trainer['n']": {"a:rate", "a:size"},
     "x = len(trainer)": {"a:size"},
     "trainer.count()": {"a:size"},
     "trainer.name()": set(),

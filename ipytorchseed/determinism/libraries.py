@@ -14,7 +14,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-NUMBERS, TEXT, ERRORS, RIGHTS = "numbers", "text", "errors", "the rights of files"
+NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
+ERRORS, RIGHTS = "errors", "the rights of files"
 """What a setting acts on: results, what is shown of them, what is raised, what others may do."""
 
 
@@ -24,7 +25,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         name: As one would name what holds it.
         package: It matters to cells that reach this package only; "" for all.
-        acts_on: ``NUMBERS``, ``TEXT``, ``ERRORS`` or ``RIGHTS``.
+        acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS`` or ``RIGHTS``.
         read: Returns it as JSON values, given the package's module.
         restore: The call that puts it back, with ``{}`` for its value, or for those of the several
             that changed; empty where none does.
@@ -141,7 +142,7 @@ SETTINGS: tuple[Setting, ...] = (
             lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options),
-    Setting("matplotlib.rcParams", "matplotlib", TEXT, _rc),
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, _logs),

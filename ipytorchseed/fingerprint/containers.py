@@ -35,6 +35,7 @@ SERIES = 8192
 """Numbers kept as values at most."""
 
 _FEW = 8  # items from which on a look for equal types pays
+_ENDS = 8  # items told one by one from each end of a sequence
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 
 
@@ -167,11 +168,28 @@ def sequence_writer(base: Any) -> Writer:
         if length <= PARTS:
             tokens = yield from write_tokens(series, walk)
             parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
+        parts |= yield from _ends(base, value, length, walk)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
         numbers = series_of(series) if len(series) == length else None
         return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
 
     return write
+
+
+def _ends(
+    base: Any, value: Any, length: int, walk: Walk
+) -> Generator[object, bytes, dict[str, str]]:
+    """Tell the items at both ends of a sequence apart: ``k:[0]``, ``k:[-1]``."""
+    if type(value) is not base:  # a class of the user's may number its items otherwise
+        return {}
+    near = min(length, _ENDS)
+    places = [*range(near), *range(-near, 0)]
+    try:
+        items = [value[place] for place in places]
+    except IndexError:  # another thread took items away
+        raise SpentError from None
+    tokens = yield from write_tokens(items, walk)
+    return {f"k:[{place}]": digest_of(token) for place, token in zip(places, tokens, strict=True)}
 
 
 _limit = deque.__dict__["maxlen"].__get__
@@ -259,6 +277,11 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
         raise SpentError from None
 
 
+def _name_item(key: object) -> str:
+    """Name an item as a part; nothing where its key is neither a text nor an integer."""
+    return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
+
+
 def _inner_parts(
     items: Sequence[tuple[object, Any]], walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
@@ -315,7 +338,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
             hasher.update(b"".join(tokens))
             if top and length <= PARTS:
                 told = zip(batch, tokens[1::2], strict=True)
-                parts |= {f"k:{key}": digest_of(t) for (key, _), t in told if type(key) is str}
+                parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
                 parts |= yield from _inner_parts(batch, walk)
         else:
             keys, values = zip(*batch, strict=True)

@@ -48,6 +48,7 @@ class _Seen(Struct):
     grads: list[tuple[str, bytes]] = []
     hooks: list[tuple[str, bytes]] = []
     attributes: list[tuple[str, bytes]] = []
+    inside: list[bytes] = []
     frozen: list[str] = []
     modes: set[bool] = set()
     numbers: int = 0
@@ -72,6 +73,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         seen.stream.append(name_bytes(path))
         if id(module) in places:  # a module used twice, or a cycle
             seen.stream.append(b"^%d;" % places[id(module)])
+            seen.inside.append(seen.stream[-1])
             continue
         places[id(module)] = len(places)
         if module is None:
@@ -115,8 +117,8 @@ def _write_one(
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
-    if not path:
-        seen.attributes += [each for each in tokens if not each[0].startswith("_")]
+    seen.attributes += [] if path else tokens
+    seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
     if hooks:
         tokens = yield from attribute_tokens(hooks, walk)
         stream.append(join(tokens))
@@ -184,7 +186,8 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
 
 def _parts(seen: _Seen) -> dict[str, str]:
     modes = {frozenset({True}): "train", frozenset({False}): "eval"}
-    parts = {"mode": modes.get(frozenset(seen.modes), "mixed")}
+    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()  # its layers, and how each is set
+    parts = {"mode": modes.get(frozenset(seen.modes), "mixed"), "inside": inside}
     for letter, word, tokens in (
         ("p", "parameters", seen.parameters),
         ("b", "buffers", seen.buffers),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import gc
 import itertools
+import re
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -44,6 +45,9 @@ _ITERATORS: frozenset[int] = identities(
     | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
 )
 """Types of the interpreter's whose parts only the garbage collector knows, by identity."""
+
+shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
+"""Tells the names that IPython keeps cells and their results under."""
 
 
 def is_scalar(value: object) -> bool:

@@ -25,6 +25,10 @@ _LONGEST = 120
 MOST_TEXTS = 64
 """Texts that a value may be, of which each is kept."""
 
+CALL, ITEM, ITERATE = "__call__", "__getitem__", "__iter__"
+ENTER = "__enter__", "__exit__"
+"""Methods of an object that are used by a call, ``[key]``, a loop and ``with``."""
+
 HELD = re.compile("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from ipytorchseed.reads.abstract import AbstractValue
+from ipytorchseed.reads.abstract import ENTER, ITERATE, AbstractValue
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import branches
 from ipytorchseed.reads.scope import Scope, State, evaluates
@@ -21,7 +21,7 @@ _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 
 @evaluates("For", "AsyncFor")
 def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
-    over = scope.visit(node.iter)
+    over = scope.visit_by(node.iter, ITERATE)
     scope.run_all(over.bodies)
     ask_order(scope.effects, over.own_order())
     never = scope.state()
@@ -112,7 +112,7 @@ def _match(scope: Scope, node: ast.Match) -> None:
 def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
     swallows = False
     for item in node.items:
-        abstract = scope.visit(item.context_expr)
+        abstract = scope.visit_by(item.context_expr, *ENTER)
         scope.consume(abstract)
         swallows |= abstract.tail.strip(".").removesuffix("()") in _SWALLOWS
         if item.optional_vars is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import re
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, join
+from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.expressions import constant_keys, look_up_text
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
@@ -16,6 +17,8 @@ from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
 
+_BUILTINS = frozenset(vars(builtins))
+_FUNCTION = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
@@ -41,9 +44,15 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
-    func = scope.visit(callee)
-    args = [_count(scope, each) if name == "len" else scope.visit(each) for each in node.args]
-    args += [scope.visit(word.value) for word in node.keywords]
+    func = scope.visit_by(callee, CALL)
+    function = _named(func, node)
+    args = [
+        scope.visit_by(each, "__len__")
+        if name == "len"
+        else _argument(scope, each, function, place)
+        for place, each in enumerate(node.args)
+    ]
+    args += [_argument(scope, word.value, function, word.arg or "") for word in node.keywords]
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
@@ -62,6 +71,26 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
 
+def _named(func: AbstractValue, node: ast.Call) -> str:
+    """Return the name of an earlier function, or ``owner.method``; empty for any other."""
+    path = func.paths[0] if len(func.paths) == 1 and not func.bodies else ""
+    plain = _FUNCTION.fullmatch(path) is not None and path not in _BUILTINS
+    return path if plain and not any(type(each) is ast.Starred for each in node.args) else ""
+
+
+def _argument(scope: Scope, node: ast.expr, function: str, place: int | str) -> AbstractValue:
+    """Follow an argument, of which a function of the user's may read some parts only."""
+    if not function or not isinstance(node, ast.Name) or place == "":
+        return scope.visit(node)
+    abstract = scope.load(node.id)
+    for path in abstract.paths:
+        if path.isidentifier():
+            scope.effects.given.add((path, function, place))
+        else:
+            scope.effects.paths.add(path)
+    return abstract
+
+
 def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     """Follow ``getattr(cfg, "rate")``; None where nobody knows the attribute before it runs."""
     owner, *others = node.args or [node]
@@ -75,15 +104,6 @@ def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     for each in found:
         scope.effects.paths.update(each.paths)
     return functools.reduce(join, [*found, *map(scope.visit, others)])
-
-
-def _count(scope: Scope, node: ast.expr) -> AbstractValue:
-    """Follow an argument of ``len``, which reads of it no more than that."""
-    if not isinstance(node, ast.Name):
-        return scope.visit(node)
-    abstract = scope.load(node.id)
-    scope.effects.paths.update(f"{path}.__len__" for path in abstract.paths)
-    return abstract
 
 
 def _enter(
@@ -112,8 +132,8 @@ def _look_up(scope: Scope, func: AbstractValue, node: ast.Call) -> None:
     if func.tail.endswith("DataLoader"):
         scope.effects.loaders += (_goes_in_order(node),)
     first = node.args[0] if node.args else None
-    constant = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    key = str(first.value) if constant and isinstance(first, ast.Constant) else ""
+    keys = constant_keys(first, places=True) if isinstance(first, ast.Constant) else []
+    key = keys[0] if keys else ""
     scope.effects.items.update((path, key) for path in func.paths if path.endswith(".get"))
 
 
@@ -156,6 +176,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
         if tree is not None:
             scope.block(tree.body)
     scope.effects.files.update(magic.files)
+    scope.effects.texts.update(magic.words)
     if magic.program:
         scope.effects.programs.add(magic.program)
     tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())

@@ -32,6 +32,8 @@ class Effects(Struct):
             data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
         handed: Dotted names given to calls as arguments.
+        given: Names whose values it gives to functions, each with the function's name, or that of
+            an object and its method, and with the argument's place or name.
         attributes: Names of attributes that it reads, of whatever object.
         counted: Names of attributes that it adds to, as in ``self.calls += 1``.
         imports: Packages that it imports.
@@ -62,6 +64,7 @@ class Effects(Struct):
     held: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
     handed: set[str] = set()
+    given: set[tuple[str, str, int | str]] = set()
     attributes: set[str] = set()
     counted: set[str] = set()
     imports: set[str] = set()
@@ -102,6 +105,7 @@ class Effects(Struct):
         self.items |= other.items
         self.columns |= other.columns
         self.handed |= other.handed
+        self.given |= other.given
         self.escaped |= other.escaped
         self.mixed |= other.mixed
         self.orders |= other.orders

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
+    ITEM,
     NEUTRAL,
     NOTHING,
     UNKNOWN,
@@ -26,6 +27,7 @@ from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
+_SLICED = 8  # items that a slice may name one by one
 _PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
@@ -109,7 +111,7 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     part: ast.expr = node.slice
     by: list[ast.expr] = []
     more: list[ast.expr] = []
-    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice):
+    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice, places=True):
         more, owner = [owner.slice], owner.value
     elif isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
         owner, part = owner.value, part.elts[-1]
@@ -129,15 +131,19 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
-    """Follow what an item is of; where a name is asked for constant keys, only these are read."""
-    keys, owner, outer = constant_keys(node.slice), node.value, ""
-    if reads and isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant):
-        outer = next(iter(constant_keys(owner.slice)), "")
+    """Follow what an item is of; where a name is asked for constant keys, only these are read.
+
+    What sets ``rates[0]`` hangs on all of the list: on its length.
+    """
+    keys, owner, outer = constant_keys(node.slice, places=reads), node.value, ""
+    if reads and isinstance(owner, ast.Subscript):
+        outer = next(iter(constant_keys(owner.slice, places=True)), "")
+        outer = "" if isinstance(owner.slice, ast.List | ast.Slice) else outer
     name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
     if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
         return _attribute(scope, owner, f"[{keys[0]}]")
     if not keys or not isinstance(name, ast.Name):
-        return scope.visit(owner)
+        return scope.visit_by(owner, ITEM) if reads else scope.visit(owner)
     value = scope.load(name.id)
     looked_up = [_nested(outer, key) for key in keys] if reads else [""]
     scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
@@ -149,11 +155,39 @@ def _nested(outer: str, key: str) -> str:
     return f"{outer}.{key}" if outer else key
 
 
-def constant_keys(node: ast.expr) -> list[str]:
-    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else."""
+def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:
+    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else.
+
+    Args:
+        node: What stands in the brackets.
+        places: Whether integers count too, as the texts ``[0]`` and ``[-1]``; those of ``[1:3]``
+            are ``[1]`` and ``[2]``, of a few items only.
+    """
+    numbers = _places(node) if places else range(0)
+    if numbers:
+        return [f"[{number}]" for number in numbers] if len(numbers) <= _SLICED else []
     parts = node.elts if isinstance(node, ast.List) else [node]
     keys = [each.value for each in parts if isinstance(each, ast.Constant)]
     return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
+
+
+def _places(node: ast.expr) -> range:
+    """Return the places in a sequence that an index or a slice of constants names, or more."""
+    if isinstance(node, ast.Slice):
+        begin, end = (0 if each is None else _integer(each) for each in (node.lower, node.upper))
+        if begin is None or end is None or node.step is not None:
+            return range(0)
+        return range(begin, end)
+    number = _integer(node)
+    return range(0) if number is None else range(number, number + 1)
+
+
+def _integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _integer(node.operand)
+        return None if number is None else -number
+    number = getattr(node, "value", None)
+    return number if type(number) is int else None
 
 
 def is_namespace(node: ast.expr) -> bool:

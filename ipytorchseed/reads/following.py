@@ -23,6 +23,7 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
+from ipytorchseed.reads.methods import BY_METHODS, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -30,6 +31,7 @@ from ipytorchseed.reads.parts import find_parts
 from ipytorchseed.reads.patches import Met, Place, find_at, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
+from ipytorchseed.reads.uses import part_named
 from ipytorchseed.reads.values import OutOfTimeError, Values
 
 if TYPE_CHECKING:
@@ -159,11 +161,13 @@ class _Walker(Values):
         self._draws.look_up(effects, code)
         self._counted |= effects.counted
         if home.found_again:
-            for name, parts in find_parts(effects, home.names).items():
-                if parts is None:
+            given = self._given(effects, home)
+            for name, parts in find_parts(effects, home.names, given).items():
+                read = parts and self._read_of(home.names.get(name), parts)
+                if read is None:
                     self._entire.add(home.shown(name))
                 else:
-                    self._found.parts.setdefault(home.shown(name), set()).update(parts)
+                    self._found.parts.setdefault(home.shown(name), set()).update(read)
         self._note_overwrites(effects, home)
         self._judge(effects, home, assigned)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -173,7 +177,7 @@ class _Walker(Values):
                 self._read(name, home, assigned if home.module else assigned | before, stars)
             else:
                 self._run_new(name, assigned | before)
-        for path in effects.paths:
+        for path in effects.paths.union(each[0] for each in effects.given):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)
@@ -199,6 +203,25 @@ class _Walker(Values):
                     self._entire.add(home.shown(name))
                     self._read(name, home, assigned, [])
         self._found.complete &= known
+
+    def _given(self, effects: Effects, home: Home) -> dict[str, set[str] | None]:
+        """Find what functions read of the values that they are given, by name; None for all."""
+        found: dict[str, set[str] | None] = {}
+        for name, function, place in effects.given:
+            self.tick()
+            read = read_by(home.names, function, place)
+            known = found.get(name, set())
+            if known is not None and read is not None:
+                found[name] = known.union(map(part_named, read))
+            else:
+                found[name] = None
+        return found
+
+    def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
+        """Return what is read of a value where code uses these parts; None for all of it."""
+        if self._about(type(value)).based:
+            return through_methods(value, parts)
+        return parts if BY_METHODS.isdisjoint(parts) else None
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
+    ITERATE,
     UNKNOWN,
     UNKNOWN_ORDER,
     AbstractValue,
@@ -142,7 +143,7 @@ def _comprehension(
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):
-        over = scope.visit(loop.iter)
+        over = scope.visit_by(loop.iter, ITERATE)
         if number == 0 and scope.assigned_inside() is not scope.assigned:
             scope.assigned = set(scope.assigned_inside())
         scope.run_all(over.bodies)

@@ -19,6 +19,7 @@ _SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "scr
 _FORGETS = frozenset({"timeit", "memit", "seeds"})
 _OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
 _NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
+_BETWEEN_WORDS = re.compile(r"[\s;|&<>()'\"=]+")
 _EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
 
 
@@ -33,6 +34,7 @@ class Magic(Struct):
         writes: Names that it sets.
         files: Files that it runs, in the notebook or as programs of their own.
         program: A program of its own that it runs, as users write it: ``!wget``; or "".
+        words: The words of what it gives to a program: some may be names of files.
     """
 
     body: str = ""
@@ -42,6 +44,7 @@ class Magic(Struct):
     writes: list[str] = []
     files: list[str] = []
     program: str = ""
+    words: list[str] = []
 
 
 def magic_of(node: ast.Call) -> Magic | None:
@@ -57,8 +60,8 @@ def magic_of(node: ast.Call) -> Magic | None:
     words = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
     texts = [word if isinstance(word, str) else "" for word in words] + ["", "", ""]
     if func.attr in ("system", "getoutput", "getoutputs"):
-        program, files = f"!{program_of(texts[0])}", scripts_of(texts[0].split())
-        return Magic(expressions=_expanded(texts[0]), program=program, files=files)
+        made = Magic(expressions=_expanded(texts[0]))
+        return _run_program(made, f"!{program_of(texts[0])}", texts[0])
     if func.attr == "run_line_magic":
         return _line_magic(texts[0], texts[1])
     if func.attr == "run_cell_magic":
@@ -76,8 +79,7 @@ def _line_magic(name: str, line: str) -> Magic:
     elif name in MAGICS:
         made.program = f"%{name}"
     elif name in _RUNS_LINE:
-        made.program = f"!{program_of(line)}"
-        made.files = scripts_of(line.split())
+        _run_program(made, f"!{program_of(line)}", line)
     return made
 
 
@@ -92,11 +94,16 @@ def _cell_magic(name: str, line: str, body: str) -> Magic:
         if name == "capture":
             made.writes = [word for word in line.split() if word.isidentifier()][:1]
     elif name in _SCRIPTS:
-        made.program = f"%%{name}"
-        made.files = scripts_of(body.split())
+        _run_program(made, f"%%{name}", body)
     elif name in _RUNS_LINE:
-        made.program = f"!{program_of(body)}"
-        made.files = scripts_of(body.split())
+        _run_program(made, f"!{program_of(body)}", body)
+    return made
+
+
+def _run_program(made: Magic, program: str, text: str) -> Magic:
+    """Note a program, and what it is given."""
+    made.program, made.files = program, scripts_of(text.split())
+    made.words = _BETWEEN_WORDS.split(text)
     return made
 
 

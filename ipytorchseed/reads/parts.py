@@ -12,19 +12,22 @@ if TYPE_CHECKING:
     from ipytorchseed.reads.effects import Effects
 
 
-def find_parts(effects: Effects, names: Mapping[str, Any]) -> dict[str, set[str] | None]:
+def find_parts(
+    effects: Effects, names: Mapping[str, Any], given: Mapping[str, set[str] | None]
+) -> dict[str, set[str] | None]:
     """Find which parts of the values that it names some code reads.
 
     Args:
         effects: What it does with names.
         names: What they hold.
+        given: By name, what functions read of it that it is given to, as below.
 
     Returns:
         By name: attributes (``a:batch``, ``a:model.rate``) and items or columns (``k:price``);
         None for all of it.
     """
-    used: dict[str, set[str]] = {}
-    whole = set()
+    used = {name: {*parts} for name, parts in given.items() if parts is not None}
+    whole = given.keys() - used.keys()
     for path in effects.paths:
         root, _, rest = path.partition(".")
         part = rest.partition("()")[0].replace("[", "").replace("]", "")

@@ -126,6 +126,14 @@ class Scope:
                     self.consume(self.visit(child))
         return UNKNOWN
 
+    def visit_by(self, node: ast.expr, *methods: str) -> AbstractValue:
+        """Evaluate what is used by some methods alone, where it has a name."""
+        if not isinstance(node, ast.Name):
+            return self.visit(node)
+        abstract = self.load(node.id)
+        self.effects.paths.update(f"{path}.{each}" for path in abstract.paths for each in methods)
+        return abstract
+
     def block(self, statements: list[ast.stmt]) -> None:
         """Evaluate statements up to where they are left."""
         for statement in statements:
@@ -305,6 +313,7 @@ class Scope:
             ours.paths.update(self._lead(path))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
             each.update((found, key) for path, key in more for found in self._lead(path))
+        self._add_given(inside)
         for path in inside.handed:
             ours.handed.update(self._lead(path))
         for path in inside.escaped:
@@ -318,6 +327,16 @@ class Scope:
             else:
                 ours.orders.add(order)
         ours.writes |= inside.writes - self.local_inside()
+
+    def _add_given(self, inside: Effects) -> None:
+        """Add what code inside gives to functions; all of what functions made here are given."""
+        for path, function, place in inside.given:
+            earlier = self._lead(function) == [function]
+            for found in self._lead(path):
+                if earlier and found.isidentifier():
+                    self.effects.given.add((found, function, place))
+                else:
+                    self.effects.paths.add(found)
 
     def _lead(self, path: str) -> list[str]:
         """Return what a dotted name of code inside means here."""

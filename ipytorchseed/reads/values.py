@@ -125,7 +125,8 @@ class Values(ABC):
         if kind is types.MethodType or (
             kind is types.BuiltinFunctionType and value.__self__ is not None
         ):
-            return not introspection.is_from_its_module(value)
+            local = is_local_module(introspection.module_of(value))
+            return local or not introspection.is_from_its_module(value)
         return kind is not types.BuiltinFunctionType and not introspection.is_function(value)
 
     def _is_users(self, value: Any) -> bool:  # noqa: ANN401

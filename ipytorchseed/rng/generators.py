@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import digest
@@ -131,8 +131,8 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     """Find the generators that a namespace holds, up to ``DEPTH`` attributes or items deep.
 
     Args:
-        namespace: Names and objects, such as a notebook's user namespace. Names that begin with
-            an underscore are passed over: a shell keeps its history there.
+        namespace: Names and objects, such as a notebook's user namespace. Names under which the
+            shell keeps cells and their results are passed over.
 
     Returns:
         One entry for each generator, under its shortest name, in the order of the namespace.
@@ -145,7 +145,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     level = [
         (name, value)
         for name, value in list(namespace.items())
-        if type(name) is str and not name.startswith("_") and not is_scalar(value)
+        if type(name) is str and not shell_name(name) and not is_scalar(value)
     ]
     followed: set[int] = set()
     for depth in range(DEPTH + 1):

@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 from itertools import islice
-from time import monotonic
+from time import monotonic, time_ns
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -70,9 +70,11 @@ class FileWatch:
         self._listed = 0
         self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
+        self._since: int | None = None
 
-    def start(self) -> None:
-        """Begin to note."""
+    def start(self, *, programs: bool = False) -> None:
+        """Begin to note; files that other ``programs`` write from now on are the cell's own."""
+        self._since = time_ns() if programs else None
         self.paths.clear()
         self._made.clear()
         self._written.clear()
@@ -129,6 +131,8 @@ class FileWatch:
     def _is_no_input(self, path: str) -> bool:
         """Tell whether the cell made a file, or a package opens it for itself."""
         if path in self._made:
+            return True
+        if self._since is not None and mark_of(path)[2:] >= (self._since,):
             return True
         if self._imports is None or not self._imports.inside:
             return False

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.reads.parsing import parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 _SUFFIX = re.compile(r"(?<=\w)\.\w{1,10}\Z")
 """What the name of a file ends with."""
+
+_QUOTED = re.compile(r"""["']([^"'\n]{1,229}\.\w{1,10})["']""")
+
+_RUN_INSIDE = re.compile(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
+
+_SCRIPT = 2**16
+"""Characters of a script that are looked through."""
 
 _LONGEST = 240
 """Characters of a path: longer texts name no file."""
@@ -44,6 +52,30 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
                 yield os.fspath(each)
     elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
         yield from texts_of(names)
+
+
+def texts_in(script: str) -> list[str]:
+    """Return the names of files that stand in quotes in a script, which programs may open."""
+    return _QUOTED.findall(_read(script))
+
+
+def with_scripts(source: str) -> str:
+    """Return a cell's text, with those of scripts that ``%run -i`` runs among its variables."""
+    if "%run" not in source:
+        return source
+    return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
+
+
+def _code(text: str) -> str:
+    return "" if parse_text(text) is None else text
+
+
+def _read(script: str) -> str:
+    try:
+        with Path(script).expanduser().open(encoding="utf-8", errors="replace") as file:
+            return file.read(_SCRIPT)
+    except (OSError, RuntimeError, ValueError):  # no such file, home or name
+        return ""
 
 
 def find_named(texts: Iterable[str]) -> dict[str, Mark]:

@@ -16,13 +16,13 @@ from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.copies import Copier
 from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
-from ipytorchseed.session.watch import shell_name
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of

@@ -13,19 +13,19 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
-from ipytorchseed.session.named_files import find_named, texts_of
+from ipytorchseed.session.named_files import find_named, texts_in, texts_of, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
@@ -33,7 +33,7 @@ from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
-from ipytorchseed.session.watch import Look, NamespaceWatch, shell_name
+from ipytorchseed.session.watch import Look, NamespaceWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -187,7 +187,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        flow = self.effects_of(source)
+        flow = self.effects_of(with_scripts(source))
         reached = find_dependencies(
             flow,
             namespace,
@@ -226,8 +226,9 @@ class Session:
                 reached.texts.update(texts_of(value))
                 pending.reads[name] = self.variables.look(value, pending.budget)
         self.pending = pending
-        self._files.start()
+        self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))
         self._files.runs(reached.files)
+        reached.texts.update(*map(texts_in, reached.files))
         self._files.names(find_named(reached.texts))
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ from ipytorchseed.rng.torch_random import has_torch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+
+_OF_SHELL = re.compile(r"\$\{?([A-Za-z_]\w*)")
+"""An environment variable as commands of a shell name it."""
 
 
 class Settings:
@@ -41,7 +46,8 @@ class Settings:
         now = {**self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
             now |= {name: os.environ[name] for name in os.environ if name in source}
-        now |= {name: os.environ[name] for name in variables if name in os.environ}
+        asked = {*variables, *(_OF_SHELL.findall(source) if "$" in source else ())}
+        now |= {name: os.environ[name] for name in asked if name in os.environ}
         if now != self._last:
             self._last = now
         return self._last

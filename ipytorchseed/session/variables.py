@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
+from ipytorchseed.reads.methods import INSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -79,7 +80,7 @@ class Variables:
         made = {name: value for name, value in looks.items() if value is not None}
         for name, before in pending.reads.items():
             place = pending.reached.names[name]
-            if name not in made and before.kind not in _UNCHANGING and not is_result(name):
+            if name not in made and not _is_unchanging(before) and not is_result(name):
                 value = self._at(place, namespace, pending.budget)
                 if value is not None and same(before, value) is False:
                     made[name] = value
@@ -89,7 +90,7 @@ class Variables:
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
         for name, value in seen.items():
             self._known.pop(name, None)
-            if value.kind not in _UNCHANGING and value.exact:
+            if value.exact and not _is_unchanging(value):
                 self._known[name] = Seen(value, self._round, 0.0)
         if pending.calls:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
@@ -160,7 +161,8 @@ def parts_read(
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         columns = {_part(part, values[name]) for part in wanted} if known else set()
-        if known and columns <= known.keys():
+        hooked = INSIDE in wanted and "hooks" in known  # which are given all of it
+        if known and columns <= known.keys() and not hooked:
             found[name] = tuple(sorted(columns))
     return found
 
@@ -179,6 +181,14 @@ def _part(part: str, value: Fingerprint) -> str:
         return size
     outer = part.partition(".")[0]
     return outer if part.startswith("k:") and outer in value.parts else f"k:{part[2:]}"
+
+
+def _is_unchanging(value: Fingerprint) -> bool:
+    """Tell whether a value stays the same; functions may keep something from call to call."""
+    kept = value.kind == "function" and any(
+        part != "code" and part[:2] != "d:" for part in value.parts
+    )
+    return value.kind in _UNCHANGING and not kept
 
 
 def _is_too_large(value: Fingerprint) -> bool:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from itertools import compress, repeat
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.source import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-
-shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
-"""Tells the names that IPython keeps cells and their results under."""
 
 _NOWHERE: Final = object()
 

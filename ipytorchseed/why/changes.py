@@ -286,6 +286,9 @@ _BESIDE = {"grad": "gradients", "hooks": "hooks"}
 
 _HOOKED = frozenset({"module", "optimizer"})
 
+_UNSAID = frozenset({"a:_", "k:["})
+"""With what the names of attributes begin that are nobody's business, and of numbered items."""
+
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
@@ -302,13 +305,13 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    if "parameters" in parts:
-        said.append("changed parameters")
+    whole = {"parameters": "parameters", "inside": "its layers"}
+    said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
     for prefix, noun in (("k:", ""), ("a:", ".")):
-        named = [name[2:] for name in parts if name.startswith(prefix) and name[:3] != "a:_"]
+        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in _UNSAID]
         keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
         if keys:
             shown = ", ".join(f"{noun}{key}" for key in keys[:3])

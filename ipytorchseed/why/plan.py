@@ -155,7 +155,7 @@ class _Planner:
         return name in self._bound or name in self._given_up or self._present.is_bound(name)
 
     def _is_there(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
-        if wanted.kind == "rng" or name in reader.generators_before:
+        if (wanted.kind == "rng" and "." not in name) or name in reader.generators_before:
             return self._is_bound(name)  # its state is put back with the sources
         now = self._now.get(name) or self._present.last(name)
         if now is None:
@@ -215,6 +215,8 @@ class _Planner:
             self._steps.append(self._step(maker, *sorted(made)))
             self._now.update(maker.writes)
             self._bound |= self._present.effects(maker).writes
+            if name in maker.timed:
+                self._doubts[f"`{name}` is what a clock said, or an address"] = None
             return True
         self._steps, self._now, self._bound, self._doubts = kept
         return False

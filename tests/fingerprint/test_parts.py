@@ -58,12 +58,30 @@ def test_of_containers_and_objects():
     assert changed(items, lambda: items["b"].append(3)) == {"k:b"}
     assert changed(items, lambda: items.update(c=1)) == {"length", "k:c"}
     assert fingerprint([1, 2]).parts["length"] == "2"
-    assert fingerprint([1, "a"]).parts == fingerprint(["a", 1]).parts
+    assert fingerprint([1, "a"]).parts["items"] == fingerprint(["a", 1]).parts["items"]
     assert fingerprint("abc").parts == {"length": "3"}
     config = Config()
     assert changed(config, lambda: config.layers.append(1)) == {"a:layers"}
     large = {f"k{n}": n for n in range(33)}
     assert fingerprint(large).parts == {"length": "33"}
+
+
+def test_of_items_by_number():
+    """The items at both ends of a sequence, and those of a dictionary with integer keys."""
+    few = [1, [2], 3]
+    assert changed(few, lambda: few[1].append(3)) == {"items", "k:[1]", "k:[-2]"}
+    many = [*range(1000)]
+    assert changed(many, lambda: many.__setitem__(7, 0)) == {"k:[7]"}
+    assert changed(many, lambda: many.__setitem__(-8, 0)) == {"k:[-8]"}
+    assert changed(many, lambda: many.__setitem__(8, 0)) == set()
+    held = tuple(few)
+    assert changed(held, lambda: few[1].append(3)) == {"items", "k:[1]", "k:[-2]"}
+    by_number = {0: 1, -1: 2, True + 1: 3}
+    assert changed(by_number, lambda: by_number.update({-1: 5})) == {"k:[-1]"}
+    assert not any(part[:2] == "k:" for part in fingerprint(type("Ring", (list,), {})(few)).parts)
+    knot = [1]
+    knot.append(knot)
+    assert "k:[1]" in fingerprint(knot).parts
 
 
 def test_of_dictionaries_in_a_dictionary():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
 key = "n"
+rates = [0.1, 0.2]
 deep = {"train": {"rate": 0.1, "n": 3, "more": {"size": 1}}, "data": {"n": 2}}
 from pandas import DataFrame
 frame = DataFrame({"day": [1, 2], "price": [3, 4], "n": [0, 1]})
@@ -17,6 +18,27 @@ class Config:
     other = 3
 class Wide(Config):
     pass
+class Item:
+    tax = 0.2
+    def __init__(self):
+        self.net, self.tags, self.sold, self.log = 10.0, [], 0, []
+    def gross(self): return self.net * (1 + self.tax)
+    def sell(self, n=1):
+        self.sold += n
+        return [self.gross() for _ in range(n)]
+    @property
+    def twice(self): return 2 * self.gross()
+    def rename(self, name): self.name = name
+    def all(self): return vars(self)
+    def again(self): return self
+    def inner(self): return self.__dict__
+    @staticmethod
+    def still(): return 1
+class Named(Item):
+    def gross(self): return super().gross()
+class Loose(Item):
+    def __getattr__(self, name): return 3
+item, named, loose = Item(), Named(), Loose()
 one = Config()
 def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
@@ -46,6 +68,17 @@ PARTS = {
     "params['n'] = 1": ("params", set()),
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = item.gross()": ("item", {"a:net"}),
+    "x = item.sell(3)": ("item", {"a:net", "a:sold"}),
+    "x = item.twice + 1": ("item", {"a:net"}),
+    "item.rename('b')": ("item", set()),
+    "x = item.still()": ("item", set()),
+    "x = named.gross()": ("named", {"a:gross"}),
+    "x = rates[0] + rates[-1]": ("rates", {"k:[0]", "k:[-1]"}),
+    "x = rates[:2], rates[-1:]": ("rates", {"k:[0]", "k:[1]", "k:[-1]"}),
+    "x = rates[1:3][key]": ("rates", {"k:[1]", "k:[2]"}),
+    "x = rates[0]['low'] + params.get(3)": ("rates", {"k:[0].low"}),
+    "x = deep['train'][0]": ("deep", {"k:train.[0]"}),
     "x = deep['train']['rate'] * deep['data']['n']": ("deep", {"k:train.rate", "k:data.n"}),
     "deep['train']['rate'] += 1": ("deep", {"k:train", "k:train.rate"}),
     "deep['train']['rate'] = 1": ("deep", {"k:train"}),
@@ -53,6 +86,7 @@ PARTS = {
     "x = deep['train'][key]": ("deep", {"k:train"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
     "x = len(params)": ("params", {"a:__len__"}),
+    "x = named(params)": ("params", {"k:name"}),
     "x = frame[frame['day'] > 1]['price'].mean()": ("frame", {"k:day", "k:price"}),
     "x = frame.loc[frame['day'] > 1, ['price', 'n']]": ("frame", {"k:day", "k:price", "k:n"}),
     "x = frame.groupby('day', sort=False)['price'].sum()": ("frame", {"k:day", "k:price"}),
@@ -61,6 +95,10 @@ PARTS = {
 }
 
 WHOLE = {
+    "x = item.all()": "item",
+    "x = item.again()": "item",
+    "x = item.inner()": "item",
+    "x = loose.gross()": "loose",
     "x = cfg": "cfg",
     "x = sorted(params)": "params",
     "x = params[key]['n']": "params",
@@ -69,8 +107,21 @@ WHOLE = {
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
     "x = params[key]": "params",
-    "x = named(params)": "params",
+    "x = named(params), sorted(params)": "params",
     "x = {**params}": "params",
+    "rates[0] = 1": "rates",
+    "rates[0] += 1": "rates",
+    "x = rates[:]": "rates",
+    "x = rates[1:]": "rates",
+    "x = rates[:-1]": "rates",
+    "x = rates[1:-1]": "rates",
+    "x = rates[:2:2]": "rates",
+    "x = rates[:key]": "rates",
+    "x = rates[:9]": "rates",
+    "x = rates[1:1]": "rates",
+    "x = frame[:2]['price'], frame": "frame",
+    "x = rates[True]": "rates",
+    "x = rates[0], len(rates), rates": "rates",
     "x = one.size, Config.other": "Config",
     "x = Wide.size, Config.other": "Config",
     "exec(text)\nx = cfg.batch": "cfg",

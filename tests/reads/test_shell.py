@@ -51,6 +51,23 @@ def test_in_functions_it_is_named_where_they_are_called(call):
     assert effects_of_cell(f"def f(*_):\n    !date\n{call}", transform).programs == {"!date"}
 
 
+FILES = {
+    "!wc -l < words.txt": {"words.txt"},
+    "n = !cat 'a.csv'|sort -k2 >b.csv": {"a.csv", "b.csv"},
+    "!tool --data=x.json; tail -n +1 notes.md": {"x.json", "notes.md"},
+    "%%bash\nwhile read l; do echo $l; done < in.txt": {"in.txt"},
+    "%system head in.txt": {"in.txt"},
+    "%time f('in.txt')": {"in.txt"},
+}
+
+
+@pytest.mark.parametrize("source", FILES)
+def test_the_files_that_a_program_is_given_are_texts_of_the_cell(source):
+    """Whether there are such files is asked when the cell runs."""
+    texts = effects_of_cell(source, transform).texts
+    assert {text for text in texts if "." in text} == FILES[source]
+
+
 FETCHING = [
     "!pip install torch",
     "%pip install -q torch",

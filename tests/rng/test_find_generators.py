@@ -163,9 +163,16 @@ def test_no_search_goes_deeper_or_through_data(value):
     assert names({"it": value}) == []
 
 
-def test_names_with_an_underscore_belong_to_the_shell():
-    """``_``, ``_5`` and ``__`` repeat what other names hold; attributes may begin with one."""
-    assert names({"_": rng(), "_5": Plain(), "ds": SimpleNamespace(_rng=rng())}) == ["ds._rng"]
+def test_names_of_the_shell_are_passed_over():
+    """``_``, ``_5`` and ``__`` repeat what other names hold; names of the user's may begin so."""
+    held = {
+        "_": rng(),
+        "_5": Plain(),
+        "_i3": rng(),
+        "_mine": rng(),
+        "ds": SimpleNamespace(_rng=rng()),
+    }
+    assert names(held) == ["_mine", "ds._rng"]
 
 
 def test_a_key_that_is_no_name_is_passed_over():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipytorchseed.session.named_files import find_named, mark_of, texts_of
+from ipytorchseed.session.named_files import find_named, mark_of, texts_in, texts_of, with_scripts
 
 
 @pytest.fixture
@@ -47,6 +47,27 @@ def test_a_folder_is_no_file(folder):
     (folder / "parts.parquet").mkdir()
     os.mkfifo(folder / "pipe.csv")
     assert find_named(["parts.parquet", "pipe.csv"]) == {}
+
+
+def test_a_script_names_files_in_quotes(folder):
+    """What it opens in a program of its own cannot be heard."""
+    script = folder / "sum.py"
+    script.write_text(
+        """open('data/b.h5')\nx = "a table.parquet"\nprint("done.", 'a', 'no end.h5)"""
+    )
+    assert texts_in(str(script)) == ["data/b.h5", "a table.parquet"]
+    assert texts_in(str(folder / "gone.py")) == texts_in("\0") == []
+
+
+def test_a_script_that_runs_among_the_variables_of_the_notebook(folder):
+    """Its text is as good as the cell's."""
+    (folder / "walk.py").write_text("end = start + 1\n")
+    assert with_scripts("x = 1\n%run -i walk.py 3\ny = 2") == (
+        "x = 1\n%run -i walk.py 3\nend = start + 1\n\ny = 2"
+    )
+    (folder / "broken.py").write_text("end =")
+    for source in ("%run walk.py", "%run -i gone.py", "%run -i broken.py", "f('%run -i walk.py')"):
+        assert with_scripts(source).strip() == source
 
 
 def test_a_mark_tells_that_a_file_was_written(folder):

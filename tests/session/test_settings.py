@@ -44,6 +44,16 @@ def test_each_change_is_seen(line):
             assert settings.read("") is before
 
 
+def test_a_variable_that_a_shell_is_told_by_name(monkeypatch):
+    """As ``$NAME`` or ``${NAME}``, as far as it is set."""
+    monkeypatch.setenv("WHO", "Ann")
+    settings = Settings()
+    for line in ("!echo $WHO", "%%bash\necho ${WHO}s", "!echo $WHO $NOBODY_KNOWS"):
+        assert settings.read(line).get("WHO") == "Ann"
+    for line in ("who = 1", "!echo $WHOSE", "WHO = '$'"):
+        assert "WHO" not in settings.read(line)
+
+
 def test_a_value_that_cannot_be_hashed_is_read_each_time(monkeypatch):
     """Somebody may give a setting of inductor's any value."""
     from torch._inductor import config

@@ -8,7 +8,8 @@ import weakref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipytorchseed.session.watch import NamespaceWatch, shell_name
+from ipytorchseed.introspection.values import shell_name
+from ipytorchseed.session.watch import NamespaceWatch
 
 NAMES = ("a", "b", "c", "_private", "__dunder", "In", "Out", "_", "_i", "_i7", "_12", 5)
 OBJECTS = [object() for _ in range(3)]

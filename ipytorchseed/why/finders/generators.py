@@ -8,6 +8,7 @@ from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
+from ipytorchseed.why.finders.vector_machines import draw_unused_seeds
 
 if TYPE_CHECKING:
     from ipytorchseed.why.evidence import Evidence
@@ -21,7 +22,9 @@ _REPLACED = "drawn for first weights, which loaded ones replace"
 
 _UNUSED = "what it gave does not go into what changed"
 
-_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _UNUSED})
+_SEEDS = "drawn as seeds by support vector machines, which do not use them"
+
+_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _SEEDS, _UNUSED})
 """Why sources were cleared that are causes all the same where there is no other."""
 
 _IMPORTS = "drawn from by what the cell imports, and not by the cell"
@@ -68,12 +71,8 @@ def _find_moved(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
         elif not used:
             drawn = _only_imports(case, name)
             cleared.append(Cleared("rng", name, _IMPORTS if drawn else "not used by this cell"))
-        elif reason := _reseeded(case, name, begins, ends):
+        elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
             cleared.append(Cleared("rng", name, reason))
-        elif name == "torch.cpu" and _only_passes(case):
-            cleared.append(Cleared("rng", name, _PASSES))
-        elif name == "torch.cpu" and not case.heeds("draws"):
-            cleared.append(Cleared("rng", name, _REPLACED))
         else:
             causes.append(rng_cause(case, name, before, after))
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -115,6 +114,17 @@ def _only_imports(case: Evidence, name: str) -> bool:
     """Tell whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
     return bool(moved) and all(name in run.imported for run in moved)
+
+
+def _drawn_in_vain(case: Evidence, name: str) -> str:
+    """Say that nothing hangs on what the cell draws from a source; nothing where that may be."""
+    if name == "numpy" and draw_unused_seeds(case):
+        return _SEEDS
+    if name != "torch.cpu":
+        return ""
+    if _only_passes(case):
+        return _PASSES
+    return "" if case.heeds("draws") else _REPLACED
 
 
 def _only_passes(case: Evidence) -> bool:

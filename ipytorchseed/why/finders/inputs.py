@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, forms, same
 from ipytorchseed.reads.dependencies import is_result
+from ipytorchseed.reads.methods import INSIDE
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -104,16 +105,20 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
     """Name inputs of the same content and another form, where no cause is found.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
-    deeper. The order of a set is another in each kernel; told is one within a kernel.
+    deeper, or in a module. The order of a set is another in each kernel; told is one within a
+    kernel.
 
     Args:
         case: The evidence.
         others: Whether another cause was found.
     """
-    causes = []
+    causes: list[Cause] = []
     for name, after in case.run.reads.items() if not others else ():
         before = case.against.reads.get(name)
         if before is None:
+            continue
+        if after.kind == "rng" and name not in case.run.generators_before:
+            causes += _hidden_generator(case, name, before, after)
             continue
         pairs = zip(FORMS, forms(before), forms(after), strict=True)
         alike = same(before, after) is True
@@ -129,6 +134,18 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
             causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _hidden_generator(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
+    """Name a generator that is not among those of the namespace: a local module's."""
+    if same(before, after) is False:
+        blame = tuple(find_changers(case, name))
+        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
+        yield Cause(
+            "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
+        )
 
 
 def _is_told(case: Evidence, part: str) -> bool:
@@ -180,15 +197,16 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> str:
     """Say why a value with another digest cannot account for the change, or return nothing."""
-    moved = changed_parts(before, after).keys() or {"content"}
-    if _reads_other_parts(case, name, before, after):
+    moved = _parts_read(case, name, before, after)
+    if not moved:
         return _OTHER_PARTS
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
     if moved <= _without_effect(case):
         return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
-    if moved <= _replaced(after) | _without_effect(case) and _set_anew(case, name, after):
+    replaced = _replaced(before) | _replaced(after) | _without_effect(case)
+    if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)
     if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
         return _OWN_MODE
@@ -277,13 +295,14 @@ _IN_EVERY_PART = frozenset({"index", "dtype"})
 """Aspects on which each part of a value hangs: the index of a data frame."""
 
 
-def _reads_other_parts(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether both runs read parts of a value only, and none of those that differ."""
+def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:
+    """Return the parts in which a value differs, without those that neither run reads."""
+    moved = {*changed_parts(before, after)}
     wanted = [run.parts.get(name) for run in (case.against, case.run)]
     if None in wanted or not (before.exact and after.exact):
-        return False
-    moved = changed_parts(before, after).keys()
-    return moved.isdisjoint(_IN_EVERY_PART.union(*filter(None, wanted)))
+        return moved or {"content"}
+    read = _IN_EVERY_PART.union(*filter(None, wanted))
+    return {part for part in moved if part in read or (INSIDE in read and part[:2] != "a:")}
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.determinism.libraries import BY_NAME, ERRORS, NUMBERS, RIGHTS, TEXT, Setting
+from ipytorchseed.determinism.libraries import (
+    BY_NAME,
+    ERRORS,
+    FIGURES,
+    NUMBERS,
+    RIGHTS,
+    TEXT,
+    Setting,
+)
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
@@ -24,9 +32,11 @@ def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     before, after = case.against.settings, case.run.settings
+    shown = not others and _shows_other_text(case)
     acts_on = {
         NUMBERS: True,
-        TEXT: not others and _shows_other_text(case),
+        TEXT: shown,
+        FIGURES: shown or not (others or case.uses("torch")),  # its sizes and colours are numbers
         RIGHTS: not others and not causes,
         ERRORS: case.against.error != case.run.error,
     }

@@ -1,10 +1,10 @@
 """A closure counts its calls, those of other cells as well.
 
-run: setup call other call
+run: setup call beside other call
 ask: call
 probe: n
 changed: yes
-expect: input count 2 3
+expect: input count 2 4
 """
 # %% setup
 def make_counter():
@@ -17,5 +17,7 @@ def make_counter():
 count = make_counter()
 # %% call
 n = count()
+# %% beside
+x = 1
 # %% other
 m = count()

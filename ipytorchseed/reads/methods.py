@@ -1,0 +1,218 @@
+"""Which parts of an object its own methods and properties read."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.anatomy import (
+    anatomy,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import CONTAINERS, PLAIN, is_module, module_names
+from ipytorchseed.introspection.values import parts as contents
+from ipytorchseed.reads.abstract import CALL, ENTER, ITEM, ITERATE
+from ipytorchseed.reads.uses import argument_read, use_of, user_function
+from ipytorchseed.reads.values import captured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+INSIDE = "inside"
+"""The part that stands for all that a model holds besides attributes of its own."""
+
+BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITEM, ITERATE, *ENTER))
+"""Parts that stand for what only objects of the user's are known to read for them."""
+
+_MODULE = "torch.nn.modules.module", "Module"
+
+_CONTENT = (
+    "buffers cpu double eval float half load_state_dict named_buffers named_parameters parameters"
+    " requires_grad_ state_dict to train zero_grad"
+)
+_THROUGH = {CALL: ("forward",), **dict.fromkeys(_CONTENT.split(), ())}
+"""Methods of ``torch.nn.Module``, and those of the user's that each calls."""
+
+_METHODS = (types.FunctionType, property, functools.cached_property, classmethod, staticmethod)
+_HOOKS = "__getattr__", "__getattribute__"
+"""Methods by which a class answers for attributes."""
+
+_OF_MODULES = frozenset({"training", "_buffers", "_modules", "_parameters"})
+"""Attributes of a model that are told as other parts of it."""
+
+_Step = tuple[str, int]
+
+_MOST, _MOST_PARTS = 200, 300
+"""Methods that are followed for one object, and objects that it holds."""
+
+
+def read_by(names: Mapping[str, Any], function: str, place: int | str) -> set[str] | None:
+    """Find what a function reads of an argument, as ``argument_read`` does.
+
+    Args:
+        names: Where it is found.
+        function: Its name; or that of a module or an object and, after a dot, the function's there.
+        place: The argument's place, from 0, or its name.
+    """
+    root, _, inner = function.partition(".")
+    value = names.get(root)
+    if not inner:
+        return argument_read(value, place)
+    if is_module(value):
+        return argument_read(module_names(value).get(inner), place)
+    member = _find_member(type(value), inner)
+    if user_function(member) is None or inner in dict(anatomy(type(value)).unsorted(value)):
+        return None
+    return argument_read(member, place + 1 if isinstance(place, int) else place)
+
+
+def through_methods(value: object, parts: set[str]) -> set[str] | None:
+    """Put in place of methods and properties what these read.
+
+    Args:
+        value: An object, of a class of the user's.
+        parts: Parts of it that code uses, as in ``parts.find_parts``.
+
+    Returns:
+        Parts of its own, and ``INSIDE`` for a model. None for all of it.
+    """
+    heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
+    if user_function(_find_member(type(value), ITEM)) is not None:
+        heads |= {part: ITEM for part in parts if part[:2] == "k:"}
+    asked = {part for part in heads if part in BY_METHODS or _leads_further(value, heads[part])}
+    if not asked:
+        return parts
+    found = _attributes_read(value, {heads[part] for part in asked})
+    return None if found is None else parts - asked | found
+
+
+def _find_member(kind: type, name: str) -> Any:  # noqa: ANN401
+    """Return what a class or a base of it defines under a name, or None."""
+    return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
+
+
+def _leads_further(value: object, name: str) -> bool:
+    """Tell whether an attribute of an object is none of its own parts.
+
+    It is a method or property, or what a model keeps elsewhere: a layer, a parameter, its mode.
+    """
+    if type(_find_member(type(value), name)) in _METHODS:
+        return True
+    held = {each for each, _ in anatomy(type(value)).unsorted(value)} - _OF_MODULES
+    return any(map(_is_module, mro(type(value)))) and name not in held
+
+
+def _attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:
+    """Find which parts of an object's own some of its attributes lead to; None for all."""
+    users = [own(each) for each in mro(type(value)) if is_local_module(module_of_class(each))]
+    if any(hook in each for each in users for hook in _HOOKS):
+        return None
+    members = _Members(value)
+    queue: list[_Step] = [(name, 0) for name in asked]
+    seen: set[_Step] = set()
+    while queue:
+        step = queue.pop()
+        if step in seen:
+            continue
+        seen.add(step)
+        more = members.follow(*step)
+        if more is None or len(seen) > _MOST:
+            return None
+        queue += more
+    return members.found
+
+
+class _Members:
+    """What the names of an object's attributes lead to.
+
+    Args:
+        value: The object.
+
+    Attributes:
+        found: The parts of its own that were met.
+    """
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+        self._classes = mro(type(value))
+        self._held = dict(anatomy(type(value)).unsorted(value))
+        self.found = {INSIDE} if any(map(_is_module, self._classes)) else set[str]()
+
+    def follow(self, name: str, first: int) -> list[_Step] | None:
+        """Return what is looked up next; None where that may be anything.
+
+        Args:
+            name: The attribute.
+            first: The first of the object's classes that is searched for it.
+        """
+        places = range(first, len(self._classes))
+        at = next((each for each in places if name in own(self._classes[each])), None)
+        member = None if at is None else own(self._classes[at])[name]
+        if INSIDE in self.found and name in _OF_MODULES:
+            return []
+        if name in self._held and type(member) is not property:
+            self.found.add(f"a:{name}")
+            return None if _leads_to(self._held[name], self._value) else []
+        if at is None:
+            in_turn = [(ITEM, 0), ("__len__", 0)] if name == ITERATE else []
+            return None if name[:1] == "[" else in_turn
+        if _is_module(self._classes[at]):
+            return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
+        function = user_function(member)
+        return self._enter(function, at) if function else [] if _is_plain(member) else None
+
+    def _enter(self, function: types.FunctionType, at: int) -> list[_Step] | None:
+        """Return what a method looks up, which the class at this place defines."""
+        use = use_of(function, 0)
+        given = use.given if use is not None else ()
+        read = [argument_read(function.__globals__.get(each), place) for each, place in given]
+        if use is None or None in read:
+            return None
+        inner = f"_{name_of_class(self._classes[at]).rpartition('.')[2].lstrip('_')}"
+        names = use.names.union(*filter(None, read))
+        return [
+            *((f"{inner}{each}" if _is_private(each) else each, 0) for each in names),
+            *((each, at + 1) for each in use.above),
+        ]
+
+
+def _leads_to(start: object, goal: object) -> bool:
+    """Tell whether code of the user's that is given one object comes by another one."""
+    queue: list[Any] = [start]
+    seen: dict[int, Any] = {}
+    while queue and len(seen) < _MOST_PARTS:
+        value = queue.pop()
+        if value is goal:
+            return True
+        kind = type(value)
+        if id(value) in seen or id(kind) in PLAIN:
+            continue
+        seen[id(value)] = value
+        if kind is types.MethodType:
+            queue.append(value.__self__)
+        elif kind is types.FunctionType:
+            queue += captured(value)
+        elif id(kind) in CONTAINERS or any(is_local_module(module_of_class(b)) for b in mro(kind)):
+            queue += contents(value)
+    return False
+
+
+def _is_plain(member: object) -> bool:
+    """Tell whether a member of a class reads nothing of the objects it is looked up in."""
+    kind = type(member)
+    return kind in (staticmethod, classmethod) or not any(
+        "__get__" in own(each) for each in mro(kind)
+    )
+
+
+def _is_module(made: type) -> bool:
+    return (module_of_class(made), name_of_class(made)) == _MODULE
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")

@@ -1,0 +1,249 @@
+"""What functions of the user's do with their arguments, told from their source."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.introspection.anatomy import PerObject
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import module_of
+from ipytorchseed.reads.abstract import CALL, ITERATE
+from ipytorchseed.reads.source import find_source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_MENTIONS = frozenset({"id", "isinstance", "issubclass", "type"})
+_ASKS = frozenset({"getattr", "hasattr"})
+_LOOKS_AT_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
+_PUTS = frozenset({"add", "append", "appendleft", "extend"})
+"""Functions by what they do with an object, and methods that only put something into one."""
+
+_MOST, _LONGEST = 200, 10_000
+"""Functions that are followed for one argument, and bytes of the code of one."""
+
+
+class Uses(Struct, frozen=True):
+    """What a function does with one of its arguments.
+
+    Attributes:
+        names: Attributes that it reads, ``rate``, and items by a constant key, ``[rate]``.
+        above: Methods that it asks ``super()`` for.
+        given: Functions that it gives the argument to, each with the place or name it has there.
+    """
+
+    names: frozenset[str]
+    above: frozenset[str]
+    given: frozenset[tuple[str, int | str]]
+
+
+def part_named(name: str) -> str:
+    """Name a part as fingerprints do, of which ``Uses`` has the name."""
+    return f"k:{name[1:-1]}" if name[:1] == "[" else f"a:{name}"
+
+
+def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
+    """Find which attributes and items a function of the user's reads of an argument.
+
+    Args:
+        function: The function.
+        place: The argument's place, from 0, or its name.
+
+    Returns:
+        Names as in ``Uses``. None where that cannot be told.
+    """
+    found: set[str] = set()
+    queue: list[tuple[Any, int | str]] = [(function, place)]
+    seen: set[tuple[types.CodeType, int | str]] = set()
+    while queue:
+        called, at = queue.pop()
+        user = user_function(called)
+        if user is None or len(seen) > _MOST:
+            return None
+        if (user.__code__, at) in seen:
+            continue
+        seen.add((user.__code__, at))
+        use = use_of(user, at)
+        if use is None or use.above:
+            return None
+        found |= use.names
+        queue += [(user.__globals__.get(each), where) for each, where in use.given]
+    return found
+
+
+def user_function(member: Any) -> types.FunctionType | None:  # noqa: ANN401
+    """Return the user's function that runs when this is called, or looked up in an object."""
+    kind = type(member)
+    if kind is property:
+        member = member.fget
+    elif kind is functools.cached_property:
+        member = member.func
+    while type(member) is types.FunctionType:
+        if is_local_module(module_of(member)):
+            return member
+        member = vars(member).get("__wrapped__")  # such as that of torch.no_grad()
+    return None
+
+
+def use_of(function: types.FunctionType, place: int | str) -> Uses | None:
+    """Return what a function does with one argument, by its place or name; None for anything."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    name = place if isinstance(place, str) else next(iter(names[place:]), "")
+    return _uses(code).get(name)
+
+
+def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
+    """Find what a function does with each of its arguments; None where that may be anything."""
+    functions = find_source(code) if len(code.co_code) <= _LONGEST else []
+    function: Any = functions[0] if len(functions) == 1 else None
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return {}
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    taken = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    given = function.args
+    scans = {}
+    try:
+        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+            scan = scans[each.arg] = _Scan(each.arg, taken)
+            for statement in body:
+                scan.visit(statement)
+    except RecursionError:
+        return {}
+    return {name: scan.uses() for name, scan in scans.items()}
+
+
+_uses: PerObject[types.CodeType, dict[str, Uses | None]] = PerObject(_find_uses)
+
+
+class _Scan(ast.NodeVisitor):
+    """Collects what code does with the object that a name holds.
+
+    Args:
+        name: The name.
+        taken: Names that mean something of the function's own.
+
+    Attributes:
+        names: Attributes and items that are read, as in ``Uses``.
+        above: Methods that ``super()`` is asked for.
+        given: Functions that it is given to, and where.
+        escapes: Whether anything else is done with it.
+    """
+
+    def __init__(self, name: str, taken: Collection[str]) -> None:
+        self._self = name
+        self._taken = taken
+        self.names: set[str] = set()
+        self.above: set[str] = set()
+        self.given: set[tuple[str, int | str]] = set()
+        self.escapes = False
+
+    def uses(self) -> Uses | None:
+        """Return what was found; None where the object is used in some other way."""
+        if self.escapes:
+            return None
+        return Uses(frozenset(self.names), frozenset(self.above), frozenset(self.given))
+
+    def _is_self(self, node: ast.AST | None) -> bool:
+        return isinstance(node, ast.Name) and node.id == self._self
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.escapes |= node.id in (self._self, "super") or node.id in _LOOKS_AT_ALL
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        owner = node.value
+        if self._is_self(owner):
+            self.names |= set() if isinstance(node.ctx, ast.Store) else {node.attr}
+            self.escapes |= node.attr == "__dict__"
+        elif isinstance(owner, ast.Call) and _called(owner) == "super":
+            self.above.add(node.attr)
+            self.escapes |= not all(isinstance(each, ast.Name) for each in owner.args)
+        else:
+            self.visit(owner)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        key = _text([node.slice])
+        if self._is_self(node.value) and key:
+            self.names |= set() if isinstance(node.ctx, ast.Store) else {f"[{key}]"}
+        else:
+            self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Attribute):
+            self.visit(ast.Attribute(node.target.value, node.target.attr, ast.Load()))
+        elif isinstance(node.target, ast.Subscript):
+            self.visit(ast.Subscript(node.target.value, node.target.slice, ast.Load()))
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """Pass over ``self.losses.append(loss)``, which reads nothing of what is there."""
+        call = node.value
+        method = call.func if isinstance(call, ast.Call) else None
+        held = method.value if isinstance(method, ast.Attribute) and method.attr in _PUTS else None
+        if isinstance(call, ast.Call) and self._is_self(getattr(held, "value", None)):
+            for each in (*call.args, *call.keywords):
+                self.visit(each)
+        else:
+            self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        if self._is_self(node.iter):
+            self.names.add(ITERATE)
+            for each in (node.target, *node.body, *node.orelse):
+                self.visit(each)
+        else:
+            self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """Pass over ``model is None``."""
+        alike = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        for each in (node.left, *node.comparators):
+            if not (alike and self._is_self(each)):
+                self.visit(each)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called, given = _called(node), node.args
+        own = bool(given) and self._is_self(given[0])
+        key = _text(given[:1])
+        if self._is_self(node.func):
+            self.names.add(CALL)
+        elif called == "len" and own:
+            self.names.add("__len__")
+            given = given[1:]
+        elif (
+            key
+            and self._is_self(getattr(node.func, "value", None))
+            and getattr(node.func, "attr", "") == "get"
+        ):
+            self.names.add(f"[{key}]")
+        elif called in _MENTIONS and own:
+            given = given[1:]
+        elif called in _ASKS and own and _text(given[1:2]):
+            self.names.add(_text(given[1:2]))
+            given = given[2:]
+        else:
+            self.visit(node.func)
+        placed: list[tuple[int | str, ast.expr]] = [*enumerate(given)]
+        placed += [(each.arg or "", each.value) for each in node.keywords]
+        known = called and given is node.args and called not in self._taken
+        spread = any(isinstance(each, ast.Starred) for each in given)
+        for place, each in placed:
+            if known and not spread and place != "" and self._is_self(each):
+                self.given.add((called, place))
+            else:
+                self.visit(each)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _text(nodes: list[ast.expr]) -> str:
+    """Return the text that the one node is a constant of; empty for anything else."""
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return values[0] if values and isinstance(values[0], str) else ""

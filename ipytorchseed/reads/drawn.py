@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import dotted_name, names_in, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -122,7 +122,7 @@ class _Flow:
         elif isinstance(node, (ast.For, ast.If, ast.While)):
             self._compound(node)
         elif isinstance(node, ast.Delete):
-            for name in _names(node):
+            for name in names_in(node):
                 self.levels.pop(name, None)
         elif not isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass)):
             raise _UnknownError
@@ -147,7 +147,7 @@ class _Flow:
         if isinstance(target, ast.Name):
             self.levels[target.id] = level
             self.used.discard(target.id)
-            made_of = set() if value is None else _names(value)
+            made_of = set() if value is None else names_in(value)
             self._linked[target.id] = made_of - _MODULES - _FUNCTIONS
         elif isinstance(target, (ast.Tuple, ast.List)):
             for each in target.elts:
@@ -184,7 +184,7 @@ class _Flow:
         return max(map(self._level, ast.iter_child_nodes(node)), default=_CLEAN)
 
     def _call(self, node: ast.Call) -> int:
-        path = _path(node.func)
+        path = dotted_name(node.func)
         root, _, rest = path.partition(".")
         tail = getattr(node.func, "attr", "")
         args = [*node.args, *(word.value for word in node.keywords)]
@@ -192,7 +192,7 @@ class _Flow:
         if root == "random" or ".random." in path or root in self._generators:
             order = tail in _PERMUTES and level < _VALUE
             if tail == "shuffle":
-                for name in _names(node.args[0]) if node.args else ():
+                for name in names_in(node.args[0]) if node.args else ():
                     self._change(name, _ORDER if order else _VALUE)
             return _ORDER if order else _VALUE
         if tail in _CHANGES_ARGUMENTS or any(word.arg == "out" for word in node.keywords):
@@ -209,16 +209,3 @@ class _Flow:
             sorts = tail == "sort" and not node.keywords and not self._around and before == _ORDER
             self._change(owner.id, _CLEAN if sorts else max(level, self._around), anew=sorts)
         return max(level, before)
-
-
-def _path(node: ast.AST) -> str:
-    """Return a dotted name; empty for any other expression."""
-    steps = []
-    while isinstance(node, ast.Attribute):
-        steps.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(steps)]) if isinstance(node, ast.Name) else ""
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}

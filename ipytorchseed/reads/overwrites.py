@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ipytorchseed.reads.bindings import names_of
 from ipytorchseed.reads.magics import magic_of
+from ipytorchseed.reads.parsing import dotted_name, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -75,13 +76,14 @@ def find_overwrites(
         if isinstance(statement, ast.FunctionDef) and _runs_when_called(statement):
             functions[statement.name] = _Function(statement, find_overwrites(statement.body, parse))
             continue  # what it does counts where it is named
-        used = _names_in(statement)
+        used = names_in(statement)
         called = [functions[name] for name in sorted(used & functions.keys())]
         for name in used.union(*(each.uses for each in called)) - met:
             users = [each for each in called if name in each.uses]
             if users:
                 alone = len(users) == 1 and name not in used
-                calls = alone and users[0].node.name in map(_callee, _calls(statement))
+                running = {dotted_name(each.func) for each in _calls(statement)}
+                calls = alone and users[0].node.name in running
                 how = users[0].does.get(name) if calls else None
             else:
                 how = WHOLE if _fills(statement, name) else _overwrites(statement, name)
@@ -111,7 +113,7 @@ class _Function:
 
     def __init__(self, node: ast.FunctionDef, does: dict[str, str | Lent]) -> None:
         self.node, self.does = node, does
-        self.uses = _names_in(node) - names_of(node)
+        self.uses = names_in(node) - names_of(node)
 
     def does_with(self, argument: int | str) -> str | Lent | None:
         """Tell how it sets anew what it is given as an argument."""
@@ -169,7 +171,7 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         ]
         return LAYERS if alone and _initialises(value.func) else None
     given = [*value.args, *(each.value for each in value.keywords)]
-    if any(_names(each, name) for each in given) or any(
+    if any(name in names_in(each) for each in given) or any(
         each.arg == "strict" and not getattr(each.value, "value", False) for each in value.keywords
     ):
         return None
@@ -184,7 +186,7 @@ def _fills(node: ast.stmt, name: str) -> bool:
     return (
         isinstance(node, ast.Assign)
         and any(_is_every_item(each, name) for each in node.targets)
-        and not _names(node.value, name)
+        and name not in names_in(node.value)
     )
 
 
@@ -204,8 +206,8 @@ def _lends(node: ast.stmt, name: str) -> Lent | None:
         given: dict[int | str, ast.expr] = dict(enumerate(call.args))
         given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
         for argument, value in given.items():
-            if value is mentions[0] and _callee(call):
-                return Lent(_callee(call), argument)
+            if value is mentions[0] and dotted_name(call.func):
+                return Lent(dotted_name(call.func), argument)
     return None
 
 
@@ -215,16 +217,6 @@ def _calls(node: ast.stmt) -> list[ast.Call]:
     if any(isinstance(each, ast.Lambda | ast.IfExp | ast.BoolOp | ast.Starred) for each in parts):
         return []
     return [each for each in parts if isinstance(each, ast.Call)]
-
-
-def _callee(call: ast.Call) -> str:
-    """Return the dotted name of the function that is called; nothing where it has none."""
-    words = []
-    node = call.func
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(words)]) if isinstance(node, ast.Name) else ""
 
 
 def _goes_through_layers(node: ast.For) -> bool:
@@ -246,14 +238,6 @@ def _method(node: ast.expr | None, name: str) -> str | None:
     return None
 
 
-def _names(node: ast.AST, name: str) -> bool:
-    return name in _names_in(node)
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
 def _reads_nothing(node: ast.stmt, name: str) -> bool:
     """Tell whether a statement calls methods of ``_NO_READS`` alone of what a name holds."""
     calls = [each for each in ast.walk(node) if _method_call(each, name) in _NO_READS]
@@ -261,7 +245,7 @@ def _reads_nothing(node: ast.stmt, name: str) -> bool:
     return len(calls) == len(mentions) and not any(
         _reads_each(node, loop.target)
         for loop in ast.walk(node)
-        if isinstance(loop, ast.For | ast.comprehension) and _names(loop.iter, name)
+        if isinstance(loop, ast.For | ast.comprehension) and name in names_in(loop.iter)
     )
 
 
@@ -273,7 +257,7 @@ def _reads_each(node: ast.stmt, target: ast.expr) -> bool:
     passed |= {id(each.elt) for each in ast.walk(node) if isinstance(each, ast.ListComp)}
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     return any(
-        each.id in _names_in(last) and id(each) not in passed
+        each.id in names_in(last) and id(each) not in passed
         for each in names
         if isinstance(each.ctx, ast.Load)
     )

@@ -46,3 +46,17 @@ def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | Non
     except Exception:  # noqa: BLE001 -- a transformer of the user's may raise anything
         return None
     return parse_text(text) if isinstance(text, str) and text != source else None
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names that stand in a piece of code."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def dotted_name(node: ast.AST) -> str:
+    """Return the text of ``torch.nn.init``; nothing for any other expression."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(words)]) if isinstance(node, ast.Name) else ""

@@ -11,19 +11,25 @@ import pytest
 
 from tests.kernel import ROOT
 
+ENDED_BY_TORCH = "terminate called without an active exception"
+"""What C++ says, once in hundreds of runs, where a thread of torch's outlives its owner."""
+
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory):
     """Return the folder in which ranks wrote, one folder for each case."""
-    folder = tmp_path_factory.mktemp("ranks")
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4"]
     script = Path(__file__).with_name("training.py")
-    done = subprocess.run(
-        [sys.executable, *launch, script, folder],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    for _ in range(2):
+        folder = tmp_path_factory.mktemp("ranks")
+        done = subprocess.run(
+            [sys.executable, *launch, script, folder],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if ENDED_BY_TORCH not in done.stderr:
+            break
     assert done.returncode == 0, done.stderr[-3000:]
     return folder

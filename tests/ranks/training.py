@@ -282,6 +282,7 @@ def main(folder):
     told = compared(rank)
     if rank == 0:
         (folder / "compared.json").write_text(json.dumps(told))
+    dist.barrier()  # no rank leaves while another one listens to it
     dist.destroy_process_group()
 
 

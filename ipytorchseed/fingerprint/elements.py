@@ -188,8 +188,11 @@ class Own(Struct):
         each = min(max(1, block // item), count)
         begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
-        index = torch.unravel_index(places, at.shape(tensor))
-        taken = bits(tensor)[tuple(each.to(self.device) for each in index)].cpu().contiguous()
+        index: list[Any] = []
+        for length in at.shape(tensor)[::-1]:  # torch.unravel_index would import sympy, in 0.3 s
+            index.insert(0, (places % length).to(self.device))
+            places = places // length
+        taken = bits(tensor)[tuple(index)].cpu().contiguous()
         return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 

@@ -90,6 +90,25 @@ def test_another_process_agrees():
     assert differ == []
 
 
+_IMPORTS = """
+import sys
+import torch
+from ipytorchseed.fingerprint import fingerprint
+large = [torch.rand(224, 224, 3).permute(2, 0, 1), torch.nn.Linear(9, 9), torch.rand(999_999)[::2]]
+before = {*sys.modules}
+print(*[fingerprint(each).exact for each in large])
+print(*[name for name in {*sys.modules} - before if not name.startswith("ipytorchseed.")])
+"""
+
+
+def test_looking_imports_no_library():
+    """Some functions of torch's import sympy when they are first called."""
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["True True True", ""]
+
+
 _scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
     | st.complex_numbers()

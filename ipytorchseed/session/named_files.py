@@ -71,10 +71,13 @@ def _code(text: str) -> str:
 
 
 def _read(script: str) -> str:
+    path = os.path.expanduser(script)  # noqa: PTH111 -- as below
+    if not mark_of(path):  # no file: a pipe would be waited for
+        return ""
     try:
-        with Path(script).expanduser().open(encoding="utf-8", errors="replace") as file:
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
             return file.read(_SCRIPT)
-    except (OSError, RuntimeError, ValueError):  # no such file, home or name
+    except (OSError, ValueError):
         return ""
 
 

@@ -226,9 +226,9 @@ class Session:
                 reached.texts.update(texts_of(value))
                 pending.reads[name] = self.variables.look(value, pending.budget)
         self.pending = pending
+        reached.texts.update(*map(texts_in, reached.files))
         self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))
         self._files.runs(reached.files)
-        reached.texts.update(*map(texts_in, reached.files))
         self._files.names(find_named(reached.texts))
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()

@@ -59,6 +59,14 @@ def test_a_script_names_files_in_quotes(folder):
     assert texts_in(str(folder / "gone.py")) == texts_in("\0") == []
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_is_not_waited_for(folder):
+    """Nobody may ever write to it."""
+    os.mkfifo(folder / "pipe.py")
+    assert texts_in(str(folder / "pipe.py")) == []
+    assert with_scripts("%run -i pipe.py").strip() == "%run -i pipe.py"
+
+
 def test_a_script_that_runs_among_the_variables_of_the_notebook(folder):
     """Its text is as good as the cell's."""
     (folder / "walk.py").write_text("end = start + 1\n")

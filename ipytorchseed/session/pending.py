@@ -32,6 +32,7 @@ class Pending(Struct):
         reached: Where the values lie that it reads.
         writes: Names that its code may set.
         calls: Whether it may run code that sets names of which its text does not tell.
+        confined: Whether it can change no other variable but by changing what it reads.
         budget: Time to look at values.
         between: Sources that moved since the last run's end.
         outputs: What it showed so far.
@@ -50,6 +51,7 @@ class Pending(Struct):
     reached: Dependencies
     writes: set[str]
     calls: bool
+    confined: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
     outputs: Outputs

@@ -22,6 +22,7 @@ from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.config import Config
+from ipytorchseed.session.confinement import is_confined, leads_nowhere
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
@@ -211,6 +212,7 @@ class Session:
             reached=reached,
             writes=self._users(flow.writes),
             calls=bool(flow.paths or flow.items),
+            confined=is_confined(reached),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={
@@ -224,7 +226,8 @@ class Session:
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 reached.texts.update(texts_of(value))
-                pending.reads[name] = self.variables.look(value, pending.budget)
+                look = pending.reads[name] = self.variables.look(value, pending.budget)
+                pending.confined = pending.confined and leads_nowhere(value, look)
         self.pending = pending
         reached.texts.update(*map(texts_in, reached.files))
         self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))

@@ -78,13 +78,20 @@ class Variables:
         places = {name: ("", name) for name in named} | pending.reached.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
+        unchanged = True
         for name, before in pending.reads.items():
-            place = pending.reached.names[name]
-            if name not in made and not _is_unchanging(before) and not is_result(name):
-                value = self._at(place, namespace, pending.budget)
-                if value is not None and same(before, value) is False:
-                    made[name] = value
-        if pending.calls:  # else it touched nothing but the names that it set
+            if _is_unchanging(before) or is_result(name):
+                continue
+            value = made.get(name) or self._at(
+                pending.reached.names[name], namespace, pending.budget
+            )
+            alike = None if value is None else same(before, value)
+            unchanged &= alike is True
+            if value is not None and alike is False:
+                made[name] = value
+        # Else it touched nothing but the names that it set.
+        touched = pending.calls and not (pending.confined and unchanged)
+        if touched:
             self._round += 1
         seen = pending.reads | made
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
@@ -92,7 +99,7 @@ class Variables:
             self._known.pop(name, None)
             if value.exact and not _is_unchanging(value):
                 self._known[name] = Seen(value, self._round, 0.0)
-        if pending.calls:
+        if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
             looked_at = {
                 id(namespace[name]): value for name, value in made.items() if name in namespace

@@ -22,9 +22,9 @@ def _tracked(name):
     """Run cells around the one that gives memory back, which does not name the value."""
     notebook = Notebook()
     notebook.names["make"] = lost.MAKERS[name]
-    notebook.run("value, lose = make()")
+    notebook.run("value, lose = make()\nothers = [1]")
     notebook.run("lose()")
-    notebook.run("len([1])")
+    notebook.run("others.append(2)")
     known = notebook.session.variables._known.get("value")
     read = notebook.run("kind = type(value)").reads["value"]
     assert notebook.error is None

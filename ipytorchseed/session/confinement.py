@@ -1,0 +1,70 @@
+"""Whether a run can have changed variables that it does not name.
+
+Through the values that it reads: by a list, an optimizer or an iterator it comes to others. An
+array, a table or a text leads to nothing, so that a change of it is all that there can be. Through
+packages that hold what they were given before, as pyplot does its figures. Or by itself, where it
+sets more than its text tells.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.anatomy import own
+from ipytorchseed.introspection.values import imported, is_scalar
+from ipytorchseed.reads.dependencies import is_result
+
+if TYPE_CHECKING:
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.reads.dependencies import Dependencies
+
+_HOLD_NOTHING = frozenset({
+    "bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "fractions",
+    "heapq", "itertools", "json", "math", "matplotlib", "mpl_toolkits", "numbers", "numpy",
+    "operator", "pandas", "pathlib", "pprint", "random", "re", "scipy", "seaborn", "sklearn",
+    "statistics", "string", "textwrap", "time", "torch", "torchvision", "typing", "warnings",
+})  # fmt: skip
+"""Packages that keep no value of the user's from call to call, but for pyplot's open figures."""
+
+_PLAIN = frozenset({
+    "None", "bool", "bytes", "complex", "date", "datetime", "decimal", "dtype", "float", "frame",
+    "index", "int", "number", "path", "range", "series", "str", "time", "timedelta",
+    "torch constant",
+})  # fmt: skip
+"""Kinds of values that hold nothing which another variable could hold as well, but memory."""
+
+_NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64", "timedelta64")
+"""With what the names of dtypes begin whose elements are no objects."""
+
+
+def is_confined(reached: Dependencies) -> bool:
+    """Tell, before a cell runs, whether it comes to other variables by what it reads alone."""
+    figures = imported("matplotlib._pylab_helpers", "Gcf")
+    return (
+        reached.complete
+        and not reached.sets
+        and reached.packages <= _HOLD_NOTHING
+        and not any(map(is_result, reached.names))
+        and not (figures is not None and own(figures).get("figs"))
+    )
+
+
+def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- whatever it is
+    """Tell whether nothing of another variable can be changed through a value unseen in it.
+
+    Args:
+        value: The value.
+        look: What it was found to be.
+    """
+    if not look.exact or look.opaque or "unseen" in look.parts:
+        return False
+    if look.kind == "array":
+        return look.parts.get("dtype", "").startswith(_NUMBERS)
+    if look.kind == "tensor":  # by its graph, a backward pass comes to others
+        return "content" in look.parts and not value.requires_grad
+    if type(value) is FunctionType:  # its code is followed; what it keeps may lead anywhere
+        kept = look.parts.keys() - {"code"}
+        given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        return all(part[:2] == "d:" for part in kept) and all(map(is_scalar, given))
+    return look.kind in _PLAIN

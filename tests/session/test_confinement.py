@@ -1,0 +1,92 @@
+"""Runs that can change nothing but what they read and set: no other variable is looked at again."""
+
+from __future__ import annotations
+
+import pytest
+
+BEFORE = """
+a = np.ones(4); t = torch.ones(4); s = 'text'; n = 3
+pile = [1]; model = nn.Linear(2, 1); w = torch.ones(2, requires_grad=True); loss = w.sum()
+opt = torch.optim.SGD(model.parameters(), 0.1); it = iter(pile)
+full = np.empty(1, object); full[0] = pile
+def plain(x, y=2): return x + y
+def keeps(x, into=pile): into.append(x)
+def closes(into=pile):
+    def inner(x): into.append(x)
+    return inner
+closed = closes()
+put = pile.append
+class Registry:
+    held = pile
+"""
+
+CONFINED = {
+    "nothing": "print(1)",
+    "an array": "b = a * 2\nprint(b.sum())",
+    "a tensor": "t.mean().item()",
+    "a text and a number": "print(s.upper(), n + 1)",
+    "a function": "plain(1)",
+    "a library": "import math\nmath.sqrt(np.sum(a))",
+    "new values": "from collections import deque\nd = deque([1])\nd.append(a)",
+}
+
+FREE = {
+    "a list": "len(pile)",
+    "a model": "model(torch.ones(2))",
+    "an optimizer": "opt.step()",
+    "an iterator": "next(it)",
+    "a graph": "loss.backward()",
+    "a leaf": "w.grad",
+    "an array of objects": "full[0].append(2)",
+    "a default": "keeps(2)",
+    "a closure": "closed(2)",
+    "a bound method": "put(2)",
+    "a class": "Registry.held",
+    "a package that may hold anything": "import logging\nlogging.info(1)",
+    "text that is run": "exec(open('/dev/null').read())",
+    "a result": "_",
+    "a changed array": "a[0] = 7",
+}
+
+
+def _is_confined(notebook, cell):
+    """Tell whether the run of a cell is taken to leave other variables as they are."""
+    watched = notebook.session.variables
+    before = watched._round
+    run = notebook.run(cell)
+    assert notebook.error is None
+    return watched._round == before, run
+
+
+@pytest.mark.parametrize("cell", CONFINED.values(), ids=CONFINED)
+def test_a_run_that_only_looks_leaves_the_rest_alone(torch_names, cell):
+    """Nothing else is said to have been changed by it."""
+    torch_names.run(BEFORE)
+    confined, run = _is_confined(torch_names, cell)
+    assert confined
+    assert run.in_place == ()
+
+
+def test_a_change_after_such_runs_is_still_the_runs_that_made_it(notebook):
+    """It was looked at before them, and they left it as it was."""
+    notebook.run("pile = [1]\nput = pile.append")
+    for _ in range(3):
+        assert _is_confined(notebook, "print(1)")[0]
+    assert "pile" in notebook.run("put(2)").in_place
+
+
+@pytest.mark.parametrize("cell", FREE.values(), ids=FREE)
+def test_what_may_lead_to_other_variables_has_them_looked_at(torch_names, cell):
+    """Whether or not it changes one this time."""
+    torch_names.run(BEFORE)
+    torch_names.names["_"] = torch_names.names["pile"]
+    assert not _is_confined(torch_names, cell)[0]
+
+
+def test_a_figure_that_pyplot_still_has_may_change_unnamed(torch_names):
+    """As long as it is open: the next cell draws into it."""
+    pytest.importorskip("matplotlib.pyplot")
+    torch_names.run("import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()")
+    assert not _is_confined(torch_names, "plt.title('more')")[0]
+    torch_names.run("plt.close('all')")
+    assert _is_confined(torch_names, "plt.rcParams['lines.linewidth']")[0]

@@ -7,6 +7,7 @@ training cell, ``model.apply(reset)``, ``losses.clear()``.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -72,35 +73,125 @@ def find_overwrites(
     met: set[str] = set()
     passed: set[str] = set()
     functions: dict[str, _Function] = {}
-    for statement in _statements(body, parse):
-        if isinstance(statement, ast.FunctionDef) and _runs_when_called(statement):
-            functions[statement.name] = _Function(statement, find_overwrites(statement.body, parse))
+    for node in _statements(body, parse):
+        statement = _Statement(node)
+        if isinstance(node, ast.FunctionDef) and statement.runs_when_called():
+            functions[node.name] = _Function(node, find_overwrites(node.body, parse))
             continue  # what it does counts where it is named
-        used = names_in(statement)
+        used = {*statement.mentions}
         called = [functions[name] for name in sorted(used & functions.keys())]
         for name in used.union(*(each.uses for each in called)) - met:
             users = [each for each in called if name in each.uses]
             if users:
                 alone = len(users) == 1 and name not in used
-                running = {dotted_name(each.func) for each in _calls(statement)}
+                running = {dotted_name(each.func) for each in statement.calls}
                 calls = alone and users[0].node.name in running
                 how = users[0].does.get(name) if calls else None
             else:
-                how = WHOLE if _fills(statement, name) else _overwrites(statement, name)
-                if how is None and _reads_nothing(statement, name):
+                how = WHOLE if _fills(node, name) else _overwrites(node, name)
+                if how is None and statement.reads_nothing(name):
                     passed.add(name)
                     continue
-                how = how or _lends(statement, name)
+                how = how or statement.lends(name)
                 while isinstance(how, Lent) and how.function in functions:
                     how = functions[how.function].does_with(how.argument)
             met.add(name)
             if how is not None:
                 found[name] = how
-        if _may_leave(statement):
+        if statement.may_leave():
             break  # what follows is not certain to run
     else:
         found |= dict.fromkeys(passed - met, UNREAD)
     return found
+
+
+class _Statement:
+    """A statement, gone through once for all the names in it.
+
+    Args:
+        node: The statement.
+
+    Attributes:
+        mentions: Where each name stands in it.
+    """
+
+    def __init__(self, node: ast.stmt) -> None:
+        self._node = node
+        self._parts = [*ast.walk(node)]
+        self.mentions: dict[str, list[ast.Name]] = {}
+        for each in self._parts:
+            if isinstance(each, ast.Name):
+                self.mentions.setdefault(each.id, []).append(each)
+
+    def runs_when_called(self) -> bool:
+        """Tell whether a call runs this function as it stands here, and not later."""
+        return not getattr(self._node, "decorator_list", ()) and not any(
+            isinstance(each, ast.Yield | ast.YieldFrom) for each in self._parts
+        )
+
+    def may_leave(self) -> bool:
+        """Tell whether a statement that holds others may end what it stands in."""
+        if isinstance(self._node, ast.FunctionDef | ast.ClassDef):
+            return False
+        return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in self._parts)
+
+    @cached_property
+    def calls(self) -> list[ast.Call]:
+        """The calls of a statement that certainly runs them all."""
+        if not isinstance(self._node, ast.Expr | ast.Assign | ast.Return) or any(
+            isinstance(each, ast.Lambda | ast.IfExp | ast.BoolOp | ast.Starred)
+            for each in self._parts
+        ):
+            return []
+        return [each for each in self._parts if isinstance(each, ast.Call)]
+
+    @cached_property
+    def _lent(self) -> dict[int, Lent]:
+        """The functions that names are given to, by the identity of the name's node."""
+        found: dict[int, Lent] = {}
+        for call in self.calls:
+            given: dict[int | str, ast.expr] = dict(enumerate(call.args))
+            given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
+            function = dotted_name(call.func)
+            if function:
+                found |= {id(value): Lent(function, place) for place, value in given.items()}
+        return found
+
+    def lends(self, name: str) -> Lent | None:
+        """Tell which function is given what a name holds; None where more is done with it."""
+        mentions = self.mentions[name]
+        return self._lent.get(id(mentions[0])) if len(mentions) == 1 else None
+
+    @cached_property
+    def _harmless(self) -> dict[str, int]:
+        """How often methods of ``_NO_READS`` are called of what each name holds."""
+        found: dict[str, int] = {}
+        for each in self._parts:
+            called = each.func if isinstance(each, ast.Call) else None
+            if isinstance(called, ast.Attribute) and called.attr in _NO_READS:
+                name = getattr(called.value, "id", "")
+                found[name] = found.get(name, 0) + 1
+        return found
+
+    def reads_nothing(self, name: str) -> bool:
+        """Tell whether methods of ``_NO_READS`` alone are called of what a name holds."""
+        return self._harmless.get(name) == len(self.mentions[name]) and not any(
+            self._reads_each(loop.target)
+            for loop in self._parts
+            if isinstance(loop, ast.For | ast.comprehension) and name in names_in(loop.iter)
+        )
+
+    def _reads_each(self, target: ast.expr) -> bool:
+        """Tell whether more than ``_OUTER`` is asked of each parameter that a loop goes over."""
+        last = target.elts[-1] if isinstance(target, ast.Tuple) else target
+        asked = [each for each in self._parts if isinstance(each, ast.Attribute)]
+        passed = {id(each.value) for each in asked if each.attr in _OUTER}
+        passed |= {id(each.elt) for each in self._parts if isinstance(each, ast.ListComp)}
+        return any(
+            id(each) not in passed and isinstance(each.ctx, ast.Load)
+            for name in names_in(last)
+            for each in self.mentions[name]
+        )
 
 
 class _Function:
@@ -120,20 +211,6 @@ class _Function:
         given = [each.arg for each in (*self.node.args.posonlyargs, *self.node.args.args)]
         name = argument if isinstance(argument, str) else [*given, *[""] * argument][argument]
         return self.does.get(name)
-
-
-def _runs_when_called(node: ast.FunctionDef) -> bool:
-    """Tell whether a call runs the function as it stands here: not later, nor inside another."""
-    return not node.decorator_list and not any(
-        isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)
-    )
-
-
-def _may_leave(node: ast.stmt) -> bool:
-    """Tell whether a statement that holds others may end what it stands in."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return False
-    return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in ast.walk(node))
 
 
 def _statements(
@@ -199,26 +276,6 @@ def _is_every_item(node: ast.expr, name: str) -> bool:
     return isinstance(part, ast.Constant) and part.value is ...
 
 
-def _lends(node: ast.stmt, name: str) -> Lent | None:
-    """Tell which function a statement gives what a name holds; None where it does more with it."""
-    mentions = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-    for call in _calls(node) if len(mentions) == 1 else ():
-        given: dict[int | str, ast.expr] = dict(enumerate(call.args))
-        given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
-        for argument, value in given.items():
-            if value is mentions[0] and dotted_name(call.func):
-                return Lent(dotted_name(call.func), argument)
-    return None
-
-
-def _calls(node: ast.stmt) -> list[ast.Call]:
-    """Return the calls of a statement that certainly runs them all."""
-    parts = [*ast.walk(node)] if isinstance(node, ast.Expr | ast.Assign | ast.Return) else []
-    if any(isinstance(each, ast.Lambda | ast.IfExp | ast.BoolOp | ast.Starred) for each in parts):
-        return []
-    return [each for each in parts if isinstance(each, ast.Call)]
-
-
 def _goes_through_layers(node: ast.For) -> bool:
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     return isinstance(called, ast.Attribute) and called.attr in _LAYERS
@@ -236,32 +293,3 @@ def _method(node: ast.expr | None, name: str) -> str | None:
     if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
         return called.attr if called.value.id == name else None
     return None
-
-
-def _reads_nothing(node: ast.stmt, name: str) -> bool:
-    """Tell whether a statement calls methods of ``_NO_READS`` alone of what a name holds."""
-    calls = [each for each in ast.walk(node) if _method_call(each, name) in _NO_READS]
-    mentions = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-    return len(calls) == len(mentions) and not any(
-        _reads_each(node, loop.target)
-        for loop in ast.walk(node)
-        if isinstance(loop, ast.For | ast.comprehension) and name in names_in(loop.iter)
-    )
-
-
-def _reads_each(node: ast.stmt, target: ast.expr) -> bool:
-    """Tell whether more than ``_OUTER`` is asked of each parameter that a loop goes over."""
-    last = target.elts[-1] if isinstance(target, ast.Tuple) else target
-    asked = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
-    passed = {id(each.value) for each in asked if each.attr in _OUTER}
-    passed |= {id(each.elt) for each in ast.walk(node) if isinstance(each, ast.ListComp)}
-    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-    return any(
-        each.id in names_in(last) and id(each) not in passed
-        for each in names
-        if isinstance(each.ctx, ast.Load)
-    )
-
-
-def _method_call(node: ast.AST, name: str) -> str | None:
-    return _method(node, name) if isinstance(node, ast.Call) else None

@@ -172,8 +172,10 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
     except OSError:  # it was removed
         pass
     for setting in SETTINGS:
+        if setting.package and setting.package not in packages:
+            continue
         module = sys.modules.get(setting.package)
-        if setting.package and (module is None or setting.package not in packages):
+        if setting.package and module is None:
             continue
         try:  # noqa: SIM105 -- before every cell
             found[setting.name] = setting.read(module)

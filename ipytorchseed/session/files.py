@@ -156,14 +156,19 @@ class FileWatch:
         for path, mark in self._named.items():
             if path not in made and mark == mark_of(path):
                 self.paths.setdefault(path, None)
-        if not self.paths:
+        users = [
+            (path, record)
+            for path, record in list(self.paths.items())
+            if not path.startswith(ours) and not _is_not_the_users(path)
+        ]
+        if not users:
             return ()
         until = monotonic() + seconds
         late = 0
-        modules = set(map(_file_of, list(sys.modules.values())))
+        modules = set(map(_file_of, list(sys.modules.values())))  # thousands, and far apart
         found = []
-        for path, record in list(self.paths.items()):
-            if path.startswith(ours) or path in modules or _is_not_the_users(path):
+        for path, record in users:
+            if path in modules:
                 continue
             late += monotonic() > until
             named = record or self._name(path, until, only_size=late > _FEW)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from ipytorchseed.reads.effects import Effects
 
+_SECONDS = 1e-6
+"""For a character of a module whose code is followed."""
+
 
 def read_there(
     modules: Collection[str],
@@ -66,11 +69,10 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
     ends = time.thread_time() + seconds
     codes = [(flow, namespace)]
     for module, path in modules.items():
-        if time.thread_time() > ends:
-            break
         with suppress(OSError, ValueError, KeyError):
-            inside = follow(Path(path).read_text(encoding="utf-8"))
-            codes.append((inside, module_names(sys.modules[module])))
+            text = Path(path).read_text(encoding="utf-8")
+            if time.thread_time() + len(text) * _SECONDS < ends:
+                codes.append((follow(text), module_names(sys.modules[module])))
     found: dict[str, tuple[str, str]] = {}
     for code, names in codes:
         if code.imports and any(path.endswith("=") for path in code.paths):

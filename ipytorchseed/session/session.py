@@ -286,14 +286,17 @@ class Session:
         reached = pending.reached
         flow, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
         began = time.thread_time()
-        left = budget.seconds - budget.used
+        left = budget.left / 2
         reached.sets |= set_in_packages(own, flow, namespace, self._hidden, left, self.effects_of)
         budget.charge(began)
         self._patched |= reached.sets
         self._timed = self._timed - written | reached.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
         if own:
-            there = read_there(own, flow, namespace, self._hidden, self._budget.seconds / 2)
+            began = time.thread_time()
+            left = max(budget.seconds - budget.used, 0.0)
+            there = [*read_there(own, flow, namespace, self._hidden, left)]
+            budget.charge(began)
             for name, value in there:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
         bound = written | reached.writes | reached.sets.keys()

@@ -16,6 +16,8 @@ from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.reads.dependencies import is_result
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.reads.dependencies import Dependencies
 
@@ -34,16 +36,25 @@ _PLAIN = frozenset({
 })  # fmt: skip
 """Kinds of values that hold nothing which another variable could hold as well, but memory."""
 
+_LEAD_ANYWHERE = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+"""Builtins by which code comes to variables that its text does not name."""
+
 _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64", "timedelta64")
 """With what the names of dtypes begin whose elements are no objects."""
 
 
-def is_confined(reached: Dependencies) -> bool:
-    """Tell, before a cell runs, whether it comes to other variables by what it reads alone."""
+def is_confined(reached: Dependencies, patched: Collection[str]) -> bool:
+    """Tell, before a cell runs, whether it comes to other variables by what it reads alone.
+
+    Args:
+        reached: What following its code told.
+        patched: Attributes of packages that earlier cells set: they may be called from anywhere.
+    """
     figures = imported("matplotlib._pylab_helpers", "Gcf")
     return (
         reached.complete
-        and not reached.sets
+        and not (reached.sets or patched)
+        and reached.missing.isdisjoint(_LEAD_ANYWHERE)
         and reached.packages <= _HOLD_NOTHING
         and not any(map(is_result, reached.names))
         and not (figures is not None and own(figures).get("figs"))

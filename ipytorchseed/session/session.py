@@ -211,8 +211,8 @@ class Session:
             settings=self._settings.read(source, reached.packages, reached.variables),
             reached=reached,
             writes=self._users(flow.writes),
-            calls=bool(flow.paths or flow.items),
-            confined=is_confined(reached),
+            calls=bool(flow.paths or flow.items or flow.columns),
+            confined=is_confined(reached, self._patched),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={

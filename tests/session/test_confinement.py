@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 BEFORE = """
+import pandas as pd
 a = np.ones(4); t = torch.ones(4); s = 'text'; n = 3
 pile = [1]; model = nn.Linear(2, 1); w = torch.ones(2, requires_grad=True); loss = w.sum()
 opt = torch.optim.SGD(model.parameters(), 0.1); it = iter(pile)
+table = pd.DataFrame({'piles': [pile]})
 full = np.empty(1, object); full[0] = pile
 def plain(x, y=2): return x + y
 def keeps(x, into=pile): into.append(x)
@@ -45,6 +49,8 @@ FREE = {
     "a package that may hold anything": "import logging\nlogging.info(1)",
     "text that is run": "exec(open('/dev/null').read())",
     "a result": "_",
+    "all names": "for each in list(globals().values()): pass",
+    "an item of a column": "table.loc[0, 'piles'].append(2)",
     "a changed array": "a[0] = 7",
 }
 
@@ -90,3 +96,14 @@ def test_a_figure_that_pyplot_still_has_may_change_unnamed(torch_names):
     assert not _is_confined(torch_names, "plt.title('more')")[0]
     torch_names.run("plt.close('all')")
     assert _is_confined(torch_names, "plt.rcParams['lines.linewidth']")[0]
+
+
+def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
+    torch_names, monkeypatch
+):
+    """It may change whatever it likes, in a cell that does not name it."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    torch_names.run(
+        "import warnings\npile = [1]\nwarnings.showwarning = lambda *_, **__: pile.append(1)"
+    )
+    assert "pile" in torch_names.run("np.log(np.array([-1.0]))").in_place

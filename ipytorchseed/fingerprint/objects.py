@@ -27,7 +27,7 @@ def attribute_tokens(
     found = []
     for name, item in items:
         leaf = LEAVES.get(id(type(item)))
-        token = None if leaf is None else leaf(item)
+        token = walk.short(item) if leaf is None else leaf(item)
         if token is None:
             token = yield item
         found.append((name, token))

@@ -289,6 +289,9 @@ def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
 
 def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
     """Take the items of a dictionary in batches: all, or its ends and some between."""
+    if length <= PARTS and type(value) is dict:  # most
+        yield [*value.items()]
+        return
     if walk.may_hold(length):
         yield from batches(_items(value, walk))
         return
@@ -325,10 +328,13 @@ def _inner_parts(
     return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
 
 
-_TIMES = (
-    ("fit_time", "score_time"),
-    ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
-)
+_TIMES = {
+    times[0]: times
+    for times in (
+        ("fit_time", "score_time"),
+        ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
+    )
+}
 """With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
 
 
@@ -341,12 +347,12 @@ def count_times(names: Sequence[object]) -> int:
     Returns:
         How many of the first are times; 0 where these are no such results.
     """
-    for times in _TIMES:
-        first = tuple(names[: len(times)])
-        plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
-        if plain and first == times and len(names) > len(times):
-            return len(times)
-    return 0
+    times = _TIMES.get(names[0]) if names and type(names[0]) is str else None
+    if times is None or len(names) <= len(times):
+        return 0
+    first = names[: len(times)]
+    plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
+    return len(times) if plain and (*first,) == times else 0
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:

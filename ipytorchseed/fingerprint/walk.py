@@ -143,13 +143,14 @@ class Walk:
         """
         stack: list[tuple[Writing, object]] = []
         token = self._enter(value, stack)
-        draft = Draft(xxh3_128_digest(token or b""), "opaque")
-        while stack:
+        if token is not None:
+            return Draft(xxh3_128_digest(token), "opaque")
+        while True:
             writing, here = stack[-1]
             try:
                 child = writing.send(token)  # type: ignore[arg-type] # None begins one
             except StopIteration as end:
-                draft = end.value
+                draft: Draft = end.value
             except SpentError:
                 raise
             except Exception as error:  # noqa: BLE001 -- whatever a library does, looking goes on
@@ -161,7 +162,8 @@ class Walk:
             del self._open[id(here)]
             token = b"D" + draft.digest
             self._seen[id(here)] = here, token
-        return draft
+            if not stack:
+                return draft
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
         """Return the token of ``value``, or None after putting its writer on the stack."""

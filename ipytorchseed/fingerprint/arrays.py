@@ -34,8 +34,13 @@ def _names() -> dict[int, str]:
 
 def name_of(dtype: Any) -> str:
     """Return ``str`` of a dtype, for which numpy takes longer than all else does for an array."""
-    plain = dtype.isbuiltin == 1 and dtype.isnative  # without fields, and not of somebody else's
-    return (_names().get(dtype.num) if plain else None) or str(dtype)
+    if dtype.isbuiltin == 1:  # without fields, and not of somebody else's
+        name = _names().get(dtype.num) if dtype.isnative else None
+        if name is not None:
+            return name
+        if dtype.kind in "SU":
+            return dtype.str  # type: ignore[no-any-return]
+    return str(dtype)
 
 
 def write_array(value: Any, walk: Walk) -> Writing:

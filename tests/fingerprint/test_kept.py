@@ -61,7 +61,7 @@ def test_is_the_same_inside_another(item, base, length):
 DTYPES = [
     *"?bBhHiIlLqQefdgFDGO", "S3", "U3", "V4", "M8", "M8[25us]", "m8[D]", ">f8", ">i4", ">U2",
     [("a", "i4"), ("b", ">f8", (2,))], ("i4", (2,)), (np.void, 4), (np.record, [("a", "i4")]),
-    ("i4", [("a", "i2"), ("b", "i2")]),
+    ("i4", [("a", "i2"), ("b", "i2")]), ("U3", (2,)), "S0", "U0", ">S2",
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128, xxh3_128_digest
@@ -12,12 +13,34 @@ from ipytorchseed.fingerprint.containers import SERIES, write_batch
 from ipytorchseed.fingerprint.lent import Lent, lent_array
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
-from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.scalars import name_bytes, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+_BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
+"""Codes of the dtypes that, in the machine's order of bytes, have no parameters."""
+
+
+@cache
+def _names() -> dict[int, str]:
+    """Return the names of these dtypes by their numbers; numpy must have been imported."""
+    made = map(sys.modules["numpy"].dtype, _BY_NUMBER)
+    return {dtype.num: str(dtype) for dtype in made}
+
+
+def name_of(dtype: Any) -> str:
+    """Return ``str`` of a dtype, for which numpy takes longer than all else does for an array."""
+    if dtype.isbuiltin == 1:  # without fields, and not of somebody else's
+        name = _names().get(dtype.num) if dtype.isnative else None
+        if name is not None:
+            return name
+        if dtype.kind in "SU":
+            return dtype.str  # type: ignore[no-any-return]
+    return str(dtype)
 
 
 def write_array(value: Any, walk: Walk) -> Writing:
@@ -28,7 +51,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
     dtype, shape, lost = plain.dtype, plain.shape, ""
     lent = lent_array(plain) if plain.nbytes else None
     if dtype.names is not None:  # its padding is no content
-        fields = [(name, plain[name]) for name in dtype.names]
+        fields = [(field, plain[field]) for field in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
     elif lent is not None:
         body, lost = _borrow(value, walk, dtype, lent.digest)
@@ -36,17 +59,20 @@ def write_array(value: Any, walk: Walk) -> Writing:
         body = yield from _write_objects(plain, walk)
     else:
         body = _read(plain, walk, numpy)
-    mapped = issubclass(type(value), numpy.memmap)
-    skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
-    more = yield from extra(value, walk, numpy.ndarray, skip=skip)
-    digest = xxh3_128_digest(f"array {dtype} {shape}".encode() + more + body)
+    more = b""
+    if plain is not value:
+        mapped = issubclass(type(value), numpy.memmap)
+        skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
+        more = yield from extra(value, walk, numpy.ndarray, skip=skip)
+    name = name_of(dtype)
+    digest = xxh3_128_digest(f"array {name} {shape}".encode() + more + body)
     if not top:
         return Draft(digest, "array")
     if not plain.flags.c_contiguous:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
-    parts = {"shape": size, "dtype": str(dtype)}
-    line = f"{dtype} array {size}{lost}"
+    parts = {"shape": size, "dtype": name}
+    line = f"{name} array {size}{lost}"
     return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
 
 
@@ -85,12 +111,19 @@ def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
     size = plain.nbytes
     if size == 0:
         return b""
+    whole = walk.may_read(size)
+    if whole and size <= buffers.CHUNK:
+        walk.charge(size)
+        return xxh3_128_digest(numpy.ascontiguousarray(plain))
     item = plain.dtype.itemsize
-    if plain.flags.c_contiguous:
-        return walk.read(memoryview(plain.reshape(-1).view(numpy.uint8)), item)
-    if walk.may_read(size):
-        return walk.read_pieces(_pieces(plain, numpy))
     blocks, block = buffers.SAMPLE
+    if plain.flags.c_contiguous:
+        view = memoryview(plain.reshape(-1).view(numpy.uint8))
+        if whole:
+            return walk.read_pieces(buffers.chunks(view))
+        return buffers.sample(view, blocks, block, item)
+    if whole:
+        return walk.read_pieces(_pieces(plain, numpy))
     each = min(max(1, block // item), plain.size)
     starts = numpy.array(buffers.starts(plain.size, blocks, each))
     places = (starts[:, None] + numpy.arange(each)).ravel()
@@ -124,6 +157,7 @@ def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | 
 
 def write_number(value: Any, walk: Walk) -> Writing:
     """Write a scalar of numpy's."""
+    top = walk.top
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
@@ -139,12 +173,15 @@ def write_number(value: Any, walk: Walk) -> Writing:
     more = b""
     if not made.name.startswith("numpy."):
         more = yield from extra(value, walk, object)
-    digest = xxh3_128_digest(b"number" + text(str(dtype)) + more + body)
+    name = name_of(dtype)
+    digest = xxh3_128_digest(b"number" + name_bytes(name) + more + body)
+    if not top:
+        return Draft(digest, "number")
     series = None
     if dtype.kind in "iuf":
         series = (float(generic.item(value)),)
-    shown = f"{dtype} {series[0]:.6g}" if series else f"{dtype}{lost}"
-    return Draft(digest, "number", shown, {"dtype": str(dtype)}, series, opaque=bool(lost))
+    shown = f"{name} {series[0]:.6g}" if series else f"{name}{lost}"
+    return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
 
 
 def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001

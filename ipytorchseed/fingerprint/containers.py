@@ -20,6 +20,7 @@ from ipytorchseed.fingerprint.scalars import LEAVES, number
 from ipytorchseed.fingerprint.walk import (
     BATCH,
     ITEMS,
+    SHORT,
     Bytes,
     Draft,
     Walk,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 SERIES = 8192
 """Numbers kept as values at most."""
 
-_FEW = 8  # items from which on a look for equal types pays
 _ENDS = 8  # items told one by one from each end of a sequence
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 
@@ -60,20 +60,23 @@ def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-def write_tokens(items: Iterable[object], walk: Walk) -> Generator[object, bytes, list[bytes]]:
-    """Write items one by one."""
+def write_tokens(
+    items: Iterable[object], walk: Walk, *, counted: bool = True
+) -> Generator[object, bytes, list[bytes]]:
+    """Write items one by one; they count as visited, or only those do that are no leaves."""
     tokens = []
     for item in items:
         leaf = LEAVES.get(id(type(item)))
-        token = None if leaf is None else leaf(item)
+        token = walk.short(item) if leaf is None else leaf(item)
         tokens.append((yield item) if token is None else token)
-    walk.tick(len(tokens))
+    if counted:
+        walk.tick(len(tokens))
     return tokens
 
 
 def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     """Digest a batch of items in their order; 17 or 32 bytes."""
-    digest = _packed(items, walk) if len(items) >= _FEW else None
+    digest = _packed(items, walk) if len(items) >= SHORT else None
     if digest is None:
         tokens = yield from write_tokens(items, walk)
         digest = b"." + xxh3_128_digest(b"".join(tokens))
@@ -140,16 +143,13 @@ def sequence_writer(base: Any) -> Writer:
     def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         length = base.__len__(value)
-        series: Sequence[Any] = ()
-        parts = {"length": str(length)}
-        if length < _FEW:  # most: without another generator
-            series = [*base.__iter__(value)]
-            tokens = []
-            for item in series:
-                leaf = LEAVES.get(id(type(item)))
-                token = None if leaf is None else leaf(item)
-                tokens.append((yield item) if token is None else token)
+        series: Sequence[Any] = [*base.__iter__(value)] if length <= ITEMS else ()
+        tokens: list[bytes] | None = None
+        if length < SHORT:
+            tokens = yield from write_tokens(series, walk, counted=False)
             digest = b"".join(tokens)
+        elif length <= ITEMS:
+            digest = xxh3_128_digest((yield from write_batch(series, walk)))
         else:
             hasher = xxh3_128()
             for batch in _batches(base, value, length, walk):
@@ -165,10 +165,7 @@ def sequence_writer(base: Any) -> Writer:
         digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
         if not top:
             return Draft(digest, word)
-        if length <= PARTS:
-            tokens = yield from write_tokens(series, walk)
-            parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
-        parts |= yield from _ends(base, value, length, walk)
+        parts = yield from _sequence_parts(value, length, series, tokens, walk)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
         numbers = series_of(series) if len(series) == length else None
         return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
@@ -176,20 +173,48 @@ def sequence_writer(base: Any) -> Writer:
     return write
 
 
-def _ends(
-    base: Any, value: Any, length: int, walk: Walk
+_NUMBERED = frozenset(map(id, (list, tuple, deque)))
+"""Types that number their items from 0; a class of the user's may do so otherwise. By identity."""
+
+
+def _sequence_parts(
+    value: Any,
+    length: int,
+    series: Sequence[object],
+    tokens: list[bytes] | None,
+    walk: Walk,
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Tell the items at both ends of a sequence apart: ``k:[0]``, ``k:[-1]``."""
-    if type(value) is not base:  # a class of the user's may number its items otherwise
-        return {}
+    """Tell the items of a short sequence, in any order, and apart those at both ends of any.
+
+    Args:
+        value: The sequence.
+        length: How many items it has.
+        series: All of them, where they are few.
+        tokens: Theirs, where they are known.
+        walk: For whom.
+    """
+    parts = {"length": str(length)}
+    if length <= PARTS:
+        if tokens is None:
+            tokens = yield from write_tokens(series, walk)
+        else:
+            walk.tick(length)
+        parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
+    if id(type(value)) not in _NUMBERED:
+        return parts
     near = min(length, _ENDS)
     places = [*range(near), *range(-near, 0)]
-    try:
-        items = [value[place] for place in places]
-    except IndexError:  # another thread took items away
-        raise SpentError from None
-    tokens = yield from write_tokens(items, walk)
-    return {f"k:[{place}]": digest_of(token) for place, token in zip(places, tokens, strict=True)}
+    if tokens is None:
+        try:
+            items = [value[place] for place in places]
+        except IndexError:  # another thread took items away
+            raise SpentError from None
+        ends = yield from write_tokens(items, walk)
+    else:
+        walk.tick(len(places))
+        ends = [tokens[place] for place in places]
+    parts |= {f"k:[{place}]": digest_of(token) for place, token in zip(places, ends, strict=True)}
+    return parts
 
 
 _limit = deque.__dict__["maxlen"].__get__
@@ -264,6 +289,9 @@ def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
 
 def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
     """Take the items of a dictionary in batches: all, or its ends and some between."""
+    if length <= PARTS and type(value) is dict:  # most
+        yield [*value.items()]
+        return
     if walk.may_hold(length):
         yield from batches(_items(value, walk))
         return
@@ -300,10 +328,13 @@ def _inner_parts(
     return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
 
 
-_TIMES = (
-    ("fit_time", "score_time"),
-    ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
-)
+_TIMES = {
+    times[0]: times
+    for times in (
+        ("fit_time", "score_time"),
+        ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
+    )
+}
 """With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
 
 
@@ -316,12 +347,12 @@ def count_times(names: Sequence[object]) -> int:
     Returns:
         How many of the first are times; 0 where these are no such results.
     """
-    for times in _TIMES:
-        first = tuple(names[: len(times)])
-        plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
-        if plain and first == times and len(names) > len(times):
-            return len(times)
-    return 0
+    times = _TIMES.get(names[0]) if names and type(names[0]) is str else None
+    if times is None or len(names) <= len(times):
+        return 0
+    first = names[: len(times)]
+    plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
+    return len(times) if plain and (*first,) == times else 0
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:

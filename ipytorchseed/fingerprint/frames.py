@@ -6,7 +6,9 @@ from typing import Any
 
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint.arrays import name_of, series_of
 from ipytorchseed.fingerprint.containers import count_times
+from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
@@ -58,9 +60,6 @@ def write_frame(value: Any, walk: Walk) -> Writing:
 
 def write_series(value: Any, walk: Walk) -> Writing:
     """Write a Series."""
-    from ipytorchseed.fingerprint.arrays import series_of
-    from ipytorchseed.fingerprint.lent import lent_array
-
     top = walk.top
     fields = _fields(value)
     manager = fields["_mgr"]
@@ -73,11 +72,12 @@ def write_series(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(b"series" + token + index_token + name + rest)
     if not top:
         return Draft(digest, "series")
-    parts = {"shape": str(len(index)), "dtype": str(values.dtype),
-             "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
     plain = type(values).__module__ == "numpy"
+    dtype = name_of(values.dtype) if plain else str(values.dtype)
+    parts = {"shape": str(len(index)), "dtype": dtype,
+             "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
     numbers = series_of(values, walk, lent_array(values)) if plain else None
-    return Draft(digest, "series", f"{values.dtype} Series of {len(index):,}", parts, numbers)
+    return Draft(digest, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:

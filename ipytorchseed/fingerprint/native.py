@@ -71,7 +71,7 @@ def _reads_natively(kind: type) -> bool:
     return False
 
 
-reads_natively: PerObject[type, bool] = PerObject(_reads_natively)
+reads_natively: Callable[[type], bool] = PerObject(_reads_natively).of
 """Whether a tensor class leaves operations to torch, so that its tensors have their own memory."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes, text
+from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -27,7 +27,7 @@ def attribute_tokens(
     found = []
     for name, item in items:
         leaf = LEAVES.get(id(type(item)))
-        token = None if leaf is None else leaf(item)
+        token = walk.short(item) if leaf is None else leaf(item)
         if token is None:
             token = yield item
         found.append((name, token))
@@ -55,7 +55,7 @@ def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) ->
     made = anatomy(kind)
     items = [item for item in made.attributes(value) if item[0] not in skip]
     tokens = yield from attribute_tokens(items, walk)
-    return text(made.name) + join(tokens)
+    return name_bytes(made.name) + join(tokens)
 
 
 def attribute_parts(tokens: Attributes) -> dict[str, str]:
@@ -129,7 +129,9 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         if skip:
             items = _without(items, skip)
         tokens = yield from attribute_tokens(walk.pick(items), walk)
-        digest = xxh3_128_digest(b"object" + text(made.name) + b"%d;" % len(items) + join(tokens))
+        digest = xxh3_128_digest(
+            b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)
+        )
         hidden = made.hidden and kind != "namespace"  # all of that one is its dictionary
         if hidden:
             walk.unsee(made.name)

@@ -89,10 +89,15 @@ def is_inside(value: Any, root: Any) -> bool:
     """Tell whether all elements of an array lie in the memory of another, which is dense."""
     asarray = sys.modules["numpy"].asarray  # of a subclass: past what that overrides
     value, root = asarray(value), asarray(root)
-    begin, end = extent(value.shape, value.strides, value.itemsize)
-    low, high = extent(root.shape, root.strides, root.itemsize)
+    (begin, end), (low, high) = map(_reach, (value, root))
     ahead = address_of_array(value) - address_of_array(root)
     return bool(low <= ahead + begin and ahead + end <= high)
+
+
+def _reach(value: Any) -> tuple[int, int]:
+    if value.flags.c_contiguous:
+        return 0, value.nbytes
+    return extent(value.shape, value.strides, value.itemsize)
 
 
 def address_of_array(value: Any) -> int:

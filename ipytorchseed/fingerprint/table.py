@@ -25,6 +25,8 @@ from ipytorchseed.introspection.anatomy import PerObject, module_of_class, mro
 from ipytorchseed.introspection.values import imported
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ipytorchseed.fingerprint.walk import Writer
 
 
@@ -200,5 +202,5 @@ def _find(kind: type) -> Writer:
     return objects.write_object
 
 
-writer_of: PerObject[type, Writer] = PerObject(_find)
+writer_of: Callable[[type], Writer] = PerObject(_find).of
 """Returns the writer for objects of a class."""

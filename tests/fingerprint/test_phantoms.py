@@ -157,3 +157,19 @@ def test_when_a_summary_was_made_is_noise_and_what_it_found_is_not():
     other = SUMMARY.format(date="Sun, 22 Nov 2026", time="05:17:58", found="-96.154")
     assert without_noise(first) == without_noise(again)
     assert without_noise(first) != without_noise(other)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="its numbers fill their bytes")
+@pytest.mark.parametrize("kind", [np.longdouble, np.clongdouble])
+@pytest.mark.parametrize("many", [4, 40_000])
+def test_what_lies_between_extended_numbers_is_no_content(kind, many):
+    """Whatever was in memory before stays there; a number's last bit is content."""
+    clean = np.ones(many, kind)
+    littered = clean.copy()
+    littered.view(np.uint8).reshape(-1, 16)[:, 10:] = 7
+    for choose in (slice(None), slice(None, None, -2), 0):
+        assert fingerprint(clean[choose]) == fingerprint(littered[choose])
+    changed = littered.copy()
+    changed.view(np.uint8)[0] ^= 1
+    for choose in (slice(None), 0):
+        assert fingerprint(changed[choose]).digest != fingerprint(littered[choose]).digest

@@ -121,7 +121,7 @@ class ForkServer:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(theirs.fileno())],
-                env=env,
+                env={**env, "PYTHONPATH": str(Path(__file__).parents[1])},  # this checkout's code
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,

@@ -61,8 +61,13 @@ def _display_options(pandas: Any) -> dict[str, Any]:  # noqa: ANN401 -- a module
 
 
 _DRAWN = (
-    "axes.grid", "axes.prop_cycle", "axes.facecolor", "figure.dpi", "figure.figsize", "font.size",
-    "font.family", "image.cmap", "lines.linewidth", "lines.linestyle", "savefig.dpi", "text.usetex",
+    "axes.edgecolor", "axes.facecolor", "axes.grid", "axes.labelsize", "axes.linewidth",
+    "axes.prop_cycle", "axes.spines.right", "axes.spines.top", "axes.titlesize",
+    "figure.constrained_layout.use", "figure.dpi", "figure.facecolor", "figure.figsize",
+    "font.family", "font.size", "font.weight", "grid.color", "grid.linestyle", "hist.bins",
+    "image.cmap", "image.interpolation", "image.origin", "legend.fontsize", "lines.linestyle",
+    "lines.linewidth", "lines.marker", "lines.markersize", "mathtext.fontset", "savefig.dpi",
+    "scatter.marker", "text.color", "text.usetex", "xtick.labelsize", "ytick.labelsize",
 )  # fmt: skip
 """Of matplotlib's three hundred settings, those that people and styles change."""
 

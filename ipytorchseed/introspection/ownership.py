@@ -11,8 +11,12 @@ from pathlib import Path
 
 from ipytorchseed.introspection.values import imported, text
 
-_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
-"""Folders of installed packages, also where the interpreter names none of them."""
+_PACKAGES = tuple(
+    f"{name}{os.sep}"
+    for name in (f"{os.sep}site-packages", f"{os.sep}dist-packages", ".dist-info", ".egg-info")
+)
+"""How folders of installed packages end, also where the interpreter names none of them; those of
+their metadata lie wherever ``sys.path`` leads, and some libraries look through all of them."""
 
 _OURS = Path(__file__).parents[1]
 

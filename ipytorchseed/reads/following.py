@@ -315,7 +315,9 @@ class _Walker(Values):
         self._meet(value)
         if introspection.is_function(value):  # by whatever name it goes here
             self._draws.names.add(introspection.qualified_name(value))
-        if introspection.is_module(value) or not self.is_input(value):
+        followed = self.is_input(value)
+        alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
+        if introspection.is_module(value) or not (followed or alias):
             return False
         if home.module:
             if DUNDER.fullmatch(name):
@@ -324,7 +326,7 @@ class _Walker(Values):
             return False
         if home.found_again:
             self._found.names.setdefault(home.shown(name), (home.module, name))
-        return True
+        return followed  # what a package gives is not, but its alias may come to mean another
 
     def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
         self._draws.meet_class(made)

@@ -35,6 +35,8 @@ _GENERATORS: dict[int, str] = {
     id(types.AsyncGeneratorType): "ag_frame",
 }
 _LEAF_PACKAGES = frozenset({"matplotlib", "pandas", "numpy", "PIL"})
+"""Packages whose objects are large and hold no code, but for those that are called."""
+
 _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
 _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
@@ -192,7 +194,7 @@ class Values(ABC):
             based = any(is_local_module(module_of_class(base)) for base in mro(kind))
             leaf = not based and (
                 issubclass(kind, types.ModuleType)
-                or package in _LEAF_PACKAGES
+                or (package in _LEAF_PACKAGES and not _is_called(kind))
                 or (module, name_of_class(kind)) in _LEAVES
             )
             if package in ("builtins", "__main__"):
@@ -251,6 +253,11 @@ class Values(ABC):
                 self.run(frame.f_code, frame.f_globals, assigned)
         elif depth < _DEEPEST:
             self.push(introspection.parts(value), assigned, depth + 1)
+
+
+def _is_called(kind: type) -> bool:
+    """Tell whether objects of a class are called: by code that may call what they hold."""
+    return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
 
 
 def captured(function: types.FunctionType) -> list[Any]:

@@ -20,6 +20,9 @@ STAMP = re.compile(_STAMP)
 """A moment, to the second or finer."""
 
 _ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
+_UUID = re.compile(r"[0-9a-f]{32}\Z")
+"""The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
+
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _WORD = re.compile(r"[\w-]+")
 _MANY = 500
@@ -155,7 +158,8 @@ def without_noise(text: str, *, timed: bool = False) -> str:
 def without_ids(text: str) -> str:
     """Return HTML or SVG with its elements numbered instead of named at random, and undated."""
     text = _DATE.sub("", without_noise(text))
-    names = list(dict.fromkeys(name for _, name in _ELEMENT_ID.findall(text)))
+    ids = (name for _, name in _ELEMENT_ID.findall(text))
+    names = list(dict.fromkeys(name[-32:] if _UUID.search(name) else name for name in ids))
     if not names:
         return text
     number = {name: f"id-{count}" for count, name in enumerate(names)}

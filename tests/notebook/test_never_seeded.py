@@ -12,11 +12,11 @@ MUCH = "much = np.random.rand(6_000_000)[-1]"
 NEVER = "numpy was never seeded"
 
 
-def _after_restart(tmp_path, before, after):
+def _after_restart(tmp_path, before, after, first="import numpy as np, numpy.random"):
     """Run some cells, then one that draws; again after a restart; return what ``%why`` says."""
     with Kernel(tmp_path) as kernel:
         for setup in (before, after):
-            kernel.run("import numpy as np, numpy.random\n%load_ext ipytorchseed")
+            kernel.run(f"{first}\n%load_ext ipytorchseed")
             for cell in setup:
                 kernel.run(cell)
             kernel.run("print(np.random.rand())", "draw")
@@ -32,6 +32,12 @@ def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
     assert NEVER in said
     assert "mend: %seed 42" in said
     assert "moved it" not in said
+
+
+def test_the_seed_of_a_generator_of_ones_own_seeds_no_source(tmp_path):
+    """Nor where the cell that makes it also brings the source in."""
+    made = ["import numpy as np\nrng = np.random.default_rng(seed=1701)"]
+    assert NEVER in _after_restart(tmp_path, made, made, first="import math")
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,9 @@ def test_which_files(tmp_path):
     assert is_installed_file(
         f"{tmp_path}/lib/site-packages/a.py".replace("/", __import__("os").sep)
     )
+    assert is_installed_file(str(tmp_path / "b-1.0.dist-info" / "entry_points.txt"))
+    assert is_installed_file(str(tmp_path / "b.egg-info" / "entry_points.txt"))
+    assert not is_installed_file(str(tmp_path / "dist-info" / "entry_points.txt"))
     assert not is_installed_file(str(tmp_path / "a.py"))
 
 

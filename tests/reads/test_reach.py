@@ -67,6 +67,10 @@ MADE = {
         "def d(f):\n    @functools.wraps(f)\n    def w(*a): return f(*a) + offset\n    return w\n"
         "@d\ndef p(x): return scale", "scale offset",
     ),
+    "a vectorized function": ("p = np.vectorize(f)", "scale"),
+    "a formatter": (
+        "from matplotlib.ticker import FuncFormatter\np = FuncFormatter(lambda x, at: x * offset)", "offset",
+    ),
     "a single dispatch": (
         "@functools.singledispatch\ndef p(x): return scale\n@p.register\ndef _(x: int): return offset",
         "scale offset",
@@ -217,6 +221,14 @@ def test_functions_of_packages(notebook):
     )
     names = [name for name in notebook.names if not name.startswith("__")]
     assert notebook.inputs("; ".join(names)) <= {"add"}
+
+
+def test_aliases_of_what_packages_give(notebook):
+    """A name of the user's for a package's function or class may come to mean another."""
+    notebook.run("import torch; from torch import relu; from torch.optim import SGD")
+    notebook.run("act, Optimizer, show = torch.relu, torch.optim.SGD, print")
+    cell = "relu(1); act(1); Optimizer([]); SGD([]); show(1); print(1)"
+    assert notebook.inputs(cell) == {"act", "Optimizer", "show"}
 
 
 def test_what_is_made_of_packages(notebook):

@@ -121,8 +121,10 @@ def find_other_files(case: Evidence, others: bool) -> tuple[list[Cause], list[Cl
     came = [later[path] for path in sorted(later.keys() - earlier.keys())]
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
-        *(_other(case, file, "was not read before") for file in came if not file.is_folder),
-        *(_other(case, file, "is not read any more") for file in went if not file.is_folder),
+        _other(case, file, how)
+        for files, how in ((came, "was not read before"), (went, "is not read any more"))
+        for file in files
+        if not (file.is_folder or file.size < 0)  # what is not there gave nothing
     ]
     if not (others or found):
         return [_listing(case, *pair) for pair in listed], []

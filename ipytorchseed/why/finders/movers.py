@@ -28,6 +28,9 @@ _NAMED = 4
 _SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
 
+_OWN = re.compile(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
+"""Text that makes a generator of one's own, with its seed: that moves no source."""
+
 _PUTS_BACK = re.compile(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
 
@@ -121,8 +124,12 @@ def _nobody_seeded(was: Position | None, now: Position | None, blame: list[Blame
 
 def _may_seed(blame: Blame) -> bool:
     """Tell whether a move may have been a seeding, or the putting back of a state."""
-    asked = blame.run is None or _SETS_STATE.search(blame.run.source) is not None
+    asked = blame.run is None or _sets_state(blame.run)
     return asked or blame.how.startswith("reseeded")
+
+
+def _sets_state(run: Run) -> bool:
+    return _SETS_STATE.search(_OWN.sub("", run.source)) is not None
 
 
 def _where(position: object, digest: str) -> str:
@@ -156,7 +163,7 @@ def _how_it_came(run: Run | None, name: str) -> str:
     """Say how a run brought in a source or generator that was not there before."""
     if run is None or name in run.generators_after:
         return "made it"
-    if "seed" in run.source:
+    if _sets_state(run):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 

@@ -6,6 +6,7 @@ import os
 import site
 import sys
 import sysconfig
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -36,7 +37,28 @@ def _installed() -> tuple[str, ...]:
 
 def is_installed_file(path: str) -> bool:
     """Tell whether a file belongs to the interpreter, to a package, or to ourselves."""
-    return path.startswith(("<", *_installed())) or any(name in path for name in _PACKAGES)
+    return (
+        path.startswith(("<", *_installed()))
+        or any(name in path for name in _PACKAGES)
+        or any(_is_recorded(path, place) for place in sys.path if type(place) is str and place)
+    )
+
+
+def _is_recorded(path: str, place: str) -> bool:
+    """Tell whether a file came into a folder of ``sys.path`` by ``pip install --target``."""
+    folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
+    return path.startswith(folder) and _brought(folder, path[len(folder) :].partition(os.sep)[0])
+
+
+@lru_cache(maxsize=1024)
+def _brought(folder: str, first: str) -> bool:
+    """Tell whether the record of a distribution in a folder names a package or module there."""
+    with suppress(OSError, ValueError):
+        for made in Path(folder).glob("*.dist-info/RECORD"):
+            lines = "\n" + made.read_text(encoding="utf-8")
+            if f"\n{first}/" in lines or f"\n{first}," in lines:
+                return True
+    return False
 
 
 @lru_cache(maxsize=4096)

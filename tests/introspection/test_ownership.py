@@ -58,3 +58,16 @@ def test_the_archive_of_the_standard_library_is_the_interpreters():
     archive = next(path for path in sys.path if path.endswith(".zip"))
     assert is_installed_file(archive)
     assert not is_installed_file(f"/data/{Path(archive).name}")
+
+
+def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypatch):
+    """``pip install --target``; what lies beside it there is the user's all the same."""
+    record = tmp_path / "Scikit_Things-1.0.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text("sthings/__init__.py,sha256=1,2\nsthings/io.py,,\nalone.py,sha256=1,2\n")
+    theirs = ["sthings/__init__.py", "sthings/inner/more.py", "alone.py"]
+    mine = ["mine.py", "things/io.py", "alone/inside.py"]
+    assert not any(is_installed_file(str(tmp_path / name)) for name in theirs + mine)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert all(is_installed_file(str(tmp_path / name)) for name in theirs)
+    assert not any(is_installed_file(str(tmp_path / name)) for name in mine)

@@ -53,11 +53,13 @@ def _is_recorded(path: str, place: str) -> bool:
 @lru_cache(maxsize=1024)
 def _brought(folder: str, first: str) -> bool:
     """Tell whether the record of a distribution in a folder names a package or module there."""
-    with suppress(OSError, ValueError):
-        for made in Path(folder).glob("*.dist-info/RECORD"):
-            lines = "\n" + made.read_text(encoding="utf-8")
-            if f"\n{first}/" in lines or f"\n{first}," in lines:
-                return True
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            record = Path(entry.path, "RECORD")
+            if entry.name.endswith(".dist-info") and record.is_file():
+                lines = "\n" + record.read_text(encoding="utf-8", errors="replace")
+                if f"\n{first}/" in lines or f"\n{first}," in lines:
+                    return True
     return False
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _LIST_FOR_THEMSELVES = (
     "_frozen_importlib",
     "importlib",
+    "ipytorchseed",
     "IPython",
     "pkg_resources",
     "shutil",

@@ -91,5 +91,7 @@ def faults(page: Page, selector: str = ".its") -> list[str]:
             of theirs is broken, no text stands over another, and nothing is wider than its place
             but what scrolls by itself; nor is the page.
     """
+    # Notebook draws its cells anew, a moment after its window was given another size.
+    page.locator(selector).filter(visible=True).first.wait_for()
     found: list[str] = page.evaluate(_FAULTS, selector)
     return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.anatomy import own
 from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.reads.dependencies import is_result
@@ -62,7 +63,7 @@ def is_confined(reached: Dependencies, patched: Collection[str]) -> bool:
 
 
 def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- whatever it is
-    """Tell whether nothing of another variable can be changed through a value unseen in it.
+    """Tell whether a value leads to no other variable, but by a change that is seen in it as well.
 
     Args:
         value: The value.
@@ -73,7 +74,8 @@ def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- wha
     if look.kind == "array":
         return look.parts.get("dtype", "").startswith(_NUMBERS)
     if look.kind == "tensor":  # by its graph, a backward pass comes to others
-        return "content" in look.parts and not value.requires_grad
+        with Unseen():  # a class or a mode of the user's may answer
+            return "content" in look.parts and not native().requires_grad(value)
     if type(value) is FunctionType:  # its code is followed; what it keeps may lead anywhere
         kept = look.parts.keys() - {"code"}
         given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]

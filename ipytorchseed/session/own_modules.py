@@ -69,6 +69,8 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
     ends = time.thread_time() + seconds
     codes = [(flow, namespace)]
     for module, path in modules.items():
+        if time.thread_time() > ends:
+            break
         with suppress(OSError, ValueError, KeyError):
             text = Path(path).read_text(encoding="utf-8")
             if time.thread_time() + len(text) * _SECONDS < ends:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import warnings
 
 import pytest
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ipytorchseed.fingerprint import fingerprint
+from ipytorchseed.session.confinement import leads_nowhere
 
 BEFORE = """
 import pandas as pd
@@ -107,3 +112,28 @@ def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
         "import warnings\npile = [1]\nwarnings.showwarning = lambda *_, **__: pile.append(1)"
     )
     assert "pile" in torch_names.run("np.log(np.array([-1.0]))").in_place
+
+
+def test_whether_a_tensor_has_a_graph_is_asked_unseen(torch_names):
+    """Neither a mode nor a class of the user's hears of it."""
+    heard = []
+
+    class Heard(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            heard.append(function)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            heard.append(function)
+            return function(*args, **(kwargs or {}))
+
+    torch_names.names.update(plain=torch.ones(2), own=torch.ones(2).as_subclass(Heard))
+    for name in ("plain", "own"):
+        look = fingerprint(torch_names.names[name])
+        heard.clear()
+        with Mode():
+            assert leads_nowhere(torch_names.names[name], look)
+            torch_names.run(f"{name};")
+        assert heard == []

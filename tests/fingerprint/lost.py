@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import functools
+import itertools
 import mmap
 import multiprocessing.sharedctypes
 import os
@@ -92,9 +93,13 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
+_places = itertools.count(0x1000_0000_0000, 2**24)
+"""Addresses far from where the system puts memory by itself, so that no other fills the hole."""
+
+
 def pages(size: int = 8 * COUNT) -> tuple[int, Callable[[], object]]:
     """Ask the system for memory: its address, and what gives it back."""
-    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
+    address = _libc.mmap(next(_places), size, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
     ctypes.memset(address, 7, size)
     return address, functools.partial(_libc.munmap, address, size)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.parsing import nodes_in
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,7 +44,7 @@ def targets_of(target: ast.expr) -> set[str]:
         return {target.id}
     return {
         part.id
-        for part in ast.walk(target)
+        for part in nodes_in(target)
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
     }
 
@@ -86,4 +88,4 @@ def captures_of(pattern: ast.pattern) -> set[str]:
 
 
 def _parts(pattern: ast.pattern) -> Iterator[ast.AST]:
-    return (part for part in ast.walk(pattern) if isinstance(part, ast.pattern))
+    return (part for part in nodes_in(pattern) if isinstance(part, ast.pattern))

@@ -12,6 +12,7 @@ import ast
 from ipytorchseed.reads.abstract import ENTER, ITERATE, AbstractValue
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import branches
+from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import assign
 from ipytorchseed.reads.taint import ask_order
@@ -88,7 +89,7 @@ def _match(scope: Scope, node: ast.Match) -> None:
     ends = []
     for case in node.cases:
         on = scope.state()
-        for part in ast.walk(case.pattern):
+        for part in nodes_in(case.pattern):
             if isinstance(part, ast.MatchValue | ast.MatchClass):
                 scope.consume(
                     scope.visit(part.value if isinstance(part, ast.MatchValue) else part.cls)

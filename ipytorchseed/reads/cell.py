@@ -15,7 +15,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.overwrites import find_overwrites
-from ipytorchseed.reads.parsing import parse_cell
+from ipytorchseed.reads.parsing import nodes_in, parse_cell
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _hash(words: Iterable[str]) -> str:
 def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effects:
     if tree is None:
         return Effects()
-    nodes = [*ast.walk(tree)]
+    nodes = nodes_in(tree)
     if len(nodes) > _MOST_NODES:
         return _every_name(nodes)
     parse = partial(parse_cell, transform=transform)

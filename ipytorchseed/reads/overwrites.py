@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ipytorchseed.reads.bindings import names_of
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.parsing import dotted_name, names_in
+from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -117,7 +117,7 @@ class _Statement:
 
     def __init__(self, node: ast.stmt) -> None:
         self._node = node
-        self._parts = [*ast.walk(node)]
+        self._parts = nodes_in(node)
         self.mentions: dict[str, list[ast.Name]] = {}
         for each in self._parts:
             if isinstance(each, ast.Name):
@@ -236,7 +236,7 @@ def _statements(
 def _overwrites(node: ast.stmt, name: str) -> str | None:
     """Tell how a statement sets anew what a name holds; None where it does not, or reads it too."""
     if isinstance(node, ast.For):
-        anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, ast.walk(node)))
+        anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, nodes_in(node)))
         return LAYERS if anew else None
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     if not isinstance(value, ast.Call):
@@ -254,7 +254,7 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         return None
     if method in _WHOLE:
         return WHOLE
-    apply = method == "apply" and any(_initialises(each) for arg in given for each in ast.walk(arg))
+    apply = method == "apply" and any(_initialises(each) for arg in given for each in nodes_in(arg))
     return LAYERS if apply or method == "reset_parameters" else None
 
 

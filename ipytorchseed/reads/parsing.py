@@ -48,9 +48,34 @@ def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | Non
     return parse_text(text) if isinstance(text, str) and text != source else None
 
 
+def nodes_in(node: ast.AST) -> list[ast.AST]:
+    """Return a piece of code and all nodes in it, in the order of ``ast.walk``, which is slower.
+
+    The contexts of names are left out: each name has its own as a field.
+    """
+    found = [node]
+    for each in found:  # which grows
+        for field in _INNER[type(each)]:
+            value = getattr(each, field, None)
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
+_NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}
+_INNER = {
+    kind: tuple(field for field in kind._fields if field not in _NO_NODES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""By kind of node, the fields in which there may be others."""
+
+
 def names_in(node: ast.AST) -> set[str]:
     """Return the names that stand in a piece of code."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in nodes_in(node) if isinstance(each, ast.Name)}
 
 
 def dotted_name(node: ast.AST) -> str:

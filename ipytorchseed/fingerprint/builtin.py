@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.containers import write_items
+from ipytorchseed.fingerprint.containers import write_items, write_state
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
@@ -33,7 +33,7 @@ def state_writer(
     def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         held = state(value)
-        token = yield held
+        token = yield from write_state(held, walk)
         made = anatomy(type(value))
         more = b""
         if exact and made.name != exact:

@@ -13,13 +13,13 @@ from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import (
-    PerObject,
     anatomy,
     full_name,
     module_of_class,
     mro,
     name_of_class,
     own,
+    per_object,
 )
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
@@ -65,7 +65,7 @@ def _read_code(code: types.CodeType) -> bytes:
     )  # fmt: skip
 
 
-code_digest: PerObject[types.CodeType, bytes] = PerObject(_read_code)
+code_digest = per_object(_read_code)
 """Names what a code object does, whatever its name, file, lines and docstring."""
 
 
@@ -73,7 +73,7 @@ def _constant(value: Any) -> bytes:
     """Write a constant; they nest as deep as the parser allows, a hundred levels."""
     kind = type(value)
     if kind is types.CodeType:
-        return b"C" + code_digest.of(value)
+        return b"C" + code_digest(value)
     if kind is tuple:
         return b"(%b)" % b"".join(map(_constant, value))
     if kind is frozenset:
@@ -91,7 +91,7 @@ def _constant(value: Any) -> bytes:
 def write_code(value: types.CodeType, walk: Walk) -> Writing:  # noqa: ARG001
     """Write a code object."""
     yield from ()
-    digest = code_digest.of(value)
+    digest = code_digest(value)
     return Draft(xxh3_128_digest(b"code" + digest), "code", f"code of {value.co_name}")
 
 
@@ -128,7 +128,7 @@ def write_function(value: Any, walk: Walk) -> Writing:
         token = yield original
         digest = xxh3_128_digest(b"compiled" + token)
         return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
-    code = code_digest.of(value.__code__)
+    code = code_digest(value.__code__)
     given = _defaults(value)
     defaults = yield from attribute_tokens(given, walk)
     closure = yield from attribute_tokens(cells(value), walk)

@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection.anatomy import PerObject, mro, own
+from ipytorchseed.introspection.anatomy import mro, own, per_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def _reads_natively(kind: type) -> bool:
     return False
 
 
-reads_natively: Callable[[type], bool] = PerObject(_reads_natively).of
+reads_natively = per_object(_reads_natively)
 """Whether a tensor class leaves operations to torch, so that its tensors have their own memory."""
 
 

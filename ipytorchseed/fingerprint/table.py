@@ -21,12 +21,10 @@ from ipytorchseed.fingerprint import (
     tensors,
     texts,
 )  # fmt: skip
-from ipytorchseed.introspection.anatomy import PerObject, module_of_class, mro
+from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
 from ipytorchseed.introspection.values import imported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ipytorchseed.fingerprint.walk import Writer
 
 
@@ -202,5 +200,5 @@ def _find(kind: type) -> Writer:
     return objects.write_object
 
 
-writer_of: Callable[[type], Writer] = PerObject(_find).of
+writer_of = per_object(_find)
 """Returns the writer for objects of a class."""

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -55,36 +55,26 @@ def full_name(kind: type) -> str:
     return f"{module_of_class(kind)}.{name_of_class(kind)}"
 
 
-class PerObject(Generic[K, T]):
-    """What is worked out once for a class or a code object, as long as that lives.
+def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
+    """Return a function that works something out once for a class or a code object that lives.
 
     Kept by identity: a class may have a metaclass with a ``__hash__`` of its own.
 
     Args:
         make: Works it out. What it returns must not hold on to the object.
-
-    Attributes:
-        of: Returns what belongs to an object, as a call does, but faster: a plain function.
     """
+    known: dict[int, tuple[weakref.ref[K], T]] = {}
 
-    def __init__(self, make: Callable[[K], T]) -> None:
-        known: dict[int, tuple[weakref.ref[K], T]] = {}
+    def get(of: K) -> T:
+        found = known.get(id(of))
+        if found is not None and found[0]() is of:
+            return found[1]
+        made = make(of)
+        key, forget = id(of), known.pop
+        known[key] = weakref.ref(of, lambda _: forget(key, None)), made
+        return made
 
-        def get(of: K) -> T:
-            found = known.get(id(of))
-            if found is not None and found[0]() is of:
-                return found[1]
-            made = make(of)
-            key, forget = id(of), known.pop
-            known[key] = weakref.ref(of, lambda _: forget(key, None)), made
-            return made
-
-        self.of = get
-        self._known = known
-
-    def __call__(self, of: K) -> T:
-        """Return what belongs to an object."""
-        return self.of(of)
+    return get
 
 
 class Anatomy(Struct, frozen=True):
@@ -193,7 +183,7 @@ def _hides(kind: type) -> bool:
     return False
 
 
-anatomy: Callable[[type], Anatomy] = PerObject(_dissect).of
+anatomy = per_object(_dissect)
 """Returns how objects of a class are built."""
 
 

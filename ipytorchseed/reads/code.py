@@ -11,7 +11,7 @@ import builtins
 import dis
 from types import CodeType
 
-from ipytorchseed.introspection.anatomy import PerObject
+from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
@@ -83,5 +83,5 @@ def _add_names(effects: Effects, code: CodeType) -> None:
             effects.attributes.add(step.argval)
 
 
-effects_of_code: PerObject[CodeType, Effects] = PerObject(_effects_of_code)
+effects_of_code = per_object(_effects_of_code)
 """Returns what a function does with global names; worked out once for each code object."""

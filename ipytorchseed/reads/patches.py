@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import PerObject, module_of_class, mro, own
+from ipytorchseed.introspection.anatomy import module_of_class, mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
@@ -233,5 +233,5 @@ def _names_of_code(code: types.CodeType) -> frozenset[str]:
     return frozenset(found)
 
 
-names_of_code: PerObject[types.CodeType, frozenset[str]] = PerObject(_names_of_code)
+names_of_code = per_object(_names_of_code)
 """Returns the names that code looks up, in functions made inside it too."""

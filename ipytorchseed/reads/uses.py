@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection.anatomy import PerObject
+from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import module_of
 from ipytorchseed.reads.abstract import CALL, ITERATE
@@ -118,7 +118,7 @@ def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
     return {name: scan.uses() for name, scan in scans.items()}
 
 
-_uses: PerObject[types.CodeType, dict[str, Uses | None]] = PerObject(_find_uses)
+_uses = per_object(_find_uses)
 
 
 class _Scan(ast.NodeVisitor):

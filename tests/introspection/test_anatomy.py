@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from ipytorchseed.fingerprint import fingerprint
-from ipytorchseed.introspection.anatomy import PerObject, anatomy, attributes
+from ipytorchseed.introspection.anatomy import anatomy, attributes, per_object
 from ipytorchseed.introspection.values import parts
 
 
@@ -68,7 +68,7 @@ def test_a_class_that_was_changed_since():
 def test_what_is_worked_out_is_worked_out_once():
     """By identity, as long as the object lives."""
     calls = []
-    name_of = PerObject(lambda kind: calls.append(1) or kind.__name__)
+    name_of = per_object(lambda kind: calls.append(1) or kind.__name__)
     kinds = [type("A", (), {}), type("B", (), {})]
     assert [name_of(kind) for kind in kinds * 2] == ["A", "B"] * 2
     assert len(calls) == 2

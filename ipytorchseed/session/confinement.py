@@ -28,7 +28,14 @@ _HOLD_NOTHING = frozenset({
     "operator", "pandas", "pathlib", "pprint", "random", "re", "scipy", "seaborn", "sklearn",
     "statistics", "string", "textwrap", "time", "torch", "torchvision", "typing", "warnings",
 })  # fmt: skip
-"""Packages that keep no value of the user's from call to call, but for pyplot's open figures."""
+"""Packages that keep no value of the user's from call to call, but for ``_are_given`` any."""
+
+_HOOKS = tuple(
+    f"_global_{what}_hooks"
+    for what in ("backward", "backward_pre", "buffer_registration", "forward", "forward_pre",
+                 "module_registration", "parameter_registration")
+)  # fmt: skip
+"""Where torch keeps the functions that all modules call."""
 
 _PLAIN = frozenset({
     "None", "bool", "bytes", "complex", "date", "datetime", "decimal", "dtype", "float", "frame",
@@ -51,14 +58,24 @@ def is_confined(reached: Dependencies, patched: Collection[str]) -> bool:
         reached: What following its code told.
         patched: Attributes of packages that earlier cells set: they may be called from anywhere.
     """
-    figures = imported("matplotlib._pylab_helpers", "Gcf")
     return (
         reached.complete
         and not (reached.sets or patched)
         and reached.missing.isdisjoint(_LEAD_ANYWHERE)
         and reached.packages <= _HOLD_NOTHING
         and not any(map(is_result, reached.names))
-        and not (figures is not None and own(figures).get("figs"))
+        and not _are_given()
+    )
+
+
+def _are_given() -> bool:
+    """Tell whether packages hold what a run may change or call unnamed: open figures, callbacks."""
+    figures = imported("matplotlib._pylab_helpers", "Gcf")
+    callback = imported("numpy", "geterrcall")
+    return bool(
+        (figures is not None and own(figures).get("figs"))
+        or (callback is not None and callback() is not None)
+        or any(imported("torch.nn.modules.module", name) for name in _HOOKS)
     )
 
 

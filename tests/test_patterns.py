@@ -55,24 +55,28 @@ def seconds(pattern, text):
     return best
 
 
-def assert_linear(pattern, texts):
-    """Four times as long a text takes about four times as long; its square would be sixteen."""
+def growth(pattern, unit):
+    """Return how often as long a text takes that is four times as long: four, or for squares 16."""
     gc.disable()
     try:
-        for unit in texts:
-            for size in (1_000, 4_000, 16_000):
-                once = seconds(pattern, (unit * size)[:size])
-                if once > 0.006:
-                    assert seconds(pattern, (unit * 4 * size)[: 4 * size]) < 9 * once, unit
-                    break
+        for size in (1_000, 4_000, 16_000):
+            once = seconds(pattern, (unit * size)[:size])
+            if once > 0.006:
+                return seconds(pattern, (unit * 4 * size)[: 4 * size]) / once
     finally:
         gc.enable()
+    return 0
+
+
+SQUARE = 9
+"""Between the two; the machine may be busy, so that what seems beyond is looked at again."""
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
 def test_the_worst_text_takes_time_in_proportion_to_its_length(pattern):
     """Whatever a cell prints over and over."""
-    assert_linear(pattern, TEXTS)
+    for unit in TEXTS:
+        assert any(growth(pattern, unit) < SQUARE for _ in range(3)), unit
 
 
 ONCE = {
@@ -85,6 +89,6 @@ ONCE = {
 @pytest.mark.parametrize("unit", ONCE)
 def test_a_pattern_that_takes_the_square_would_be_found(unit):
     """Three that did; and the search for patterns finds those there are."""
-    with pytest.raises(AssertionError):
-        assert_linear(re.compile(ONCE[unit], re.MULTILINE), [unit])
+    pattern = re.compile(ONCE[unit], re.MULTILINE)
+    assert any(growth(pattern, unit) > SQUARE for _ in range(3))
     assert len(PATTERNS) > 20

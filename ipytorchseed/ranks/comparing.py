@@ -41,7 +41,8 @@ def compare(
         The same table in every rank; it prints itself and has ``to_json()``.
 
     Raises:
-        RanksError: There is no process group, or an expectation is none; nothing was gathered.
+        RanksError: There is no process group, or an expectation is none; nothing was gathered. Or
+            something is expected of a source that no rank has.
         RanksDiffer: Only with ``check``: the first difference, in every rank alike.
 
     Example:
@@ -132,7 +133,8 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
 
     Raises:
         LookupFailure: The folder is not there, or no rank has written to it.
-        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``.
+        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``, or of a source that no
+            rank has.
     """
     wanted = expectations(expect)
     found, unread = _files(Path(folder))

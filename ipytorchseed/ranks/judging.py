@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.errors import RanksError
+from ipytorchseed.errors import RanksError, did_you_mean
 from ipytorchseed.ranks.causes import explain, in_one_stream, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
@@ -93,6 +93,9 @@ class Judgement:
         distinct: Sources that were distinct in all ranks from the start, and may be.
         rows: Where they stood when all were last seen.
         synchronised: Whether buffers are rank 0's at each forward pass, and were passed over.
+
+    Raises:
+        RanksError: Something is expected of a source that no rank has.
     """
 
     def __init__(
@@ -114,9 +117,24 @@ class Judgement:
         self._common: dict[int, Track] = {}
         while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
             self._judge(min(pending))
+        self._refuse_unknown()
         self.rows = [*self._rows(self._common)] if self._common else []
         self._judge_distinct()
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
+
+    def _refuse_unknown(self) -> None:
+        """Refuse what is expected of a source that no rank has: nobody would notice a typing slip.
+
+        Raises:
+            RanksError: Something is.
+        """
+        known = dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))
+        for name, wish in self._expect.items():
+            if known and name not in known:
+                raise RanksError(
+                    f"{name} is expected {wish!r}, and no rank has such a source"
+                    f"{did_you_mean(name, [*known]) or ': there are ' + ', '.join(known)}"
+                )
 
     def _judge(self, step: int) -> None:
         """Take the looks of a step, and hold those ranks side by side that have come so far."""

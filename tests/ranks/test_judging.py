@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import ipytorchseed as its
+from ipytorchseed.errors import RanksError
 from ipytorchseed.ranks.comparing import side_by_side
 from ipytorchseed.ranks.looking import take
 
@@ -30,6 +31,16 @@ def compared(monkeypatch, *ranks, **expect):
         monkeypatch.setenv("RANK", str(number))
         looks.append(take())
     return side_by_side(looks, expect)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nunpy", "did you mean numpy"), ("jax", "there are python, numpy, torch.cpu")],
+)
+def test_nothing_can_be_expected_of_a_source_that_no_rank_has(monkeypatch, name, said):
+    """A typing slip would pass for ranks that are as they should be."""
+    with pytest.raises(RanksError, match=f"{name} is expected 'same', and no rank.*{said}"):
+        compared(monkeypatch, int, int, **{name: "same"})
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from traitlets import Bool, Float, List, Unicode
+import sys
+from typing import TYPE_CHECKING
+
+from traitlets import Bool, Float, List, TraitError, Unicode
+from traitlets.config import Config as Settings
 from traitlets.config import Configurable
 
+from ipytorchseed.render.text import visible
 from ipytorchseed.session.config import Config
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 
 class IPyTorchSeed(Configurable):
@@ -24,6 +32,22 @@ class IPyTorchSeed(Configurable):
     ledger = Unicode("", help="The folder of the run ledger; empty for the usual place.").tag(
         config=True
     )
+
+    @classmethod
+    def of(cls, shell: InteractiveShell) -> IPyTorchSeed:
+        """Take the choices of a shell's configuration; one that cannot be is told, and dropped.
+
+        ``%config`` leaves such a value in it, and the extension could not be loaded again.
+        """
+        own = shell.config.get(cls.__name__, {})
+        for name, value in {**own}.items():
+            try:
+                cls(config=Settings({cls.__name__: {name: value}}))
+            except TraitError as error:
+                del own[name]
+                told = f"{error} The default is used."
+                sys.stderr.write(f"ipytorchseed: {visible(told)}\n")
+        return cls(parent=shell)
 
     def chosen(self) -> Config:
         """Return the choices as they are now."""

@@ -69,7 +69,7 @@ class State:
         self.shell = shell
         self.runs = Runs()
         self.seeding = Seeding()
-        self.options = IPyTorchSeed(parent=shell)
+        self.options = IPyTorchSeed.of(shell)
         self.tracking = Tracking(shell, self.options)
         self.interrupts = Interrupts(shell, self.tracking.stop_look)
         self.guard = Guard(self.interrupts.note)

@@ -17,9 +17,8 @@ from ipytorchseed.determinism.machine import Machine
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.errors import ScopeError
 from ipytorchseed.rng import snapshot as states
-from ipytorchseed.rng.seeds import check_seed
-from ipytorchseed.rng.table import check_folder
-from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.rng.seeds import check_seed, tell_seed
+from ipytorchseed.rng.table import check_folder, seed_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -176,6 +175,8 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
     def __enter__(self) -> Self:
         self._here = innermost_in(sys._getframe(1).f_code.co_filename)  # noqa: SLF001 -- the caller
         self.begin()
+        if self.seed is not None:
+            tell_seed(self.seed, "block")
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class SeedEntry(Struct, frozen=True):
-    """One seed that a command of ours applied.
+    """One seed that we applied.
 
     Attributes:
         seed: From 0 to 2**32-1.
-        how: ``now``, ``each``, ``new`` or ``scope``.
+        how: By which command: ``now``, ``each``, ``new`` or ``scope``; or by which function of
+            ours in a cell: ``call`` or ``block``.
         when: In seconds since 1970, UTC.
         notebook: What the notebook is known by.
         kernel: A name of the kernel's process.

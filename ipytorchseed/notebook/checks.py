@@ -27,7 +27,7 @@ from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
-from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.rng.table import seed_all
 from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs

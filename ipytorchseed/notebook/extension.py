@@ -14,6 +14,7 @@ from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
+from ipytorchseed.rng.seeds import listeners
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
@@ -71,6 +72,7 @@ class Extension:
             table[name] = magic
         signs = [magic.sign for *_, magic, _ in self._magics]
         self._forget_words = add_completer(state.shell, signs, self._words)
+        listeners.append(state.note_seed)
         if hasattr(state.shell, "kernel"):
             state.tracking.get_ready()
 
@@ -80,6 +82,7 @@ class Extension:
         state.runs.end_all()
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
+        listeners.remove(state.note_seed)
         state.tracking.stop()
         state.shell.configurables.remove(state.options)  # type: ignore[arg-type]
         if state.used_scopes is not None:

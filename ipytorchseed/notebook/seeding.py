@@ -7,6 +7,8 @@ from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
+from ipytorchseed.rng.seeds import check_seed, derive_seed
+
 
 class Each(NamedTuple):
     """A rule that seeds before every cell.
@@ -21,8 +23,6 @@ class Each(NamedTuple):
 
     def for_cell(self, key: str) -> int:
         """Return the seed of the cell known by ``key``."""
-        from ipytorchseed.rng.seeds import derive_seed
-
         return self.seed if self.same else derive_seed(self.seed, key)
 
 
@@ -69,9 +69,9 @@ class Seeding:
         Raises:
             SeedError: ``seed`` is none; nothing was moved.
         """
-        from ipytorchseed.rng.table import seed as seed_all
+        from ipytorchseed.rng.table import seed_all
 
-        seed_all(seed)
+        seed_all(check_seed(seed))
 
     def for_cell(self, ident: str | None, source: str) -> int | None:
         """Return the seed that the rule gives a cell, if there is a rule.

@@ -172,6 +172,10 @@ class State:
             SeedError: ``seed`` is none; nothing was moved.
         """
         self.seeding.apply(seed)
+        self.note_seed(seed, how)
+
+    def note_seed(self, seed: int, how: str) -> None:
+        """Note a seed in the log, unless a cell's code is run again just now."""
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 

@@ -135,6 +135,8 @@ _HOW = {
     "each": "%seed each",
     "new": "%seed new",
     "scope": "%%deterministic",
+    "call": "its.seed",
+    "block": "its.deterministic",
 }
 _LABEL = 22
 

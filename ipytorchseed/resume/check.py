@@ -24,8 +24,7 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.watching import Course, follow
-from ipytorchseed.rng.table import hints_kept
-from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import sandbox_of
 

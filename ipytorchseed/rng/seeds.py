@@ -5,16 +5,32 @@ from __future__ import annotations
 import operator
 import os
 import reprlib
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LIMIT = 2**32
 """Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only."""
 
 _LONG = 128
 """Bits above which an integer is no longer shown whole."""
+
+
+listeners: list[Callable[[int, str], object]] = []
+"""Who is told which seed a script or a cell applied, and how: ``call`` or ``block``."""
+
+
+def tell_seed(seed: int, how: str) -> None:
+    """Tell the listeners of a seed that was applied; it holds whatever becomes of that."""
+    for listener in listeners:
+        with suppress(Exception):
+            listener(seed, how)
 
 
 def check_seed(value: object) -> int:

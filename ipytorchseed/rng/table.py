@@ -18,7 +18,7 @@ from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
-from ipytorchseed.rng.seeds import check_seed
+from ipytorchseed.rng.seeds import check_seed, tell_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
@@ -75,11 +75,24 @@ def seed(value: int, *, rank: bool = False) -> None:
             be imported here; nothing was seeded.
     """
     number = check_seed(value)
+    if rank:
+        number = seed_by_rank(number, own_rank())
+    seed_all(number)
+    tell_seed(number, "call")
+
+
+def seed_all(number: int) -> None:
+    """Seed every source, as ``seed`` does, without telling anybody.
+
+    Args:
+        number: A seed that was checked.
+
+    Raises:
+        SourceError: As there.
+    """
     for library in BUILT_IN:
         if library.essential:
             check_folder(library.module)
-    if rank:
-        number = seed_by_rank(number, own_rank())
     remember(number)
     for library in BUILT_IN:
         if library.essential or library.module in sys.modules:

@@ -22,10 +22,10 @@ def seed_worker(worker_id: int) -> None:  # noqa: ARG001 -- torch calls it with 
 
     from ipytorchseed.rng.generators import find_generators
     from ipytorchseed.rng.seeds import LIMIT
-    from ipytorchseed.rng.table import seed
+    from ipytorchseed.rng.table import seed_all
 
     common = torch.initial_seed() % LIMIT
-    seed(common)
+    seed_all(common)
     info = get_worker_info()
     if info is not None:
         for found in find_generators({"dataset": info.dataset}):

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
 
+_MOST_SEEDS = 100
+"""Seeds that one run has in the log: a loop may apply any number."""
+
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
@@ -356,14 +359,16 @@ class Session:
             self.ledger.maintain()  # the one in use by then
 
     def log_seed(self, seed: int, how: str) -> None:
-        """Keep a seed that a command of ours applied, and which run asked for it.
+        """Keep a seed that we applied, and which run asked for it; for each run once, and some.
 
         Args:
             seed: From 0 to 2**32-1.
-            how: ``now``, ``each``, ``new`` or ``scope``.
+            how: As in ``SeedEntry``.
         """
         pending = self.pending
         if pending is not None:
+            if (seed, how) in pending.seeds or len(pending.seeds) >= _MOST_SEEDS:
+                return
             pending.seeds.append((seed, how))
         self.ledger.log_seed(
             notebook=self.notebook,

@@ -11,8 +11,7 @@ from ipytorchseed.errors import ReplayError
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.table import hints_kept
-from ipytorchseed.rng.table import seed as seed_all
+from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.repeating import (
     Runner,

@@ -210,8 +210,32 @@ def test_the_log_tells_which_seed_was_applied_when_how_and_by_which_cell(kernel)
     assert "<script" not in shown["text/html"]
 
 
-def test_a_seed_by_code_in_a_cell_is_no_command(kernel):
-    """The log is of our commands; what code seeds is seen in the states."""
+def test_a_seed_that_a_cell_applies_by_our_functions_is_in_the_log(kernel):
+    """Once for a run, however often; what a worker seeds is not."""
+    kernel.run("import ipytorchseed as its")
+    number = kernel.run(
+        "its.seed(515)\n"
+        "with its.deterministic(516):\n    pass\n"
+        "for _ in range(500): its.seed(517)\n"
+        "if not (child := os.fork()):\n    its.seed(518)\n    os._exit(0)\n"
+        "os.waitpid(child, 0)"
+    ).execution_count
+    (shown,) = kernel.run("%seed log").displays
+    rows = [re.split(r"  +", line) for line in shown["text/plain"].splitlines()[2:]]
+    found = [(row[1], row[2]) for row in rows if f"In[{number}]" in row]
+    assert found == [("515", "its.seed"), ("516", "its.deterministic"), ("517", "its.seed")]
+
+
+def test_a_run_has_some_of_many_seeds_in_the_log(kernel):
+    """A loop over seeds does not wait for the ledger each time."""
+    kernel.run("import ipytorchseed as its\nfor n in range(9000, 9200): its.seed(n)")
+    (shown,) = kernel.run("%seed log").displays
+    assert "9099" in shown["text/plain"]
+    assert "9100" not in shown["text/plain"]
+
+
+def test_a_seed_by_other_code_in_a_cell_is_not_in_the_log(kernel):
+    """What it does is seen in the states."""
     before = kernel.run("%seed log").displays[0]["text/plain"]
     kernel.run("random.seed(77)")
     assert kernel.run("%seed log").displays[0]["text/plain"] == before

@@ -76,6 +76,16 @@ def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
 
 
+_FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
+
+
+def _formatter(_: object) -> dict[str, Any]:
+    """Return how a shell writes results, as ``%precision`` and ``%pprint`` set it."""
+    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
+    values = shell.display_formatter.formatters["text/plain"]._trait_values  # noqa: SLF001 -- so here
+    return _plain({name: values.get(name) for name in _FORMATS})
+
+
 def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     now = decimal.getcontext()
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
@@ -148,6 +158,7 @@ SETTINGS: tuple[Setting, ...] = (
             "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc),
+    Setting("IPython.PlainTextFormatter", "", TEXT, _formatter),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, _logs),

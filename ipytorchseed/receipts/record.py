@@ -21,7 +21,7 @@ SCHEMA = 1
 KIND = "ipytorchseed receipt"
 """What a receipt says that it is."""
 
-VALUES = "reads", "writes", "result", "stdout", "displays"
+VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
 """The fields of a run that hold values; a receipt has each value once, by its digest."""
 
 

@@ -321,6 +321,7 @@ class Session:
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.variables.look(result, pending.budget),
+            shown=pending.outputs.shown,
             stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),

@@ -26,7 +26,7 @@ from ipytorchseed.reads.shell import only_fetches
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
-from ipytorchseed.why.evidence import HistoryLookup
+from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
@@ -249,7 +249,8 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began or began is None:
             continue
-        if began == was or not states.leads(began, ended):  # seeded in between
+        if began == was or not states.leads(began, ended, most_draws(run, name)):
+            # it was seeded in between
             stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))
     return tuple(changes)

@@ -22,7 +22,7 @@ from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, reads_clock
-from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
@@ -187,7 +187,7 @@ def _outputs_apart(
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
     shown = compare_outputs(before, after, timed=timed)
-    no_results = STREAMS if only_fetches(cell.source) else ()
+    no_results = STREAMS if prints_no_result(cell.source) else ()
     return tuple(change for change in shown if change.what not in no_results)
 
 

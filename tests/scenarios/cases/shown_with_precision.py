@@ -4,7 +4,7 @@ run: setup show set show
 ask: show
 probe: get_ipython().display_formatter.format(third)[0]["text/plain"]
 changed: yes
-expect: flag IPython.PlainTextFormatter 3
+expect: flag IPython.display_formatter 3
 allow: flag numpy.set_printoptions
 """
 # %% setup

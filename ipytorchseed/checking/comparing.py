@@ -22,11 +22,11 @@ from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, reads_clock
-from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import changed_parts, find_changes
-from ipytorchseed.why.evidence import HistoryLookup
+from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
@@ -187,7 +187,7 @@ def _outputs_apart(
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
     shown = compare_outputs(before, after, timed=timed)
-    no_results = STREAMS if only_fetches(cell.source) else ()
+    no_results = STREAMS if prints_no_result(cell.source) else ()
     return tuple(change for change in shown if change.what not in no_results)
 
 
@@ -249,7 +249,8 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began or began is None:
             continue
-        if began == was or not states.leads(began, ended):  # seeded in between
+        if began == was or not states.leads(began, ended, most_draws(run, name)):
+            # it was seeded in between
             stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))
     return tuple(changes)

@@ -31,7 +31,7 @@ from ipytorchseed.reads.entropy import (
     reads_clock,
     sentence,
 )
-from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.inputs import READING
@@ -127,7 +127,7 @@ def _compare(
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]
-    if only_fetches(cell.source):
+    if prints_no_result(cell.source):
         grades = [each for each in grades if each.what not in STREAMS]
     apart = tuple(each for each in grades if each.found is not Found.SAME)
     worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME

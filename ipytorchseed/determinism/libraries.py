@@ -29,6 +29,7 @@ class Setting(Struct, frozen=True):
         read: Returns it as JSON values, given the package's module.
         restore: The call that puts it back, with ``{}`` for its value, or for those of the several
             that changed; empty where none does.
+        through: Other packages that use this one for what they show.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Setting(Struct, frozen=True):
     acts_on: str
     read: Callable[[Any], Any]
     restore: str = ""
+    through: frozenset[str] = frozenset()
 
     def statement(self, before: Any, after: Any = None) -> str:  # noqa: ANN401 -- JSON values
         """Write the statement that puts it back; of several values, those that changed."""
@@ -72,8 +74,33 @@ _DRAWN = (
 """Of matplotlib's three hundred settings, those that people and styles change."""
 
 
+_DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "xarray"})
+"""Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does."""
+
+
 def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
+
+
+_FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
+
+
+def _formatter(_: object) -> dict[str, Any]:
+    """Return how a shell shows results, as ``%precision``, ``%pprint`` and ``for_type`` set it."""
+    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
+    found: dict[str, Any] = {}
+    for kind, formatter in shell.display_formatter.formatters.items():
+        values = formatter._trait_values  # noqa: SLF001 -- so here
+        found |= {each: values.get(each) for each in _FORMATS if kind == "text/plain"}
+        chosen = [  # the user's: libraries add theirs as results come
+            f"{of[-1] if type(of) is tuple else getattr(of, '__name__', 'one object')}"
+            f" by {how.__name__}"
+            for holder in ("type_printers", "deferred_printers", "singleton_printers")
+            for of, how in [*values.get(holder, {}).items()]
+            if type(how) is FunctionType and how.__module__ == "__main__"
+        ]
+        found |= {kind: ", ".join(sorted(chosen))} if chosen else {}
+    return _plain(found)
 
 
 def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
@@ -147,7 +174,8 @@ SETTINGS: tuple[Setting, ...] = (
             lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options),
-    Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc),
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS),
+    Setting("IPython.display_formatter", "", TEXT, _formatter),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, _logs),
@@ -177,7 +205,7 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
     except OSError:  # it was removed
         pass
     for setting in SETTINGS:
-        if setting.package and setting.package not in packages:
+        if setting.package and setting.through.union({setting.package}).isdisjoint(packages):
             continue
         module = sys.modules.get(setting.package)
         if setting.package and module is None:

@@ -139,6 +139,7 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
         reads={name: value(each) for name, each in run.reads.items()},
         writes={name: value(each) for name, each in run.writes.items()},
         result=value(run.result),
+        shown=value(run.shown),
         stdout=value(run.stdout),
         displays=tuple(map(value, run.displays)),
         id=None,

@@ -147,6 +147,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         writes: What it made or changed: value by name, when it ended.
         in_place: Those of them whose names it did not bind: it changed the objects themselves.
         result: Its last expression, if it showed one.
+        shown: How that was shown: its text, its HTML.
         stdout: What it printed, if anything.
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
@@ -203,6 +204,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     writes: Mapping[str, Fingerprint] = {}
     in_place: tuple[str, ...] = ()
     result: Fingerprint | None = None
+    shown: Fingerprint | None = None
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
     error: str | None = None

@@ -18,7 +18,7 @@ from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Cell, Locator
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import Rerunner
+from ipytorchseed.notebook.rerun import Rerunner, shown_by
 from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.notebook.tracking import Tracking
@@ -31,7 +31,7 @@ from ipytorchseed.rng.table import seed_all
 from ipytorchseed.session.check import Check
 from ipytorchseed.session.imports import import_ahead, import_sources
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.session.repeating import RepeatedCell, Shown
+from ipytorchseed.session.repeating import RepeatedCell
 from ipytorchseed.session.verdict import Checked
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
@@ -121,7 +121,7 @@ class Checks(Struct, eq=False):
             cell=cell,
             check=Check(repeated, runs),
             outputs=outputs,
-            capture=OutputCapture(shell, outputs.printed, outputs.displayed),
+            capture=OutputCapture(shell, outputs.printed, outputs.displayed, outputs.resulted),
             progress=progress,
             before=before,
             as_json=as_json,
@@ -152,7 +152,7 @@ class Checks(Struct, eq=False):
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        shown = Shown(under.outputs.stdout(), under.outputs.displays, result.result)
+        shown = shown_by(under.outputs, result.result)
         self.rerunning = True
         try:
             with self._interrupts.let_through(), under.progress:

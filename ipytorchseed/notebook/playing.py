@@ -9,15 +9,11 @@ from functools import partial
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.errors import ReplayError
-from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.notebook.rerun import run_coroutine
+from ipytorchseed.notebook.rerun import run_coroutine, without_tracebacks
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.session.replay import Scene
-
-_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
-"""Methods of a shell."""
 
 
 class Player:
@@ -79,16 +75,8 @@ class Player:
             The new run; None where it was not recorded.
         """
         execute = partial(self.shell.run_cell, again.source, store_history=False)
-        with self._no_traceback(), self._awaiting(), self._quiet_as(again.source):
+        with without_tracebacks(self.shell), self._awaiting(), self._quiet_as(again.source):
             return self.tracking.record(again, number, begin, execute, quiet=quiet)
-
-    @contextmanager
-    def _no_traceback(self) -> Iterator[None]:
-        """Show no traceback of a cell that fails: it is told in a line, and undone."""
-        with Replacements() as replaced:
-            for name in _SHOW_ERRORS:
-                replaced.put(self.shell, name, _show_nothing)
-            yield
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
@@ -109,7 +97,3 @@ class Player:
             yield
         finally:
             shell.loop_runner = runner
-
-
-def _show_nothing(*_: object, **__: object) -> None:
-    """Stand in for what shows an error."""

@@ -18,9 +18,13 @@ from typing import Any, NoReturn
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.repeating import Shown
 from ipytorchseed.studies.body import Body
+
+_SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
+"""Methods of a shell."""
 
 
 class AskedForInputError(RuntimeError):
@@ -63,7 +67,7 @@ class Rerunner:
             except BaseException as raised:  # noqa: BLE001 -- whatever the cell raises
                 error = raised.with_traceback(None)  # whose frames hold the copies
             self._show_figures()
-        return Shown(outputs.stdout(), outputs.displays, results[-1] if results else None, error)
+        return shown_by(outputs, results[-1] if results else None, error)
 
     def _compile(self) -> list[CodeType]:
         """Compile the cell statement by statement, the last one to show its value."""
@@ -100,6 +104,30 @@ class Rerunner:
                 callback()
 
 
+def shown_by(outputs: Outputs, result: object, error: BaseException | None = None) -> Shown:
+    """Return what a run showed.
+
+    Args:
+        outputs: What was noted of it.
+        result: The value of its last expression, or None.
+        error: The error that ended it, or None.
+    """
+    return Shown(outputs.stdout(), outputs.displays, result, error, outputs.shown)
+
+
+@contextmanager
+def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
+    """Show no traceback: neither of a cell that fails, nor of a result that cannot be shown."""
+    with Replacements() as replaced:
+        for name in _SHOW_ERRORS:
+            replaced.put(running, name, _show_nothing)
+        yield
+
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stand in for what shows an error."""
+
+
 @contextmanager
 def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -> Iterator[None]:
     """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input."""
@@ -108,6 +136,9 @@ def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -
     def show(value: object) -> None:
         if value is not None and not shell.displayhook.quiet():
             results.append(value)
+            bundle, _ = shell.display_formatter.format(value)  # as the shell does
+            if bundle:
+                outputs.resulted(bundle)
             builtins._ = value  # type: ignore[attr-defined]
 
     kept = (
@@ -119,7 +150,7 @@ def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -
     shell.display_pub = _Publisher(outputs)
     builtins.input = getpass.getpass = _refuse_input
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), without_tracebacks(shell):
             yield
     finally:
         (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,

@@ -12,8 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
 
-_HOOKS = ("write_output_prompt", "write_format_data", "finish_displayhook")
-"""What writes the ``Out[...]`` of a terminal: the result is recorded as a result."""
+_HOOKS = ("write_output_prompt", "finish_displayhook")
+"""What writes around the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
 
 class OutputCapture:
@@ -27,6 +27,7 @@ class OutputCapture:
         shell: The running shell.
         printed: Called with each text that is printed.
         displayed: Called with each bundle that is displayed.
+        resulted: Called with the bundle as which a result is shown.
     """
 
     def __init__(
@@ -34,12 +35,14 @@ class OutputCapture:
         shell: InteractiveShell,
         printed: Callable[[str], None],
         displayed: Callable[[Mapping[str, Any]], None],
+        resulted: Callable[[Mapping[str, Any]], None],
     ) -> None:
         self._publisher: Any = shell.display_pub
         self._hook: Any = shell.displayhook
         self._stream: Any = sys.stdout
         self._printed = printed
         self._displayed = displayed
+        self._resulted = resulted
         self._replaced = Replacements()
         self._round = object()
         self._showing = 0  # the thread that shows a result or a display
@@ -76,10 +79,19 @@ class OutputCapture:
                 with_care(self._displayed, args[0] if args else kwargs.get("data", {}))
             return publish(*args, **kwargs)
 
+        write_result = self._hook.write_format_data
+
+        def overheard_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
+            __tracebackhide__ = True
+            if self._round is mine:
+                with_care(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
+            return write_result(*args, **kwargs)
+
         self._showing = 0
         for holder, name, ours in (
             (self._stream, "write", overheard_write),
             (self._publisher, "publish", self._unheard(overheard_publish)),
+            (self._hook, "write_format_data", self._unheard(overheard_result)),
             *((self._hook, name, self._unheard(getattr(self._hook, name))) for name in _HOOKS),
         ):
             with suppress(AttributeError):  # a stream that takes no attributes

@@ -64,7 +64,7 @@ class Tracking:
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
-        self._capture = OutputCapture(shell, self._printed, self._displayed)
+        self._capture = OutputCapture(shell, self._printed, self._displayed, self._resulted)
         options.observe(self._choose)
 
     @property
@@ -269,7 +269,7 @@ class Tracking:
             with hushed(self._shell, session.pending.outputs, results):
                 result = execute()
         else:
-            with OutputCapture(self._shell, self._printed, self._displayed):
+            with OutputCapture(self._shell, self._printed, self._displayed, self._resulted):
                 result = execute()
             results.append(result.result)
         return self._close(result, results[-1] if results else None)
@@ -356,6 +356,11 @@ class Tracking:
         pending = None if self._session is None else self._session.pending
         if pending is not None:
             pending.outputs.displayed(bundle)
+
+    def _resulted(self, bundle: Mapping[str, Any]) -> None:
+        pending = None if self._session is None else self._session.pending
+        if pending is not None:
+            pending.outputs.resulted(bundle)
 
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:

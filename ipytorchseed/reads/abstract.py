@@ -148,7 +148,9 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         tail=one.tail or other.tail,
         bodies=bodies_of(one, other),
         order=one.order or other.order,
-        is_set=(one.is_set or not one.order) and (other.is_set or not other.order),
+        is_set=(one.is_set or other.is_set)
+        and (one.is_set or not one.order)
+        and (other.is_set or not other.order),
         taint=one.taint | other.taint,
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
         beside=one.beside or other.beside,

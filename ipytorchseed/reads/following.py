@@ -109,6 +109,8 @@ class _Walker(Values):
             self.complete = False
         else:
             self.drain()
+            if not self._found.complete and self.in_time:
+                self._follow_given(effects)
         found = self._found
         found.packages |= self.packages
         if patched:
@@ -186,6 +188,19 @@ class _Walker(Values):
                 self._follow_texts(kind, fill_in(text, home.names), home, assigned)
             except (RecursionError, TooMuchError):
                 self._found.complete = False
+
+    def _follow_given(self, effects: Effects) -> None:
+        """Follow the cell's own texts that name variables, as some code runs texts not known.
+
+        That may be ``eval(name) for name in self.args`` in a class, where the cell says
+        ``show("prices", "prices.sum()")``.
+        """
+        for text in effects.texts:
+            tree = parse_text(text.strip())
+            inner = follow(tree, Reader(parse_text)) if tree is not None else None
+            if inner is not None and not self._notebook.names.keys().isdisjoint(inner.reads):
+                self._follow(inner, self._notebook, frozenset())
+        self.drain()
 
     def _follow_texts(
         self, kind: str, texts: Iterable[str], home: Home, assigned: frozenset[str]

@@ -209,7 +209,7 @@ class _Function:
     def does_with(self, argument: int | str) -> str | Lent | None:
         """Tell how it sets anew what it is given as an argument."""
         given = [each.arg for each in (*self.node.args.posonlyargs, *self.node.args.args)]
-        name = argument if isinstance(argument, str) else [*given, *[""] * argument][argument]
+        name = argument if isinstance(argument, str) else [*given, *[""] * (argument + 1)][argument]
         return self.does.get(name)
 
 

@@ -1,7 +1,7 @@
 """Programs of their own that a cell starts by ``!`` and ``%pip``: what they do is not recorded.
 
 Some only fetch or install: what they print tells of transfers, caches and seconds, and is no result
-of the cell.
+of the cell. Nor is what magics say that write it to a file.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ _COMMAND = re.compile(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
 
 _MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
 
+_WRITES = frozenset({"%%file", "%%writefile"})
+"""Magics that write the cell to a file, and say whether one was there."""
+
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _SCRIPTS = (".bash", ".jl", ".js", ".lua", ".pl", ".py", ".r", ".R", ".rb", ".sh")
 _PARTS = re.compile(r"&&|\|\||;")
@@ -93,8 +96,8 @@ def scripts_of(words: Sequence[str]) -> list[str]:
     return [*(word for word in named if word.endswith(_SCRIPTS)), *modules]
 
 
-def only_fetches(source: str) -> bool:
-    """Tell whether all that a cell may print is what programs say that fetch or install.
+def prints_no_result(source: str) -> bool:
+    """Tell whether all that a cell may print is what programs say that fetch, install or write.
 
     Args:
         source: The cell's text. Besides such commands it may import, and set IPython up.
@@ -103,6 +106,8 @@ def only_fetches(source: str) -> bool:
         return False
     lines = [line.strip() for line in source.replace("\\\n", " ").splitlines()]
     lines = [line for line in lines if line and line[0] != "#"]
+    if lines and lines[0].split()[0] in _WRITES:
+        return True
     if lines and lines[0].split()[0] in _SHELLS:
         return _fetch(lines[1:])
     found = [_COMMAND.fullmatch(line) for line in lines]

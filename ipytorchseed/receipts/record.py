@@ -21,7 +21,7 @@ SCHEMA = 1
 KIND = "ipytorchseed receipt"
 """What a receipt says that it is."""
 
-VALUES = "reads", "writes", "result", "stdout", "displays"
+VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
 """The fields of a run that hold values; a receipt has each value once, by its digest."""
 
 
@@ -74,7 +74,7 @@ class Receipt(Struct, frozen=True):
         """Tell whether a state is one that seeding leaves; None where that cannot be told."""
         return self.stands.get(digest, Stand()).fresh
 
-    def leads(self, before: str, after: str) -> bool:
+    def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
         """Tell whether draws may lead from one state to the other."""
         first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
         known = None not in {first.seed, first.draws, last.seed, last.draws}

@@ -35,6 +35,8 @@ _CHANGES_EACH_RUN = (
     (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
     (("at 0x",), re.compile(r"\bat 0x\b"), "at"),
     (("id=", "id "), re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    # IPython's handle of a display that is updated
+    (("display_id=",), re.compile(r"(?<=display_id=)[0-9a-f]{32}\b"), ""),
     # the file that ipykernel names in a warning: its process, and the cell's text
     (("ipykernel_",), re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]

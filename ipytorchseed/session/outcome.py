@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.why.changes import count_displays, displays_differ, how_far, results_differ
+from ipytorchseed.why.changes import (
+    SHOWN_OTHERWISE,
+    count_displays,
+    displays_differ,
+    how_far,
+    results_differ,
+    shown_otherwise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +31,7 @@ class Outcome(Struct, frozen=True):
         displays: What it displayed, in order.
         sources: Where it left each source and generator, by name.
         error: The error that ended it, as one line.
+        shown: How its last expression was shown.
     """
 
     variables: Mapping[str, Fingerprint] = {}
@@ -32,6 +40,7 @@ class Outcome(Struct, frozen=True):
     displays: tuple[Fingerprint, ...] = ()
     sources: Mapping[str, str] = {}
     error: str | None = None
+    shown: Fingerprint | None = None
 
     @property
     def empty(self) -> bool:
@@ -71,6 +80,8 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Difference, ...]:
     ):
         if results_differ(one, other):
             found.append(Difference(what, "", how_far(one, other)))
+    if shown_otherwise(before, after):
+        found.append(Difference("display", "", SHOWN_OTHERWISE))
     if displays_differ(before.displays, after.displays):
         counts = [count_displays(each.displays) for each in (before, after)]
         told = f"{counts[0]:,} and {counts[1]:,} displays"

@@ -126,9 +126,11 @@ class Outputs(Struct):
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
+        shown: How its result was shown, if it had one.
     """
 
     timed: bool = False
+    shown: Fingerprint | None = None
     _text: list[str] = []  # what was printed first
     _room: int = MOST_TEXT  # characters that may still be added to it
     _rest: xxh3_64 | None = None  # a digest of what was printed after it
@@ -171,6 +173,10 @@ class Outputs(Struct):
         else:
             self._more = self._more or xxh3_64()
             _add(self._more, value.digest)
+
+    def resulted(self, bundle: Mapping[str, Any]) -> None:
+        """Note how a result is shown: its class's own methods may read more than the result."""
+        self.shown = bundle_value(bundle)
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:

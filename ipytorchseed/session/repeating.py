@@ -32,12 +32,14 @@ class Shown(Struct, frozen=True):
         displays: What it displayed, in order.
         result: The value of its last expression, or None.
         error: The error that ended it, or None.
+        shown: How the result was shown.
     """
 
     stdout: Fingerprint | None = None
     displays: tuple[Fingerprint, ...] = ()
     result: object = None
     error: BaseException | None = None
+    shown: Fingerprint | None = None
 
 
 class Runner(Protocol):
@@ -100,6 +102,7 @@ class RepeatedCell:
             displays=shown.displays,
             sources=states,
             error=None if shown.error is None else one_line(shown.error),
+            shown=shown.shown,
         )
 
     def line(self, number: int) -> str:

@@ -20,7 +20,7 @@ from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.confinement import is_confined, leads_nowhere
 from ipytorchseed.session.files import FileWatch
@@ -324,7 +324,8 @@ class Session:
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.variables.look(result, pending.budget),
-            stdout=None if only_fetches(pending.source) else pending.outputs.stdout(),
+            shown=pending.outputs.shown,
+            stdout=None if prints_no_result(pending.source) else pending.outputs.stdout(),
             displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),

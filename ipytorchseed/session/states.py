@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
+from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds
@@ -25,6 +25,12 @@ _LOOKED_BACK = 200
 
 _DRAWS = 12_000_000
 """Draws that are stepped over for one question, in all; some 35 ms."""
+
+_BACK = 60_000_000
+"""The same for the seed behind one state; some 150 ms."""
+
+_FAR = 120_000_000
+"""Draws that a cell is searched for which can have drawn so many; some 350 ms."""
 
 _NEARBY = 3_000_000
 """Draws that are stepped over for each state, however far others were looked for."""
@@ -69,10 +75,19 @@ class LedgerStates:
         state = self._state(digest)
         return None if state is None else is_fresh(state)
 
-    def leads(self, before: str, after: str) -> bool:
-        """Tell whether draws may lead from one state to another."""
+    def leads(self, before: str, after: str, most: int = 0) -> bool:
+        """Tell whether draws may lead from one state to another, ``most`` of them at most."""
         draws, known = self._distance(before, after, Effort(_DRAWS))  # seldom asked, and decisive
-        return draws is not None or not known
+        if draws is not None or not known:
+            return True
+        states = self._state(before), self._state(after)
+        if most <= NEAR or None in states or is_fresh(states[1] or b"") is None:
+            return False
+        with suppress(TooFar), within(Effort(_BACK)):
+            if locate_state(states[1] or b"").seed is not None:  # of a seed, and not far from it
+                return False
+        far = draws_between(states[0] or b"", states[1] or b"", min(most, _FAR))
+        return far is not None or most > _FAR
 
     def _distance(self, before: str, after: str, effort: Effort) -> tuple[int | None, bool]:
         """Return the draws between two states, and whether all of the search was done."""
@@ -134,9 +149,9 @@ class EitherStates:
         found = (states.is_fresh(digest) for states in self._each)
         return next((each for each in found if each is not None), None)
 
-    def leads(self, before: str, after: str) -> bool:
+    def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Tell whether draws may lead from one state to the other: no kernel says that none do."""
-        return all(states.leads(before, after) for states in self._each)
+        return all(states.leads(before, after, most) for states in self._each)
 
 
 def _is_exact(position: Position | None) -> TypeGuard[Position]:

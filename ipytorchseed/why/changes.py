@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
 
 
+SHOWN_OTHERWISE = "the same result, shown differently"
+
 ROUNDING = 1e-5
 """The largest relative difference of two numbers that is called rounding."""
 
@@ -69,6 +71,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
             Change("variable", name, "made now" if name in run.writes else "made before, not now")
             for name in names
         ]
+    if shown_otherwise(against, run):
+        changes.append(Change("display", "", SHOWN_OTHERWISE))
     if displays_differ(against.displays, run.displays):
         changes.append(Change("display", "", _say_displays(against.displays, run.displays)))
     if against.error != run.error:
@@ -115,6 +119,18 @@ def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> boo
     return not opaque and differ(before, after)
 
 
+def shown_otherwise(before: Showing, after: Showing) -> bool:
+    """Tell whether two results that are not known to differ were shown differently.
+
+    A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and how
+    numbers are written hangs on options.
+    """
+    seen = [each.result for each in (before, after) if each.result and not each.result.opaque]
+    if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- of both
+        return False
+    return None not in (before.shown, after.shown) and differ(before.shown, after.shown)
+
+
 def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool:
     """Tell whether what two runs displayed is known to differ."""
     if count_displays(before) != count_displays(after):
@@ -145,6 +161,10 @@ class Showing(Protocol):
         """Its last expression."""
 
     @property
+    def shown(self) -> Fingerprint | None:
+        """How that was shown."""
+
+    @property
     def stdout(self) -> Fingerprint | None:
         """What it printed."""
 
@@ -160,7 +180,9 @@ def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
         against: The earlier run.
         run: The later run.
     """
-    shown = itertools.starmap(same, zip(against.displays, run.displays, strict=False))
+    shown = [*itertools.starmap(same, zip(against.displays, run.displays, strict=False))]
+    if against.shown and run.shown:
+        shown.append(same(against.shown, run.shown))
     unknown = {
         "the result": not (against.result and run.result) or same(against.result, run.result),
         "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),

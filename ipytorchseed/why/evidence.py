@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ipytorchseed.why.explanation import Blame, Change
 
 
+_BY_PYTHON, _BY_LIBRARIES = 50_000_000, 400_000_000
+"""Numbers that can be drawn in a second, one by one and many at once."""
+
+
 class HistoryLookup(Protocol):
     """Knows what the records of other runs tell: where states stand, and who made a value."""
 
@@ -32,8 +36,8 @@ class HistoryLookup(Protocol):
     def is_fresh(self, digest: str) -> bool | None:
         """Tell whether a state is one that seeding leaves; None where that cannot be told."""
 
-    def leads(self, before: str, after: str) -> bool:
-        """Tell whether draws may lead from one state to the other."""
+    def leads(self, before: str, after: str, most: int = 0) -> bool:
+        """Tell whether draws may lead from one state to the other: ``most`` of them, or few."""
 
 
 class Evidence(Struct, frozen=True):
@@ -107,6 +111,11 @@ def run_word(run: Run, kernel: str) -> str:
     """Return how a run is named in a command given in a kernel: ``5`` or ``#17``."""
     here = run.kernel == kernel and run.execution_count is not None
     return str(run.execution_count) if here else f"#{run.id}"
+
+
+def most_draws(run: Run, name: str) -> int:
+    """Return how many numbers a run can have drawn from a source in its time."""
+    return int(run.seconds * (_BY_PYTHON if name == "python" else _BY_LIBRARIES))
 
 
 def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:

@@ -64,6 +64,11 @@ def books(tmp_path_factory):
             "print(x)",
         ),
         book(
+            folder / "many",
+            "import numpy.random, os\nnp = numpy",
+            "x, key = np.random.rand(4_000_000).sum(), os.urandom(4)",
+        ),
+        book(
             folder / "imported",
             "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
         ),
@@ -116,6 +121,12 @@ def test_times_that_are_shown_as_such_are_no_difference(books):
     verdict = books["told"]
     assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(TOLD)
     assert verdict.reproducible is True
+
+
+def test_many_draws_beside_entropy_are_found(books):
+    """A cell that draws more than is stepped over at once has not seeded itself for that."""
+    assert found(books["many"]) == [SAME, LATER]
+    assert causes(books["many"]) == [("rng", "numpy"), ("entropy", "os.urandom")]
 
 
 def test_a_draw_beside_a_time_is_found(books):

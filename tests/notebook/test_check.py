@@ -210,6 +210,23 @@ def test_await_figures_and_displays_are_run_again_quietly(loaded):
     assert kernel.value("__import__('matplotlib.pyplot').pyplot.get_fignums()") == []
 
 
+def test_how_a_result_is_shown_is_compared(kernel):
+    """Also where it cannot be shown: nobody sees that it failed again."""
+    kernel.run(
+        "class Dice:\n    def __repr__(self): return str(random.SystemRandom().random())\n"
+        "class Broken:\n    def __repr__(self): raise ValueError('broken')"
+    )
+    told = json.loads(kernel.run("%%deterministic --check --json\nDice()").stdout)
+    assert told["differences"] == [
+        {"what": "display", "name": "", "detail": "the same result, shown differently"}
+    ]
+    kernel.run("seen = []\nget_ipython()._showtraceback = lambda *error: seen.append(error)")
+    told = json.loads(kernel.run("%%deterministic --check --json\nBroken()").stdout)
+    assert told["reproducible"]
+    assert kernel.value("len(seen)") == 1
+    kernel.run("del get_ipython()._showtraceback, seen")
+
+
 @pytest.mark.parametrize(
     ("head", "line"), [("%%deterministic{}\n%%time", 4), ("%%time\n%%deterministic{}", 4)]
 )

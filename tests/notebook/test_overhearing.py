@@ -150,3 +150,22 @@ def test_what_is_shown_is_not_asked_and_not_broken(kernel):
     reply, (run,) = kernel.record(HOSTILE)
     assert (reply.status, reply.stdout) == ("ok", "named\n")
     assert run.stdout.summary == "1 line"
+
+
+def test_how_a_result_is_shown_is_recorded(kernel):
+    """Beside the result: its class may look up more than it holds. Nothing that it prints is lost."""
+    kernel.run(
+        "class Side:\n    def _repr_html_(self):\n        print('shown')\n"
+        "        return f'<b>{there}</b>'\nside, there = Side(), 1"
+    )
+    (first,), (again,) = (kernel.record("side")[1] for _ in range(2))
+    kernel.run("there = 2")
+    reply, (other,) = kernel.record("side")
+    assert "<b>2</b>" in reply.results[0]["text/html"]
+    assert first.result == other.result
+    assert first.shown.summary == "text/html, text/plain"
+    assert first.shown == again.shown
+    assert first.shown.digest != other.shown.digest
+    assert other.stdout == first.stdout is not None
+    for cell in ("side;", "x = side", "print(side)"):
+        assert kernel.record(cell)[1][0].shown is None

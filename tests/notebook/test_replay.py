@@ -61,6 +61,26 @@ def test_its_cell_shows_what_it_showed_and_the_others_nothing(new_kernel):
     assert new_kernel.value("In[4]") == "get_ipython().run_line_magic('replay', '3')"
 
 
+SIDE = (
+    "class Side:\n    def __init__(self, *names):\n        self.names = names\n"
+    "    def _repr_html_(self):\n        return ', '.join(str(eval(name)) for name in self.names)"
+)
+
+
+def test_what_a_result_shows_of_others_comes_back(new_kernel):
+    """They are made again, as its class reads them when it is shown; quietly, the same is known."""
+    for cell in (SIDE, "a, b = 1, 2", "Side('a', 'b')", "a = 5", "Side('a', 'b') "):
+        new_kernel.run(cell)
+    reply, runs = new_kernel.record("%replay 4")
+    assert reply.results[-1]["text/html"] == "1, 2"
+    assert "is In[4]'s result again, bit for bit" in said(reply)
+    assert runs[-1].shown == new_kernel.runs()[2].shown
+    new_kernel.run("a = 7")
+    reply, runs = new_kernel.record("%replay 6")
+    assert reply.results[-1]["text/html"] == "5, 2"
+    assert "is In[6]'s result again, bit for bit" in said(reply)
+
+
 def test_without_a_number_it_is_the_run_of_the_last_why(kernel):
     """As ``%why`` ends with it."""
     assert "To get the earlier result back:\n    %replay 4\n" in said(kernel.run("%why"))

@@ -165,6 +165,10 @@ def test_functions(notebook, body):
          "    def all(self): return [w for w in self.seen]\nA().all()", True),
         ("class A:\n    def __init__(self): self.seen = set()\n"
          "    def has(self, w): return w in self.seen\nA().has(1)", False),
+        ("class A:\n    def __init__(self, label=None): self.label = label if label else 'ab'\n"
+         "    def all(self): return [w for w in self.label]\nA().all()", False),
+        ("class A:\n    def __init__(self, seen=None): self.seen = seen or set()\n"
+         "    def all(self): return [w for w in self.seen]\nA().all()", True),
     ],
 )  # fmt: skip
 def test_between(notebook, code, hashes):

@@ -85,6 +85,8 @@ def test_layers_are_initialised(source):
         "for i in x:\n    if i:\n        continue\n    m.load_state_dict(start)\ntrain(m)",
         "def run(net):\n    net.load_state_dict(start)\n    yield 1\nrun(m)\ntrain(m)",
         "@twice\ndef run(net):\n    net.load_state_dict(start)\nrun(m)",
+        "def log(*things):\n    print(*things)\nlog(m)",
+        "def log(*things, **more):\n    print(*things)\nlog(x, m)",
     ],
 )
 def test_something_is_read_first(source):

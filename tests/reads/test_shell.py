@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.shell import only_fetches
+from ipytorchseed.reads.shell import prints_no_result
 
 transform = TransformerManager().transform_cell
 
@@ -87,6 +87,8 @@ FETCHING = [
     "!nvidia-smi",
     "%uv pip install torch",
     "!uv sync",
+    "%%writefile helpers.py\nprint(1)",
+    "%%file data/helpers.py\nx = 1",
 ]
 SHOWING = [
     "",
@@ -112,24 +114,25 @@ SHOWING = [
     "%%bash",
     "%time f()",
     "pip = 3",
+    "print('%%writefile')",
 ]
 
 
 @pytest.mark.parametrize("source", FETCHING)
-def test_a_cell_that_only_fetches(source):
-    """It installs or downloads; besides it may import, and set IPython up."""
-    assert only_fetches(source)
+def test_a_cell_that_prints_no_result(source):
+    """It installs, downloads or is written to a file; besides it may import, and set IPython up."""
+    assert prints_no_result(source)
 
 
 @pytest.mark.parametrize("source", SHOWING)
 def test_a_cell_that_shows_something(source):
     """What it prints may be looked at."""
-    assert not only_fetches(source)
+    assert not prints_no_result(source)
 
 
 @given(st.text(alphabet=" !%#;&|\\\npip instalwgetO-=x\r\f", max_size=40))
 def test_any_text(source):
     """No text makes it fail."""
-    only_fetches(source)
-    only_fetches(f"!{source}")
-    only_fetches(f"%%bash\n{source}")
+    prints_no_result(source)
+    prints_no_result(f"!{source}")
+    prints_no_result(f"%%bash\n{source}")

@@ -89,6 +89,10 @@ NOISE = {
         "time fit was run = 2026-11-23 01:01:03 UTC\n<th>time fit was run</th>\n"
         "      <td>2026-11-23 01:01:03 UTC</td>",
     ),
+    "a display's handle": (
+        "<DisplayHandle display_id=3136f11dc9c52aec946c8a9ac191772d>",
+        "<DisplayHandle display_id=d3c0a84b689b776466fb1ea725eabb6c>",
+    ),
     "an extension that is there": (
         "",
         "The autoreload extension is already loaded. To reload it, use:\n"

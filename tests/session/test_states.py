@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import gc
+import random
+import struct
 import weakref
 
+import numpy as np
+import pytest
+
+from ipytorchseed.rng.mersenne import Twister
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
 
@@ -30,3 +36,41 @@ def test_a_state_is_fetched_once_and_the_question_is_forgotten():
     del states
     gc.collect()
     assert gone() is None
+
+
+def _drawn(seed, words):
+    """Return the state of numpy's legacy generator after so many words."""
+    state = np.random.RandomState(seed)
+    for begin in range(0, words, 1_000_000):
+        state.bytes(4 * min(1_000_000, words - begin))
+    _, key, used, *_ = state.get_state()
+    return Twister(key.astype("<u4").tobytes(), used).pack()
+
+
+def _of_python(seed):
+    *words, used = random.Random(seed).getstate()[1]
+    return Twister(struct.pack("<624I", *words), used).pack()
+
+
+ODD, LONG = [1, 2, 3], 8_000_000
+"""A seed that its state does not tell; more draws than are searched for as a rule."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "most", "may"),
+    [
+        (lambda: _drawn(ODD, 5), lambda: _drawn(ODD, 900), 0, True),
+        (lambda: _drawn(ODD, 5), lambda: _drawn(ODD, LONG), 0, False),
+        (lambda: _drawn(ODD, 5), lambda: _drawn(ODD, LONG), 20_000_000, True),
+        (lambda: _drawn(ODD, 5), lambda: _drawn([7, 8], 900), 20_000_000, False),
+        (lambda: _drawn(ODD, 5), lambda: _drawn(42, 100_000), 10**9, False),
+        (lambda: _of_python("a"), lambda: _of_python("b"), 20_000_000, False),
+        (lambda: _drawn(ODD, LONG), lambda: _drawn(ODD, 5), 10**9, True),
+    ],
+    ids=["near", "not asked", "far", "another seed", "of a seed", "texts", "too far to tell"],
+)
+def test_whether_draws_lead_is_searched_for_as_far_as_a_run_can_draw(before, after, most, may):
+    """Where it can have drawn more than is searched for, nothing is denied."""
+    kept = {"before": before(), "after": after()}
+    ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()
+    assert LedgerStates(ledger, sources()).leads("before", "after", most) is may

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import MEMORY, is_program
+from ipytorchseed.why.evidence import most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
@@ -180,11 +181,15 @@ def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bo
 
 def put_out_of_reach(case: Evidence) -> bool:
     """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
-    sides = [(run.begun, run.ended) for run in (case.against, case.run)]
+    runs = case.against, case.run
+    sides = [(run.begun, run.ended) for run in runs]
     names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
     return any(
         all(begin[name] != end[name] for begin, end in sides)
-        and not any(case.states.leads(begin[name], end[name]) for begin, end in sides)
+        and not any(
+            case.states.leads(run.begun[name], run.ended[name], most_draws(run, name))
+            for run in runs
+        )
         and not all(_is_chosen(case, name, end[name]) for _, end in sides)
         for name in names
     )

@@ -56,6 +56,9 @@ _REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
 _GOES_ON = re.compile(r"partial_fit|warm_start")
 """Text of cells that fit anew, and that go on from what is there."""
 
+_ONLY = "differs only in "
+"""How it begins what is said of a value of which no such aspect bears on the cell."""
+
 _ASPECTS = {
     "grad": "gradients, which the cell clears or does not use",
     "mode": "the mode, which no layer of it heeds",
@@ -187,10 +190,16 @@ def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list
         for each in find_inputs(case)[1]
         if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
         or (each.message == _OTHER_PARTS and each.name in made)
+        or (each.message.startswith(_ONLY) and _same_numbers(case))
     ]
     return [
         _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
     ], []
+
+
+def _same_numbers(case: Evidence) -> bool:
+    """Tell whether all that differs holds the same numbers: it differs in what goes with them."""
+    return all(each.before is not None and each.before == each.after for each in case.changed)
 
 
 def _harmless(  # noqa: PLR0911 -- one reason each
@@ -204,7 +213,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
     if moved <= _without_effect(case):
-        return f"differs only in {' and '.join(_ASPECTS[each] for each in sorted(moved))}"
+        return f"{_ONLY}{' and '.join(_ASPECTS[each] for each in sorted(moved))}"
     replaced = _replaced(before) | _replaced(after) | _without_effect(case)
     if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)

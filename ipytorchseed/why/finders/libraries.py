@@ -43,11 +43,17 @@ def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     for name, setting in BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
-        if acts_on[setting.acts_on]:
+        if acts_on[setting.acts_on] and _is_used(case, setting):
             causes.append(_cause(case, setting, before[name], after[name]))
         else:
             cleared.append(Cleared("flag", name, f"acts on {setting.acts_on} only"))
     return causes, cleared
+
+
+def _is_used(case: Evidence, setting: Setting) -> bool:
+    """Tell whether the cell uses the package, or displays something that another drew with it."""
+    used = not setting.through or case.uses(setting.package)
+    return used or any(change.what == "display" for change in case.changed)
 
 
 def _shows_other_text(case: Evidence) -> bool:

@@ -10,6 +10,8 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_left_out
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
@@ -53,9 +55,30 @@ def find_own_names(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     """
     run, against = case.run, case.against
     own = [name for name in run.reads if name in against.missing and name in run.writes]
+    swapped = [] if others else [*_swapped(case, run, against), *_swapped(case, against, run)]
     if others:
         return [], [Cleared("input", name, "the cell sets it itself") for name in own]
-    return [_new(case, name) for name in own], []
+    return [*(_new(case, name) for name in own), *swapped], []
+
+
+_CALLED = frozenset({"class", "function", "method"})
+
+
+def _swapped(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
+    """Find names of functions that one run found to be another than the package's of that name.
+
+    A package's function under its own name is no input, so that the other run did not note it.
+    """
+    for name, value in one.reads.items():
+        known = name in other.reads or name in other.missing or name in one.writes
+        makers = [run for run in case.history if run is not case.against and name in run.writes]
+        if known or "." in name or value.kind not in _CALLED or not makers:
+            continue
+        blame = (Blame(makers[-1], "made it"),)
+        now = "is now" if one is case.run else "is the package's own again, and was"
+        end = ", not the package's own" if one is case.run else ""
+        message = f"{name} {now} {value.summary or value.kind}{end}{case.doings(blame)}"
+        yield Cause("input", name, message, blame=blame)
 
 
 def _new(case: Evidence, name: str) -> Cause:

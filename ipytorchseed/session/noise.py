@@ -19,7 +19,7 @@ _STAMP = (
 STAMP = re.compile(_STAMP)
 """A moment, to the second or finer."""
 
-_ELEMENT_ID = re.compile(r"""\bid\s*=\s*(["'])([^"']+)\1""")
+_ELEMENT_ID = re.compile(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched for by its letters
 _UUID = re.compile(r"[0-9a-f]{32}\Z")
 """The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
 

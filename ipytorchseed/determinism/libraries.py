@@ -86,21 +86,10 @@ _FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
 
 
 def _formatter(_: object) -> dict[str, Any]:
-    """Return how a shell shows results, as ``%precision``, ``%pprint`` and ``for_type`` set it."""
+    """Return how a shell writes results, as ``%precision`` and ``%pprint`` set it."""
     shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
-    found: dict[str, Any] = {}
-    for kind, formatter in shell.display_formatter.formatters.items():
-        values = formatter._trait_values  # noqa: SLF001 -- so here
-        found |= {each: values.get(each) for each in _FORMATS if kind == "text/plain"}
-        chosen = [  # the user's: libraries add theirs as results come
-            f"{of[-1] if type(of) is tuple else getattr(of, '__name__', 'one object')}"
-            f" by {how.__name__}"
-            for holder in ("type_printers", "deferred_printers", "singleton_printers")
-            for of, how in [*values.get(holder, {}).items()]
-            if type(how) is FunctionType and how.__module__ == "__main__"
-        ]
-        found |= {kind: ", ".join(sorted(chosen))} if chosen else {}
-    return _plain(found)
+    values = shell.display_formatter.formatters["text/plain"]._trait_values  # noqa: SLF001 -- so here
+    return _plain({name: values.get(name) for name in _FORMATS})
 
 
 def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above

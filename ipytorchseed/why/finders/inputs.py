@@ -85,10 +85,13 @@ def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
+    replaced = {*case.against.replaced} ^ {*case.run.replaced}
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if name.startswith(imported):
             continue  # the file that both imported it from is the business of another finder
+        if name in replaced:
+            continue  # what took the place of a package's own is told with that
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:

@@ -97,6 +97,17 @@ def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
 
+def _dialects(csv: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+    """Return how each dialect that goes by a name reads and writes."""
+    known = {name: csv.get_dialect(name) for name in csv.list_dialects()}
+    return {
+        name: repr([getattr(each, part) for part in _OF_DIALECTS]) for name, each in known.items()
+    }
+
+
+_OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict")
+
+
 def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     """Return the level and the handlers of each log that has its own."""
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
@@ -148,6 +159,9 @@ def _errors_of_warnings(_: object) -> list[str]:
 
 
 SETTINGS: tuple[Setting, ...] = (
+    Setting("calendar.setfirstweekday", "calendar", NUMBERS,
+            lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})"),
+    Setting("csv.register_dialect", "csv", NUMBERS, _dialects),
     Setting("decimal.getcontext", "decimal", NUMBERS, _context),
     Setting("sklearn.set_config", "sklearn", NUMBERS, lambda package: _plain(package.get_config()),
             "sklearn.set_config({})"),

@@ -13,12 +13,16 @@ from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_CONTAINERS = frozenset({"dict", "list", "tuple"})
+"""Kinds of values of which it is told that they hold one object in several places."""
 
 
 def fingerprint(
@@ -109,6 +113,8 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, "random": xxh3_64_hexdigest(b"".join(walk.random))}
     if walk.strides:
         parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
+    if walk.shared and draft.kind in _CONTAINERS:
+        parts = {**parts, SHARED: str(walk.shared)}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     return Fingerprint(

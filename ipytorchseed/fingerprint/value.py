@@ -6,9 +6,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-FORMS = ("random", "strides", "order")
-"""Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, and
-the order of a set. They matter only where nothing else differs."""
+SHARED = "shared"
+"""The part that tells how often a value holds a list, dictionary or set that it holds already, and
+in the record of a run which other variables are that object, or share its memory."""
+
+FORMS = ("random", "strides", "order", SHARED)
+"""Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
+order of a set, and which places hold one object. They matter only where nothing else differs."""
 
 
 class Fingerprint(Struct, frozen=True, omit_defaults=True):

@@ -85,6 +85,9 @@ def digest_of(token: bytes) -> str:
     return token[1:9].hex() if token[0] == _NODE else xxh3_64_hexdigest(token)
 
 
+_CHANGEABLE = frozenset(map(id, (list, dict, set)))
+"""Types whose objects may be changed in one place and be changed in another."""
+
 _NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
 
 
@@ -105,6 +108,7 @@ class Walk:
         exact: False once something was left out.
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
+        shared: How often a list, dictionary or set was met again that had been met inside.
         strides: Of the tensors met inside, and of an array itself, those that are not contiguous.
         failed: What could not be looked at, as types and errors.
         large: Whether a walk in ``Mode.KNOWN`` that knows nothing would have been refused.
@@ -121,6 +125,7 @@ class Walk:
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
         self.strides: list[str] = []
+        self.shared = 0
         self.failed: list[str] = []
         self.large = False
         self.writer = writer
@@ -176,6 +181,7 @@ class Walk:
         key = id(value)
         seen = self._seen.get(key)
         if seen is not None:
+            self.shared += id(kind) in _CHANGEABLE
             return seen[1]
         depth = self._open.get(key)
         if depth is not None:
@@ -198,6 +204,7 @@ class Walk:
             return None
         seen = self._seen.get(id(value))
         if seen is not None:
+            self.shared += kind is list
             return seen[1]
         if self.full:
             return None

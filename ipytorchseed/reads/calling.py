@@ -10,7 +10,9 @@ import re
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
+from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.expressions import constant_keys, look_up_text
+from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -27,6 +29,9 @@ _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pi
 _ORDERED = 2
 """Its first arguments, which are such."""
 
+_BY_ROW = (1, "columns")
+"""Axes along which a data frame gives a function its rows."""
+
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -35,7 +40,7 @@ _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     callee = node.func
     name = callee.id if isinstance(callee, ast.Name) else ""
-    if name in _BY_TEXT and (found := _BY_TEXT[name](scope, node)) is not None:
+    if (found := _by_form(scope, node, name)) is not None:
         return found
     if not name:
         magic = magic_of(node)
@@ -69,6 +74,13 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
+    """Follow calls of which their form tells what they look up; None for any other."""
+    if name in _BY_TEXT:
+        return _BY_TEXT[name](scope, node)
+    return UNKNOWN if not name and _apply_to_rows(scope, node) else None
 
 
 def _named(func: AbstractValue, node: ast.Call) -> str:
@@ -144,6 +156,34 @@ def _set_attribute(
     if "setattr" in func.paths and args:
         named = [key for each in node.args[1:2] for key in constant_keys(each)]
         scope.effects.paths.update(f"{path}.{name}=" for path in args[0].paths for name in named)
+
+
+def _apply_to_rows(scope: Scope, node: ast.Call) -> bool:
+    """Follow ``frame.apply(lambda row: row.price, axis=1)``, of which functions read columns."""
+    callee, args = node.func, node.args
+    if not (isinstance(callee, ast.Attribute) and callee.attr == "apply" and len(args) == 1):
+        return False
+    axes = [word.value for word in node.keywords if word.arg == "axis"]
+    by_row = any(isinstance(each, ast.Constant) and each.value in _BY_ROW for each in axes)
+    if not by_row or not isinstance(callee.value, ast.Name):
+        return False
+    frame = scope.load(callee.value.id)
+    if isinstance(args[0], ast.Lambda) and len(arguments_of(args[0].args)) == 1:
+        scope.run(Body(lambda_effects(scope, args[0], frame)))
+    elif isinstance(args[0], ast.Name) and (function := _plain_name(scope.visit(args[0]))):
+        scope.effects.given.update((path, function, 0) for path in frame.paths)
+    else:
+        return False
+    scope.effects.columns.update((path, "") for path in frame.paths)
+    for word in node.keywords:
+        scope.consume(scope.visit(word.value))
+    return True
+
+
+def _plain_name(function: AbstractValue) -> str:
+    """Return the one name of the namespace that leads to a function of an earlier cell, or ""."""
+    path = function.paths[0] if len(function.paths) == 1 and not function.bodies else ""
+    return path if path.isidentifier() and path not in _BUILTINS else ""
 
 
 def _ask_frame(scope: Scope, node: ast.Call) -> None:

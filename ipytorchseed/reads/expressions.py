@@ -71,7 +71,7 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
     else:
-        abstract = scope.visit(base)
+        abstract = _of_rows(scope, base, names[-1]) or scope.visit(base)
     if abstract.bodies:
         scope.run_all(abstract.bodies)
     for name in reversed(names):
@@ -86,7 +86,12 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     found = look_up_text(scope, node.value, node.slice)
     if found is not None:
         return found
-    value = _result(scope, node) or _columns(scope, node) or visit_owner(scope, node, reads=True)
+    value = (
+        _result(scope, node)
+        or _columns(scope, node)
+        or _named_columns(scope, node)
+        or visit_owner(scope, node, reads=True)
+    )
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     return replace(value.item(), bodies=())
@@ -128,6 +133,35 @@ def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     named = itertools.product(value.paths, itertools.chain(*keys))
     scope.effects.columns.update(named)
     return value
+
+
+def _named_columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
+    """Follow ``frame[features]``: the columns that a variable names, where it names any."""
+    if not (isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)):
+        return None
+    key = scope.visit(node.slice)
+    if key.texts or len(key.paths) != 1 or not key.paths[0].isidentifier():
+        return None
+    value = scope.load(node.value.id)
+    scope.effects.columns.update((path, f"\0*{key.paths[0]}\0") for path in value.paths)
+    return value
+
+
+def _of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | None:
+    """Follow ``frame[frame.price > limit].open``: of some rows, the column of that name."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
+        return None
+    if not isinstance(node.slice, _MASKS) or not isinstance(node.ctx, ast.Load):
+        return None
+    value = scope.load(node.value.id)
+    scope.effects.columns.update((path, f".{name}") for path in value.paths)
+    scope.run_all(value.bodies)
+    scope.consume(scope.visit(node.slice))
+    return replace(value.item(), bodies=())
+
+
+_MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
+"""What picks rows by whether something holds of them."""
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:

@@ -27,7 +27,7 @@ from ipytorchseed.reads.methods import BY_METHODS, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.parts import find_parts
+from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Met, Place, find_at, find_used, is_replaced, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -179,7 +179,8 @@ class _Walker(Values):
                 self._read(name, home, assigned if home.module else assigned | before, stars)
             else:
                 self._run_new(name, assigned | before)
-        for path in effects.paths.union(each[0] for each in effects.given):
+        columns = filter(None, (path_otherwise(*each) for each in effects.columns))
+        for path in effects.paths.union((each[0] for each in effects.given), columns):
             self.tick()
             if home.holds(path.partition(".")[0], assigned):
                 self._path(path, home, assigned)

@@ -107,10 +107,11 @@ def _lambda(scope: Scope, node: ast.Lambda) -> AbstractValue:
     return AbstractValue(bodies=(Body(lambda_effects(scope, node)), *bodies_of(*defaults)))
 
 
-def lambda_effects(scope: Scope, node: ast.Lambda) -> Effects:
-    """Return what a ``lambda`` does when it is called."""
+def lambda_effects(scope: Scope, node: ast.Lambda, given: AbstractValue | None = None) -> Effects:
+    """Return what a ``lambda`` does when it is called, with each argument ``given`` if known."""
     local = arguments_of(node.args)
-    inner = Scope(local, State(set(local), {}), scope.reader)
+    bound = {} if given is None else dict.fromkeys(local, given)
+    inner = Scope(local, State(set(local), bound), scope.reader)
     inner.consume(inner.visit(node.body))
     return inner.effects
 

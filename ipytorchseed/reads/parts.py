@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +43,57 @@ def find_parts(
         parts |= {f"k:{key}"} if key else set()
         parts -= set() if path in varies else {"a:get"}
     for root, key in effects.columns:
-        if _is_frame(names.get(root)):
-            used.setdefault(root, set()).add(f"k:{key}")
+        held = names.get(root)
+        columns = _columns(held, key, effects, names) if _is_frame(held) else None
+        if columns is not None:
+            used.setdefault(root, set()).update(f"k:{each}" for each in columns)
+        elif otherwise := path_otherwise(root, key):
+            used.setdefault(root, set()).add(f"a:{otherwise.partition('.')[2]}")
         else:
             whole.add(root)
     return {name: None if name in whole else used.get(name) for name in effects.reads}
+
+
+def path_otherwise(root: str, key: str) -> str:
+    """Return what is looked up where a column is asked of what is no data frame, as a path.
+
+    Args:
+        root: The name that is asked.
+        key: The column, as in ``Effects.columns``.
+    """
+    if not key:
+        return f"{root}.apply"
+    return f"{root}.{ITEM}" if key[0] in _OPEN else ""
+
+
+_OPEN = ".\0"
+"""What keys begin with that hang on what names hold."""
+
+
+def _columns(
+    frame: object, key: str, effects: Effects, names: Mapping[str, Any]
+) -> list[str] | None:
+    """Return the columns of a data frame that a key stands for; None where nobody knows."""
+    held = HELD.fullmatch(key)
+    if held is None:
+        attribute = key[1:] if key[:1] == "." else ""
+        is_member = attribute and any(attribute in own(each) for each in mro(type(frame)))
+        return None if is_member else [key.lstrip(".")] if key else []
+    name = held[2]
+    changes = name in effects.writes or any(
+        path.startswith(f"{name}.") and path.partition(".")[2] not in _LOOKS
+        for path in effects.paths
+    )
+    value = names.get(name)
+    found: list[Any] = [value] if type(value) is str else []
+    if type(value) is list or type(value) is tuple:
+        found = [*value]
+    known = 0 < len(found) <= MOST_TEXTS and all(type(each) is str for each in found)
+    return found if known and not changes else None
+
+
+_LOOKS = frozenset({ITERATE, "__len__", "copy", "index"})
+"""What may be asked of a list that stays as it is."""
 
 
 def _is_frame(value: object) -> bool:

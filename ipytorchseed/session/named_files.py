@@ -1,7 +1,7 @@
 """Files that a cell names: what libraries open in native code cannot be heard, but found so.
 
-Arrow, HDF5, SQLite and OpenCV open files without Python; the path that they are given stands in the
-cell, in a function that it calls, or in a variable that they read.
+Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python; the path that they are given
+stands in the cell, in a function that it calls, or in a variable that they read.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     Mark = tuple[int, ...]
 
-_SUFFIX = re.compile(r"(?<=\w)\.\w{1,10}\Z")
-"""What the name of a file ends with."""
+_SUFFIX = re.compile(r"(?<=\w)\.\w{1,16}\Z")
+"""What the name of a file ends with: ``.h5``, ``.safetensors``."""
 
-_QUOTED = re.compile(r"""["']([^"'\n]{1,229}\.\w{1,10})["']""")
+_QUOTED = re.compile(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
 _RUN_INSIDE = re.compile(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 

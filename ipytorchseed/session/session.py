@@ -32,6 +32,7 @@ from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.settings import Settings
+from ipytorchseed.session.sharing import Places
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
 from ipytorchseed.session.watch import Look, NamespaceWatch
@@ -225,12 +226,15 @@ class Session:
             },
         )
         pending.budget.charge(began)
+        places = Places()
         for name, place in sorted(reached.names.items()):
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
+                places.note(name, value)
                 reached.texts.update(texts_of(value))
                 look = pending.reads[name] = self.variables.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
+        pending.reads.update(places.shared(pending.reads))
         self.pending = pending
         reached.texts.update(*map(texts_in, reached.files))
         self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))

@@ -93,7 +93,8 @@ def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, t
     for cause in causes:
         if (cause.kind, cause.name) not in known:  # told by itself
             if cause.kind == "code":
-                yield f"{_steps(case, cause)}{case.name(case.run)} was edited", ()
+                steps = _steps(case, cause, known)
+                yield f"{steps}{case.name(case.run)} was edited", ()
             elif cause.kind == "input" and cause.name in {*case.against.reads} & {*case.run.reads}:
                 yield _input(case, cause), cause.blame
             elif cause.kind == "rng":
@@ -102,12 +103,14 @@ def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, t
                 yield cause.message, cause.blame
 
 
-def _steps(case: Evidence, code: Cause) -> str:
-    """Say which numbers an edit changed: ``lr 0.01 → 0.03, ``."""
+def _steps(case: Evidence, code: Cause, known: set[tuple[str, str]]) -> str:
+    """Say which numbers an edit changed that are not told by themselves: ``lr 0.01 → 0.03, ``."""
     said = []
     for name, after in case.run.writes.items():
         before = case.against.writes.get(name)
-        if before is None or same(before, after) is not False or f"{name} = " not in code.proof:
+        if before is None or same(before, after) is not False or ("input", name) in known:
+            continue
+        if f"{name} = " not in code.proof:
             continue
         if before.series and after.series and len(before.series) == len(after.series) == 1:
             said.append(f"{name} {write_step(before.series[0], after.series[0])}, ")

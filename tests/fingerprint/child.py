@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+PREFIX = f"lost-{os.getpid()}-"
+"""Of files that a process of tests and its children make, and that it removes."""
+
+
 def in_child(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function in a forked child; return its result, by way of JSON.
 
@@ -53,7 +57,7 @@ def removes_files() -> Iterator[None]:
     yield
     shared = Path("/dev/shm") if sys.platform == "linux" else None  # noqa: S108 -- listed only
     for folder, pattern in (
-        (Path(tempfile.gettempdir()), "lost-*"),
+        (Path(tempfile.gettempdir()), f"{PREFIX}*"),
         (shared, f"torch_{os.getpid()}_*"),
     ):
         for path in folder.glob(pattern) if folder else ():

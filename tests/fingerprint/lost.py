@@ -26,6 +26,7 @@ from PIL import Image
 
 from ipytorchseed.fingerprint.elements import lent_tensor
 from ipytorchseed.fingerprint.lent import lent_array
+from tests.fingerprint.child import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,7 @@ def numbers(dtype: Any = "f8", count: int = COUNT) -> Any:
 
 def file_of(content: Any) -> str:
     """Write a file; whoever calls leaves it to the system to remove."""
-    descriptor, path = tempfile.mkstemp(prefix="lost-")
+    descriptor, path = tempfile.mkstemp(prefix=PREFIX)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
     return path
@@ -187,7 +188,7 @@ def memmap_large() -> Lost:
 @maker
 def loaded_mapped() -> Lost:
     """``np.load`` with ``mmap_mode``."""
-    descriptor, path = tempfile.mkstemp(".npy", "lost-")
+    descriptor, path = tempfile.mkstemp(".npy", PREFIX)
     os.close(descriptor)
     np.save(path, numbers())
     return np.load(path, mmap_mode="r"), shrinks(path)
@@ -387,7 +388,7 @@ def from_closed_shared_memory() -> Lost:
     loaded_module=lambda it: _loaded(it),  # noqa: PLW0108 -- it stands below
 )
 def _load() -> Lost:
-    descriptor, path = tempfile.mkstemp(".pt", "lost-")
+    descriptor, path = tempfile.mkstemp(".pt", PREFIX)
     os.close(descriptor)
     torch.save({"weight": torch.randn(128, 256), "bias": torch.randn(128)}, path)
     return torch.load(path, mmap=True), shrinks(path)
@@ -457,7 +458,7 @@ def _mapped() -> Lost:
 @maker
 def image_file() -> Lost:
     """Pillow maps what is not compressed."""
-    descriptor, path = tempfile.mkstemp(".bmp", "lost-")
+    descriptor, path = tempfile.mkstemp(".bmp", PREFIX)
     os.close(descriptor)
     Image.new("L", (512, 512)).save(path)
     image = Image.open(path)
@@ -550,7 +551,7 @@ def _table(source: str) -> Any:
     arrow_buffer=lambda it: it.column(0).chunk(0).buffers()[1],
 )
 def _arrow() -> Lost:
-    descriptor, path = tempfile.mkstemp(".arrow", "lost-")
+    descriptor, path = tempfile.mkstemp(".arrow", PREFIX)
     os.close(descriptor)
     table = pa.table({"x": numbers(), "text": [str(item) for item in range(COUNT)]})
     with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:

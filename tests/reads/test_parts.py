@@ -43,6 +43,9 @@ one = Config()
 def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
+def cost(row): return row["price"] * row["n"]
+columns = ["day", "price"]
+mask = [True, False]
 """
 
 PARTS = {
@@ -91,6 +94,16 @@ PARTS = {
     "x = frame.loc[frame['day'] > 1, ['price', 'n']]": ("frame", {"k:day", "k:price", "k:n"}),
     "x = frame.groupby('day', sort=False)['price'].sum()": ("frame", {"k:day", "k:price"}),
     "x = frame.groupby(key)['price']": ("frame", {"a:groupby"}),
+    "x = frame[key]": ("frame", {"k:n"}),
+    "x = frame[columns].sum().sum()": ("frame", {"k:day", "k:price"}),
+    "x = frame[frame.day > 1].price.sum()": ("frame", {"a:day", "k:price"}),
+    "x = frame[~(frame['n'] > 0)].price": ("frame", {"k:n", "k:price"}),
+    "x = frame.apply(lambda row: row.price * row['n'], axis=1)": ("frame", {"a:price", "k:n"}),
+    "x = frame.apply(lambda row: named(row), axis=1)": ("frame", {"k:name"}),
+    "x = frame.apply(lambda row, more: row.price, axis=1)": ("frame", {"a:apply"}),
+    "x = frame.apply(lambda column: column.max())": ("frame", {"a:apply"}),
+    "x = cfg.apply(lambda row: row.price, axis=1)": ("cfg", {"a:apply", "a:price"}),
+    "x = frame.apply(cost, axis='columns')": ("frame", {"k:price", "k:n"}),
     "x = frame.groupby(by=['day', 'n'])['price'].sum()": ("frame", {"k:day", "k:n", "k:price"}),
 }
 
@@ -103,7 +116,14 @@ WHOLE = {
     "x = sorted(params)": "params",
     "x = params[key]['n']": "params",
     "x = deep[key]['n']": "deep",
-    "x = frame[key]": "frame",
+    "x = frame[frame.day > 1].mean()": "frame",
+    "x = frame[mask]": "frame",
+    "key += 'x'\nx = frame[key]": "frame",
+    "columns.append('n')\nx = frame[columns]": "frame",
+    "x = rates[key]": "rates",
+    "x = rates[key > 1].net": "rates",
+    "x = frame.apply(lambda row: [*row], axis=1)": "frame",
+    "x = frame.apply(cost, axis=1), frame": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
     "x = params[key]": "params",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from ipytorchseed.why.explain import explain
@@ -38,3 +41,64 @@ def test_settings_of_compiled_code_count_where_there_is_some(source, step, cause
     cleared = {each.name: each.message for each in told.cleared}
     assert cleared[implied] == f"goes with {NUMERICS}"
     assert cleared.get(NUMERICS, "acts on compiled code only") == "acts on compiled code only"
+
+
+_STATEMENTS = """
+import functools, json
+import torch
+from ipytorchseed.determinism.flag import Unreadable
+from ipytorchseed.determinism.table import FLAGS, read_flags
+from ipytorchseed.why.finders.settings import _fix
+
+wrong = {}
+for flag in FLAGS:
+    before = read_flags()
+    value = before[flag.name]
+    if not flag.name.startswith("torch.") or isinstance(value, Unreadable):
+        continue
+    path = flag.name.split(".")[1:]
+    held = functools.reduce(lambda owner, name: getattr(owner, name, None), path, torch)
+    statement = _fix(flag.name, value)
+    if held is None and statement.startswith(flag.name):
+        continue  # a torch without it
+    try:
+        exec(statement)
+    except Exception as error:
+        wrong[flag.name] = repr(error)
+    now = functools.reduce(lambda owner, name: getattr(owner, name, None), path, torch)
+    if callable(held) and now is not held:
+        wrong[flag.name] = "put in place of a function"
+    elif read_flags()[flag.name] != value:
+        wrong[flag.name] = "sets another value"
+print(json.dumps(wrong))
+"""
+
+
+def test_statements_that_put_flags_back_run_and_replace_no_function_of_torch():
+    """Given the value that a flag has, each leaves the flag as it is."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _STATEMENTS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "{}", done.stdout + done.stderr
+
+
+def test_a_constant_that_a_module_was_given_is_told_once():
+    """It was replaced, and it is read: one fact."""
+    before, after = value("aa01", "int", "3"), value("aa02", "int", "5")
+    runs = [
+        run(5, "y = conf.DEPTH", reads={"conf.DEPTH": before}, writes={"y": number(3.0)}),
+        run(6, "conf.DEPTH = 5", writes={"conf.DEPTH": after}),
+        run(
+            7,
+            "y = conf.DEPTH",
+            reads={"conf.DEPTH": after},
+            writes={"y": number(5.0)},
+            replaced=("conf.DEPTH",),
+        ),
+    ]
+    told = explain(runs[2], runs[0], runs[:2], States(runs))
+    assert [(cause.kind, cause.name) for cause in told.causes] == [("input", "conf.DEPTH")]
+    assert [blame.run.execution_count for blame in told.causes[0].blame] == [6]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import MEMORY, is_program
+from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
 from ipytorchseed.why.evidence import most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
-from ipytorchseed.why.finders.vector_machines import draw_unused_seeds
+from ipytorchseed.why.finders.unused_seeds import draw_unused_seeds
 
 if TYPE_CHECKING:
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
 
@@ -23,7 +24,7 @@ _REPLACED = "drawn for first weights, which loaded ones replace"
 
 _UNUSED = "what it gave does not go into what changed"
 
-_SEEDS = "drawn as seeds by support vector machines, which do not use them"
+_SEEDS = "drawn as seeds by estimators, which do not use them"
 
 _MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _SEEDS, _UNUSED})
 """Why sources were cleared that are causes all the same where there is no other."""
@@ -40,6 +41,12 @@ _A_PASS = 2
 
 _FEW = 5_000_000
 """Draws from a seed within which it is certainly told whether a state is among them."""
+
+_SEEDS_NOBODY_KNOWS = ENTROPY.keys() | {BY_HASH}
+"""Functions whose answer may be a seed, and is another in each kernel."""
+
+_SHORT = 0.01
+"""Seconds in which nothing draws as many numbers as are stepped over for one question."""
 
 _SMALL = 100_000
 """Seeds that people write; those of clocks and of the system are larger."""
@@ -155,28 +162,35 @@ def _reseeded(
     same_code = case.run.code == case.against.code
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         moved = ends[1].get(name) != begins[1][name]
-        again = same_code and _leaves(case, name, begins[0].get(name), ends[0].get(name))
+        again = same_code and _leaves(case, case.against, name)
         return _BY_ITSELF if moved or again else f"only {case.name(case.against)} drew from it"
-    sides = zip((case.against, case.run), begins, ends, strict=True)
-    left = [run for run, begin, end in sides if _leaves(case, name, begin.get(name), end.get(name))]
+    left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
     return f"{_BY_ITSELF} in {case.name(left[0])}"  # where it stood is not why the other differs
 
 
-def _leaves(case: Evidence, name: str, begin: str | None, end: str | None) -> bool:
+def _leaves(case: Evidence, run: Run, name: str) -> bool:
     """Tell whether a run certainly left its source's stream, for one that a seed begins."""
+    begin, end = run.begun.get(name), run.ended.get(name)
     if end is None or (begin is not None and case.states.draws(begin, end) is not None):
         return False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
-        return False
+        if begin is None or not (run.seconds < _SHORT or _may_seed_anew(run)):
+            return False
+        return not case.states.leads(begin, end)  # seeded by a number that nobody can find out
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
     if was is None:  # too far from any seed to be found: is it one of the few before the end?
         return now.draws < _FEW and not case.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws
+
+
+def _may_seed_anew(run: Run) -> bool:
+    """Tell whether a run asks what it may have seeded from: a clock, entropy, or a hash."""
+    return bool(run.mixed) or not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
 
 
 def put_out_of_reach(case: Evidence) -> bool:

@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import FORMS, forms, same
+from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
@@ -88,10 +88,13 @@ def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
+    replaced = {*case.against.replaced} ^ {*case.run.replaced}
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if name.startswith(imported):
             continue  # the file that both imported it from is the business of another finder
+        if name in replaced:
+            continue  # what took the place of a package's own is told with that
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
         if before is None or same(before, after) is not False:
@@ -131,12 +134,34 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             if was != now and (part == "random" or (alike and _is_told(case, part)))
         ]
         for part in moved[:1]:
+            if part == SHARED:
+                causes += _shared(case, name, before, after)
+                continue
             what, how = _FORMS[part]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
             causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
     return causes, []
+
+
+def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
+    """Say with which variables one began to share an object, or ceased to; told of one of them."""
+    was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
+    others = [each for each in (now or was) if each != name and not each.isdigit()]
+    if any(each < name for each in others):
+        return
+    again = "" if len(now) > len(was) or (now and not was) else "no longer "
+    if others:
+        holds = "is" if again else "is now"
+        message = f"{name} {holds} {again}the same object as {others[0]}, or a view of it"
+    else:
+        message = f"{name} {again}holds one object in several places: a change in one is in all"
+    names = {name, *others}
+    makers = [run for run in case.history if not names.isdisjoint(run.writes)]
+    blame = tuple(Blame(run, "made it anew") for run in makers[-1:])
+    # To replay looks at content alone, and would take what is there for what was.
+    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 
 
 def _hidden_generator(
@@ -274,7 +299,7 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
     Attributes that were not there before, and what fitting an estimator sets anew.
     """
     moved = changed_parts(before, after)
-    moved = {part: pair for part, pair in moved.items() if part not in ("random", "unseen")}
+    moved = {part: pair for part, pair in moved.items() if part not in ("random", SHARED, "unseen")}
     source = case.run.source
     refits = _REFITS.search(source) is not None
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _TOLD = 3
 
+_CATCHES = re.compile(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
+"""Text of cells that go on after an error, or hear warnings, and may answer otherwise then."""
+
 
 def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
@@ -38,7 +42,8 @@ def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
         TEXT: shown,
         FIGURES: shown or not (others or case.uses("torch")),  # its sizes and colours are numbers
         RIGHTS: not others and not causes,
-        ERRORS: case.against.error != case.run.error,
+        ERRORS: case.against.error != case.run.error
+        or (not others and _CATCHES.search(case.run.source) is not None),
     }
     for name, setting in BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:

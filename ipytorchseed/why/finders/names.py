@@ -35,9 +35,10 @@ def _replaced(case: Evidence) -> list[Cause]:
         setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
         setters = [run for run in case.history if name in run.writes]
         setters = setters or [run for run in case.history if setting.search(run.source)]
-        if not setters and case.run.code != case.against.code:
-            continue  # the one text comes by it, and the other does not
         value = case.run.reads.get(name)
+        comes_by = value is not None and name in case.against.reads
+        if not (setters or comes_by) and case.run.code != case.against.code:
+            continue  # the one text comes by it, and the other does not
         how = "replaced it" if value else "put it back"
         blame = *(Blame(run, how) for run in setters[-1:]), *find_left_out(case, name)
         now = f"now {value.summary}, not the package's own" if value else "the package's own again"

@@ -65,7 +65,22 @@ _STATEMENTS = {
     "torch.use_deterministic_algorithms": "torch.use_deterministic_algorithms({})",
     "torch.autocast.cpu.enabled": 'torch.set_autocast_enabled("cpu", {})',
     "torch.autocast.cuda.enabled": 'torch.set_autocast_enabled("cuda", {})',
+    "torch.autocast.cpu.dtype": 'torch.set_autocast_dtype("cpu", {})',
+    "torch.autocast.cuda.dtype": 'torch.set_autocast_dtype("cuda", {})',
+    "torch.backends.cuda.flash_sdp_enabled": "torch.backends.cuda.enable_flash_sdp({})",
+    "torch.backends.cuda.mem_efficient_sdp_enabled": (
+        "torch.backends.cuda.enable_mem_efficient_sdp({})"
+    ),
+    "torch.backends.cuda.math_sdp_enabled": "torch.backends.cuda.enable_math_sdp({})",
+    "torch.backends.cuda.cudnn_sdp_enabled": "torch.backends.cuda.enable_cudnn_sdp({})",
+    "torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed": (
+        "torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp({})"
+    ),
+    "torch.inference_mode_enabled": "",  # set around a block of code only
+    "torch.num_interop_threads": "",  # set once only in a process
+    "torch.use_deterministic_algorithms.warn_only": "",  # never a cause
 }
+"""By flag, the statement that sets it, where it is not set as an attribute; empty for none."""
 
 
 def find_settings(case: Evidence) -> tuple[list[Cause], list[Cleared]]:

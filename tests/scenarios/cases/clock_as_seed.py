@@ -5,7 +5,7 @@ ask: draw
 probe: out
 changed: yes
 expect: entropy time.time
-allow: rng python
+innocent: rng python
 """
 # %% setup
 import random

@@ -1,0 +1,68 @@
+"""Estimators of scikit-learn that draw a seed and mostly make no use of it.
+
+Each fit takes one number from ``numpy`` where nobody gives it a ``random_state``. libsvm asks for
+its seed where it estimates probabilities (``BaseLibSVM.fit``, sklearn/svm/_base.py), and coordinate
+descent where it picks coordinates at random (sklearn/linear_model/_coordinate_descent.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ipytorchseed.reads.parsing import parse_text
+
+if TYPE_CHECKING:
+    from ipytorchseed.why.evidence import Evidence
+
+_UNLESS = {
+    **dict.fromkeys(("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"), "probability"),
+    **dict.fromkeys(("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV"), "selection"),
+    **dict.fromkeys(("MultiTaskElasticNet", "MultiTaskElasticNetCV"), "selection"),
+    **dict.fromkeys(("MultiTaskLasso", "MultiTaskLassoCV"), "selection"),
+}
+"""By estimator, the argument by which it comes to use its seed."""
+
+_DRAW_NOTHING = frozenset({
+    "ColumnTransformer", "ConfusionMatrixDisplay", "GridSearchCV", "GroupKFold",
+    "KNeighborsClassifier", "KNeighborsRegressor", "LinearRegression", "MinMaxScaler",
+    "OneHotEncoder", "OrdinalEncoder", "Pipeline", "PolynomialFeatures", "RidgeCV", "RobustScaler",
+    "SimpleImputer", "StandardScaler", "accuracy_score", "append", "array", "astype",
+    "classification_report", "column_stack", "confusion_matrix", "cross_val_predict",
+    "cross_val_score", "cross_validate", "dict", "f1_score", "fit", "fit_predict", "fit_transform",
+    "float", "format", "int", "items", "len", "linspace", "list", "logspace",
+    "make_column_transformer", "make_pipeline", "max", "mean", "mean_absolute_error",
+    "mean_squared_error", "min", "plot", "precision_score", "predict", "print", "r2_score", "range",
+    "ravel", "recall_score", "reshape", "roc_auc_score", "round", "score", "set_params", "sorted",
+    "sqrt", "std", "str", "sum", "to_numpy", "tolist", "transform", "tuple", "zip",
+})  # fmt: skip
+"""Last parts of names that stand beside them, and draw nothing from numpy."""
+
+
+def draw_unused_seeds(case: Evidence) -> bool:
+    """Tell whether all that a cell draws from numpy are seeds that its estimators do not use."""
+    tree = parse_text(case.run.source)
+    if tree is None or case.run.code != case.against.code:
+        return False
+    objects = [value for value in case.run.reads.values() if value.kind == "object"]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    used = {value.summary.partition(",")[0] for value in objects}
+    used |= {_name(call.func) for call in calls if not _has_seed(call)}
+    fitted = used & _UNLESS.keys()
+    return (
+        bool(fitted)
+        and used <= _UNLESS.keys() | _DRAW_NOTHING
+        and not any(_UNLESS[each] in case.run.source for each in fitted)
+    )
+
+
+def _name(func: ast.expr) -> str:
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    return func.id if isinstance(func, ast.Name) else ""
+
+
+def _has_seed(call: ast.Call) -> bool:
+    """Tell whether a call is given a number for a seed, and takes none from numpy."""
+    seeds = (word.value for word in call.keywords if word.arg == "random_state")
+    return any(isinstance(each, ast.Constant) and type(each.value) is int for each in seeds)

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.containers import write_items, write_state
+from ipytorchseed.fingerprint.containers import write_items, write_tokens
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.scalars import LEAVES, text
+from ipytorchseed.fingerprint.walk import (
+    SHORT,
+    Bytes,
+    Draft,
+    Walk,
+    Writer,
+    Writing,
+    digest_of,
+)
 from ipytorchseed.introspection.anatomy import anatomy, mro
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ def state_writer(
     def write(value: Any, walk: Walk) -> Writing:
         top = walk.top
         held = state(value)
-        token = yield from write_state(held, walk)
+        token = yield from _write_state(held, walk)
         made = anatomy(type(value))
         more = b""
         if exact and made.name != exact:
@@ -44,6 +52,30 @@ def state_writer(
         return Draft(digest, word, f"{made.title} {held}"[:80] if show else made.title)
 
     return write
+
+
+def _write_state(state: object, walk: Walk) -> Bytes:
+    """Write what stands for an object: mostly a short list or tuple made for it, of named values.
+
+    Its own items, and those of tuples among them, are written here; the token is the walk's.
+    """
+    if type(state) is list and len(state) < SHORT:
+        tokens = []
+        for item in state:
+            token = yield from _write_tuple(item, walk)
+            tokens.append(token)
+        return b"D" + xxh3_128_digest(b"list%d;" % len(tokens) + b"".join(tokens))
+    return (yield from _write_tuple(state, walk))
+
+
+def _write_tuple(value: object, walk: Walk) -> Bytes:
+    if type(value) is tuple and len(value) < SHORT:
+        tokens = yield from write_tokens(value, walk, counted=False)
+        walk.tick()
+        return b"D" + xxh3_128_digest(b"tuple%d;" % len(tokens) + b"".join(tokens))
+    leaf = LEAVES.get(id(type(value)))
+    token = None if leaf is None else leaf(value)
+    return (yield value) if token is None else token
 
 
 def base_of(value: object, name: str) -> Any:

@@ -88,30 +88,6 @@ def write_items(items: Sequence[object], walk: Walk) -> Bytes:
     return xxh3_128_digest(b"".join((yield from write_tokens(items, walk))))
 
 
-def write_state(state: object, walk: Walk) -> Bytes:
-    """Write what stands for an object: mostly a short list or tuple made for it, of named values.
-
-    Its own items, and those of tuples among them, are written here; the token is the walk's.
-    """
-    if type(state) is list and len(state) < SHORT:
-        tokens = []
-        for item in state:
-            token = yield from _write_tuple(item, walk)
-            tokens.append(token)
-        return b"D" + xxh3_128_digest(b"list%d;" % len(tokens) + b"".join(tokens))
-    return (yield from _write_tuple(state, walk))
-
-
-def _write_tuple(value: object, walk: Walk) -> Bytes:
-    if type(value) is tuple and len(value) < SHORT:
-        tokens = yield from write_tokens(value, walk, counted=False)
-        walk.tick()
-        return b"D" + xxh3_128_digest(b"tuple%d;" % len(tokens) + b"".join(tokens))
-    leaf = LEAVES.get(id(type(value)))
-    token = None if leaf is None else leaf(value)
-    return (yield value) if token is None else token
-
-
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
 """By the identity of the type, the code that ``array`` has for it."""
 

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
-from ipytorchseed.reads.expressions import constant_keys, look_up_text
+from ipytorchseed.reads.expressions import look_up_text
+from ipytorchseed.reads.frames import ask_frame
 from ipytorchseed.reads.functions import lambda_effects
+from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -21,7 +23,6 @@ from ipytorchseed.reads.taint import note_call
 
 _BUILTINS = frozenset(vars(builtins))
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
-_NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
 _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
 """Arguments of a ``DataLoader`` that may be anything, and its order stays that of the data."""
@@ -63,7 +64,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             scope.run_all(arg.bodies)
     _look_up(scope, func, node)
     _set_attribute(scope, func, node, args)
-    _ask_frame(scope, node)
+    ask_frame(scope, node)
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
         owner = callee.value.id
         held = scope.bound.get(owner, UNKNOWN)
@@ -184,20 +185,6 @@ def _plain_name(function: AbstractValue) -> str:
     """Return the one name of the namespace that leads to a function of an earlier cell, or ""."""
     path = function.paths[0] if len(function.paths) == 1 and not function.bodies else ""
     return path if path.isidentifier() and path not in _BUILTINS else ""
-
-
-def _ask_frame(scope: Scope, node: ast.Call) -> None:
-    """Follow the names in ``frame.query("price > @limit")``."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
-        for text in [text for each in node.args for text in scope.visit(each).text()]:
-            scope.effects.held |= {("query", text)} if "\0" in text else set()
-            for name in names_in_query(text):
-                scope.effects.paths.update(scope.load(name).paths)
-
-
-def names_in_query(text: str) -> list[str]:
-    """Return the names in ``"price > @limit"``, which a data frame looks up."""
-    return _NAME_IN_QUERY.findall(text)
 
 
 def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from typing import Any
 
@@ -23,11 +22,12 @@ from ipytorchseed.reads.abstract import (
     in_a_row,
     join,
 )
+from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
+from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
-_SLICED = 8  # items that a slice may name one by one
 _PATH = re.compile(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
@@ -71,7 +71,7 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
     else:
-        abstract = _of_rows(scope, base, names[-1]) or scope.visit(base)
+        abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
     if abstract.bodies:
         scope.run_all(abstract.bodies)
     for name in reversed(names):
@@ -88,8 +88,8 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         return found
     value = (
         _result(scope, node)
-        or _columns(scope, node)
-        or _named_columns(scope, node)
+        or columns_of(scope, node)
+        or columns_held(scope, node)
         or visit_owner(scope, node, reads=True)
     )
     scope.run_all(value.bodies)
@@ -104,64 +104,6 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
     return look_up_name(scope, f"{_RESULTS[name]}{number}")
-
-
-def _columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
-    """Follow ``frame[rows]["open"]``, ``frame.loc[rows, "open"]``, and so on after ``groupby``.
-
-    Returns:
-        What is known of the frame; None where it is none of these.
-    """
-    owner: ast.expr = node.value
-    part: ast.expr = node.slice
-    by: list[ast.expr] = []
-    more: list[ast.expr] = []
-    if isinstance(owner, ast.Subscript) and not constant_keys(owner.slice, places=True):
-        more, owner = [owner.slice], owner.value
-    elif isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
-        owner, part = owner.value, part.elts[-1]
-    elif isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") == "groupby":
-        by = [*owner.args, *(word.value for word in owner.keywords if word.arg == "by")]
-        more = [word.value for word in owner.keywords if word.arg != "by"]
-        owner = getattr(owner.func, "value", owner)
-    keys = [constant_keys(each) for each in (part, *by)]
-    if owner is node.value or not isinstance(owner, ast.Name) or not all(keys):
-        return None
-    for each in more:
-        scope.consume(scope.visit(each))
-    value = scope.load(owner.id)
-    named = itertools.product(value.paths, itertools.chain(*keys))
-    scope.effects.columns.update(named)
-    return value
-
-
-def _named_columns(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
-    """Follow ``frame[features]``: the columns that a variable names, where it names any."""
-    if not (isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)):
-        return None
-    key = scope.visit(node.slice)
-    if key.texts or len(key.paths) != 1 or not key.paths[0].isidentifier():
-        return None
-    value = scope.load(node.value.id)
-    scope.effects.columns.update((path, f"\0*{key.paths[0]}\0") for path in value.paths)
-    return value
-
-
-def _of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | None:
-    """Follow ``frame[frame.price > limit].open``: of some rows, the column of that name."""
-    if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
-        return None
-    if not isinstance(node.slice, _MASKS) or not isinstance(node.ctx, ast.Load):
-        return None
-    value = scope.load(node.value.id)
-    scope.effects.columns.update((path, f".{name}") for path in value.paths)
-    scope.run_all(value.bodies)
-    scope.consume(scope.visit(node.slice))
-    return replace(value.item(), bodies=())
-
-
-_MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
-"""What picks rows by whether something holds of them."""
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
@@ -187,41 +129,6 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
 def _nested(outer: str, key: str) -> str:
     """Name the item of a dictionary inside another one: ``train.rate``."""
     return f"{outer}.{key}" if outer else key
-
-
-def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:
-    """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else.
-
-    Args:
-        node: What stands in the brackets.
-        places: Whether integers count too, as the texts ``[0]`` and ``[-1]``; those of ``[1:3]``
-            are ``[1]`` and ``[2]``, of a few items only.
-    """
-    numbers = _places(node) if places else range(0)
-    if numbers:
-        return [f"[{number}]" for number in numbers] if len(numbers) <= _SLICED else []
-    parts = node.elts if isinstance(node, ast.List) else [node]
-    keys = [each.value for each in parts if isinstance(each, ast.Constant)]
-    return [key for key in keys if isinstance(key, str)] if len(keys) == len(parts) else []
-
-
-def _places(node: ast.expr) -> range:
-    """Return the places in a sequence that an index or a slice of constants names, or more."""
-    if isinstance(node, ast.Slice):
-        begin, end = (0 if each is None else _integer(each) for each in (node.lower, node.upper))
-        if begin is None or end is None or node.step is not None:
-            return range(0)
-        return range(begin, end)
-    number = _integer(node)
-    return range(0) if number is None else range(number, number + 1)
-
-
-def _integer(node: ast.expr) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = _integer(node.operand)
-        return None if number is None else -number
-    number = getattr(node, "value", None)
-    return number if type(number) is int else None
 
 
 def is_namespace(node: ast.expr) -> bool:

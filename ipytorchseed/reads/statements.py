@@ -8,12 +8,12 @@ import sys
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
 from ipytorchseed.reads.expressions import (
     branches,
-    constant_keys,
     container,
     is_namespace,
     operate,
     visit_owner,
 )
+from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import ask_order
 

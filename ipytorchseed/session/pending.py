@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.ledger.records import GeneratorState
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ipytorchseed.fingerprint import Budget
     from ipytorchseed.fingerprint.value import Fingerprint
@@ -37,7 +39,7 @@ class Pending(Struct):
         between: Sources that moved since the last run's end.
         outputs: What it showed so far.
         reads: What the values were.
-        seeds: Seeds that commands of ours applied, and how.
+        seeds: Seeds that we applied, and how.
     """
 
     cell: str
@@ -57,3 +59,29 @@ class Pending(Struct):
     outputs: Outputs
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
+
+    def followed(self, asked: Collection[str]) -> dict[str, Any]:
+        """Return what a run keeps of what following its code told; some code ``asked`` entropy."""
+        reached = self.reached
+        hashes = ("hash",) if reached.hashes else ()
+        return {
+            **{name: tuple(sorted(getattr(reached, name))) for name in _FOLLOWED},
+            "nondeterministic_calls": (
+                *sorted(reached.nondeterministic_calls.union(asked)),
+                *hashes,
+            ),
+            "only_loader_seed_draws": reached.only_loader_seed_draws,
+            "loaders": reached.passive_loaders,
+            "heeds": tuple(sorted(reached.heeded)),
+        }
+
+
+_FOLLOWED = (
+    "counted", "initialised", "mixed", "overwritten", "packages", "replaced", "timed", "timing",
+)  # fmt: skip
+"""What following its code told, and a run keeps under the same name."""
+
+
+def records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
+    """Return what a run keeps of generators."""
+    return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}

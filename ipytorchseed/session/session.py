@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
@@ -30,18 +30,17 @@ from ipytorchseed.session.named_files import find_named, texts_in, texts_of, wit
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
-from ipytorchseed.session.pending import Pending
+from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sharing import Places
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
-from ipytorchseed.session.watch import Look, NamespaceWatch
+from ipytorchseed.session.watch import NamespaceWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.reads.effects import Effects
 
 _SHARE, _REST = 0.1, 0.25
@@ -319,8 +318,8 @@ class Session:
             status=status,
             before=pending.states.digests,
             after=states.digests,
-            generators_before=_records(pending.generators),
-            generators_after=_records(generators),
+            generators_before=records(pending.generators),
+            generators_after=records(generators),
             settings=self._settings.learned(pending.settings),
             reads=pending.reads,
             missing=tuple(sorted(self._users(reached.missing))),
@@ -338,7 +337,7 @@ class Session:
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            **_followed(reached, self._files.asked),
+            **pending.followed(self._files.asked),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -400,25 +399,3 @@ class Session:
     def _allowance(self, seconds: float) -> float:
         """Return how long a cell that takes ``seconds`` may be looked at: a hard limit."""
         return min(self.config.budget, self.config.budget * _REST + seconds * _SHARE)
-
-
-def _records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
-    return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
-
-
-_FOLLOWED = (
-    "counted", "initialised", "mixed", "overwritten", "packages", "replaced", "timed", "timing",
-)  # fmt: skip
-"""What following its code told, and a run keeps under the same name."""
-
-
-def _followed(reached: Dependencies, asked: Collection[str]) -> dict[str, Any]:
-    """Return what a run keeps of what following its code told; it ``asked`` for entropy, too."""
-    hashes = ("hash",) if reached.hashes else ()
-    return {
-        **{name: tuple(sorted(getattr(reached, name))) for name in _FOLLOWED},
-        "nondeterministic_calls": (*sorted(reached.nondeterministic_calls.union(asked)), *hashes),
-        "only_loader_seed_draws": reached.only_loader_seed_draws,
-        "loaders": reached.passive_loaders,
-        "heeds": tuple(sorted(reached.heeded)),
-    }

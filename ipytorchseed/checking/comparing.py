@@ -249,7 +249,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began or began is None:
             continue
-        if began == was or not states.leads(began, ended, most_draws(run, name)):
+        if began == was or not states.leads(began, ended, most_draws(run)):
             # it was seeded in between
             stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))

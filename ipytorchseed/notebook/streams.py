@@ -55,13 +55,6 @@ class OutputCapture:
 
     def start(self) -> None:
         """Begin to listen."""
-
-        def with_care(note: Callable[[Any], None], shown: object) -> None:
-            try:
-                note(shown)
-            except Exception:  # noqa: BLE001 -- the user's cell shows it, whatever we make of it
-                self._round = object()
-
         self.stop()
         write, publish = self._stream.write, self._publisher.publish
         mine = self._round
@@ -70,13 +63,13 @@ class OutputCapture:
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             heard = self._round is mine and self._showing != get_ident()
             if heard and args and isinstance(args[0], str):
-                with_care(self._printed, str.__str__(args[0]))  # without what a subclass does
+                self._note(self._printed, str.__str__(args[0]))  # without what a subclass does
             return write(*args, **kwargs)
 
         def overheard_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine and not kwargs.get("update"):
-                with_care(self._displayed, args[0] if args else kwargs.get("data", {}))
+                self._note(self._displayed, args[0] if args else kwargs.get("data", {}))
             return publish(*args, **kwargs)
 
         write_result = self._hook.write_format_data
@@ -84,7 +77,7 @@ class OutputCapture:
         def overheard_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine:
-                with_care(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
+                self._note(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
             return write_result(*args, **kwargs)
 
         self._showing = 0
@@ -96,6 +89,16 @@ class OutputCapture:
         ):
             with suppress(AttributeError):  # a stream that takes no attributes
                 self._replaced.put(holder, name, ours)
+
+    def _note(self, note: Callable[[Any], None], shown: object) -> None:
+        """Have something noted that the cell shows; whatever we make of it, the cell shows it."""
+        __tracebackhide__ = True
+        try:
+            note(shown)
+        except KeyboardInterrupt as interrupt:  # it is the cell's: no frame of ours is shown
+            raise interrupt.with_traceback(None) from None
+        except Exception:  # noqa: BLE001 -- an error of ours
+            self._round = object()
 
     def _unheard(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``show`` so that what it prints is not noted."""

@@ -62,7 +62,7 @@ def test_in_it_nothing_is_too_late(kernels, tmp_path):
     path = book(
         tmp_path / "asks",
         "%deterministic",
-        "print(*{'ada', 'bob', 'cleo', 'dan'})\nimport torch\ntorch.get_num_threads()",
+        "print(*{f'name {n}' for n in range(20)})\nimport torch\ntorch.get_num_threads()",
         spec="right",
     )
     node = nbformat.read(path, as_version=4)

@@ -179,7 +179,8 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
     if now is None or now.seed is None or now.draws is None:
         if begin is None or not (run.seconds < _SHORT or _may_seed_anew(run)):
             return False
-        return not case.states.leads(begin, end)  # seeded by a number that nobody can find out
+        # else seeded by a number that nobody can find out
+        return not case.states.leads(begin, end, 0 if run.mixed else most_draws(run))
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
@@ -201,8 +202,7 @@ def put_out_of_reach(case: Evidence) -> bool:
     return any(
         all(begin[name] != end[name] for begin, end in sides)
         and not any(
-            case.states.leads(run.begun[name], run.ended[name], most_draws(run, name))
-            for run in runs
+            case.states.leads(run.begun[name], run.ended[name], most_draws(run)) for run in runs
         )
         and not all(_is_chosen(case, name, end[name]) for _, end in sides)
         for name in names

@@ -8,12 +8,13 @@ sets more than its text tells.
 
 from __future__ import annotations
 
+import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.anatomy import own
-from ipytorchseed.introspection.values import imported, is_scalar
+from ipytorchseed.introspection.values import imported, is_scalar, module_names
 from ipytorchseed.reads.dependencies import is_result
 
 if TYPE_CHECKING:
@@ -72,10 +73,11 @@ def _are_given() -> bool:
     """Tell whether packages hold what a run may change or call unnamed: open figures, callbacks."""
     figures = imported("matplotlib._pylab_helpers", "Gcf")
     callback = imported("numpy", "geterrcall")
+    of_torch = module_names(sys.modules.get("torch.nn.modules.module"))
     return bool(
         (figures is not None and own(figures).get("figs"))
         or (callback is not None and callback() is not None)
-        or any(imported("torch.nn.modules.module", name) for name in _HOOKS)
+        or any(map(of_torch.get, _HOOKS))
     )
 
 

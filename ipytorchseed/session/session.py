@@ -201,6 +201,7 @@ class Session:
             seconds=self._budget.seconds / 2,
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
+        calls = bool(flow.paths or flow.items or flow.columns)
         pending = Pending(
             cell=cell,
             source=source,
@@ -214,8 +215,8 @@ class Session:
             settings=self._settings.read(source, reached.packages, reached.variables),
             reached=reached,
             writes=self._users(flow.writes),
-            calls=bool(flow.paths or flow.items or flow.columns),
-            confined=is_confined(reached, self._patched),
+            calls=calls,
+            confined=not calls or is_confined(reached, self._patched),
             budget=self._budget,
             outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
             between={

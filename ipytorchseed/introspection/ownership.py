@@ -66,10 +66,20 @@ def _brought(folder: str, first: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_local_file(path: str) -> bool:
     """Tell whether a file is the user's: none of the interpreter's, a package's, or ours."""
+    folder, name = os.path.split(path)
     try:
-        return not is_installed_file(str(Path(path).resolve()))
-    except (OSError, ValueError, RuntimeError):  # no path, or a circle of links
+        place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
+        if os.path.islink(place):  # noqa: PTH114 -- so here
+            place = os.path.realpath(place)
+    except (OSError, ValueError):  # no path
         return False
+    return not is_installed_file(place)
+
+
+@lru_cache(maxsize=1024)
+def _resolved(folder: str) -> str:
+    """Follow the links that lead to a folder; most files of a package share theirs."""
+    return os.path.realpath(folder)
 
 
 def is_local_module(name: object) -> bool:

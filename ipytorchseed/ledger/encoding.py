@@ -6,6 +6,7 @@ is an extension of MessagePack with the part's key.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -53,6 +54,7 @@ def key_of_digest(digest: str) -> int | None:
     return key if len(digest) == 16 else None  # noqa: PLR2004 -- 64 bits
 
 
+@lru_cache(maxsize=256)
 def key_of_name(name: str) -> int:
     """Return what stands for the name of a notebook, kernel or cell in a column."""
     return key_of(name.encode("utf-8", "surrogatepass"))

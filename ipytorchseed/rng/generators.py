@@ -140,7 +140,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     """
     kinds: dict[int, Kind | None] = {}
     types = _types()
-    hidden = _hidden()
+    hidden: set[int] = set()
     entries: dict[int, Found] = {}
     level = [
         (name, value)
@@ -157,6 +157,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
             kind = kinds[id(made)]
             if kind is not None:
                 identity = id(_state_holder(value, kind))
+                hidden = hidden or _hidden()
                 if identity in hidden:
                     continue
                 known = entries.get(identity)

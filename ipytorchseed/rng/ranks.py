@@ -26,9 +26,10 @@ def own_rank() -> int | None:
     of the ipyparallel engine. Nothing is imported or begun.
     """
     group = process_group()
-    with suppress(Exception):  # being torn down
-        if group.get_world_size() > 1:
-            return int(group.get_rank())
+    if group is not None:
+        with suppress(Exception):  # being torn down
+            if group.get_world_size() > 1:
+                return int(group.get_rank())
     for name in ("RANK", "LOCAL_RANK"):
         told = os.environ.get(name, "")
         if told.isdecimal():

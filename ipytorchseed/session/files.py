@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import islice
 from time import monotonic, time_ns
 from types import ModuleType
@@ -29,6 +30,9 @@ _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
 _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 """Tells the names that kernels give to the code of cells: tracebacks look for it there."""
+
+_CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
+"""How files of modules end."""
 
 _MOST = 1_000
 """Files noted of one run."""
@@ -165,7 +169,8 @@ class FileWatch:
             return ()
         until = monotonic() + seconds
         late = 0
-        modules = set(map(_file_of, list(sys.modules.values())))  # thousands, and far apart
+        code = any(path.endswith(_CODE) for path, _ in users)
+        modules = set(map(_file_of, list(sys.modules.values()))) if code else ()  # thousands
         found = []
         for path, record in users:
             if path in modules:

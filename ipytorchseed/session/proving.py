@@ -30,7 +30,6 @@ from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.session.present import LiveKernel
     from ipytorchseed.session.replay import Scene
@@ -102,21 +101,8 @@ class Experiments:
         return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
     def _plan(self, run: Run) -> Plan:
-        """Find the way to what a run found, whatever became of it.
-
-        Where there is none, the states of generators inside of values do not count: they go back
-        with the sources, as far as they are on record.
-        """
-        run = replace(run, status="ok", files=())
-        plan = make_plan(run, self._present)
-        if not plan.blocked or not run.generators_before:
-            return plan
-        reads = {name: self._without_states(name, value) for name, value in run.reads.items()}
-        return make_plan(replace(run, reads=reads), self._present)
-
-    def _without_states(self, name: str, wanted: Fingerprint) -> Fingerprint:
-        now = self._present.last(name)
-        return now if now is not None and same(now, wanted) else wanted
+        """Find the way to what a run found, whatever became of it."""
+        return make_plan(replace(run, status="ok", files=()), self._present)
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as can be had."""

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
@@ -67,11 +68,30 @@ def make_plan(target: Run, present: Present) -> Plan:
     A cell is run again only once it finds what it found itself: what it read and is not as it was
     is made anew first. The variables are followed through the steps, as if these were run.
 
+    Where there is no way, generators of random numbers inside of what the run read do not count,
+    such as a loader's: their states go back with the sources, as far as they are on record.
+
     Args:
         target: The run whose result is wanted.
         present: What is known of this kernel, and of earlier runs.
     """
-    return _Planner(target, present).plan()
+    plan = _Planner(target, present).plan()
+    if not plan.blocked or not target.generators_before:
+        return plan
+    reads, apart = dict(target.reads), []
+    for name, wanted in target.reads.items():
+        now = present.last(name)
+        if now is not None and same(now, wanted) and _random(now) != _random(wanted):
+            reads[name] = replace(
+                wanted, parts={**wanted.parts, "random": now.parts.get("random", "")}
+            )
+            apart.append(f"`{name}`")
+    found = _Planner(replace(target, reads=reads), present).plan() if apart else plan
+    if found.blocked:
+        return plan
+    doubt = f"generators inside of {_listed(apart)} go back only where their states are on record"
+    steps = (*found.steps[:-1], replace(found.steps[-1], run=target))
+    return Plan(target, steps, (doubt, *found.doubts))
 
 
 def outside_of(run: Run, present: Present) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.ledger.records import FileRead, GeneratorState
 from ipytorchseed.why.plan import make_plan
 from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value
 
@@ -97,6 +97,22 @@ def test_where_nothing_recorded_made_it_there_is_no_way():
     assert not plan.steps
     assert plan.blocked == (
         "no recorded cell makes `x` what In[2] read: make it again, then %replay 2"
+    )
+
+
+def test_generators_inside_of_what_it_read_go_back_with_the_sources():
+    """No cell makes a loader whose generator has moved on, and none has to; it is a doubt."""
+    began, moved = (value("01", "loader", parts={"random": each}) for each in ("07", "08"))
+    uses = [_use(number, each, each) for number, each in ((2, began), (4, moved))]
+    assert _plan(*uses).blocked
+    known = [
+        replace(each, generators_before={"g": GeneratorState("torch.Generator", "07")})
+        for each in uses
+    ]
+    plan = _plan(*known)
+    assert [step.run for step in plan.steps] == [known[0]]
+    assert plan.doubts == (
+        "generators inside of `x` go back only where their states are on record",
     )
 
 

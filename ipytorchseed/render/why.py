@@ -94,7 +94,7 @@ class WhyView(View):
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
-                error = f" ({label_of(run.error, _MOST_ERROR)})" if run.error else ""
+                error = f" ({_shorten(run.error, _MOST_ERROR)})" if run.error else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_name(run, self.kernel)} {how}.")
         return said
@@ -318,10 +318,10 @@ def _is_step(change: Change) -> bool:
     return change.before is not None and change.after is not None and len(change.after) == 1
 
 
-def _shorten(source: str) -> str:
-    """Return a cell's first line, cut where it or the cell is longer."""
-    line = label_of(source)
-    return f"{line[:_LABEL]}…" if len(line) > _LABEL or "\n" in source.strip() else line
+def _shorten(text: str, most: int = _LABEL) -> str:
+    """Return the first line of a cell or an error, cut where it or the text is longer."""
+    line = label_of(text)
+    return f"{line[:most].rstrip()}…" if len(line) > most or "\n" in text.strip() else line
 
 
 def _clock(run: Run) -> str:

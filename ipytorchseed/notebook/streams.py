@@ -15,13 +15,17 @@ from ipytorchseed.introspection.replacing import Replacements
 _HOOKS = ("write_output_prompt", "finish_displayhook")
 """What writes around the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
+_TRACEBACK = "_showtraceback"
+"""What writes a traceback, for shells to override: the error is recorded as an error."""
+
 
 class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that nothing that holds
     them notices. IPython does the same around each cell, and puts back what it found: hence anew
-    for each cell. A terminal prints results and displays; they do not count as printed by the cell.
+    for each cell. A terminal prints results, displays and tracebacks; they do not count as printed
+    by the cell.
 
     Args:
         shell: The running shell.
@@ -37,6 +41,7 @@ class OutputCapture:
         displayed: Callable[[Mapping[str, Any]], None],
         resulted: Callable[[Mapping[str, Any]], None],
     ) -> None:
+        self._shell: Any = shell
         self._publisher: Any = shell.display_pub
         self._hook: Any = shell.displayhook
         self._stream: Any = sys.stdout
@@ -45,7 +50,7 @@ class OutputCapture:
         self._resulted = resulted
         self._replaced = Replacements()
         self._round = object()
-        self._showing = 0  # the thread that shows a result or a display
+        self._showing = 0  # the thread that shows a result, a display or a traceback
 
     def __enter__(self) -> None:
         self.start()
@@ -86,6 +91,7 @@ class OutputCapture:
             (self._publisher, "publish", self._unheard(overheard_publish)),
             (self._hook, "write_format_data", self._unheard(overheard_result)),
             *((self._hook, name, self._unheard(getattr(self._hook, name))) for name in _HOOKS),
+            (self._shell, _TRACEBACK, self._unheard(getattr(self._shell, _TRACEBACK))),
         ):
             with suppress(AttributeError):  # a stream that takes no attributes
                 self._replaced.put(holder, name, ours)

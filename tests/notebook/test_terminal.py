@@ -188,10 +188,11 @@ def test_a_check_compares_values_not_the_prompts_that_show_them(shell, capsys):
 
 
 TWICE = "display(5); print('said'); [1, 2]"
+FAILS = "print('said'); 1 / 0"
 
 
 @pytest.mark.parametrize("prompt", ["simple", "full"])
-def test_results_and_displays_are_no_printed_output(tmp_path, prompt):
+def test_results_displays_and_tracebacks_are_no_printed_output(tmp_path, prompt):
     """A terminal prints them, with another number each time: only what the cell prints counts."""
     terminal = pexpect.spawn(
         sys.executable,
@@ -209,16 +210,19 @@ def test_results_and_displays_are_no_printed_output(tmp_path, prompt):
         timeout=PATIENCE,
     )
     terminal.logfile_read = told = StringIO()
-    for number, line in enumerate(["%load_ext ipytorchseed", TWICE, TWICE, "%why", "exit"], 1):
+    lines = ["%load_ext ipytorchseed", TWICE, TWICE, "%why", FAILS, FAILS, "%why", "exit"]
+    for number, line in enumerate(lines, 1):
         terminal.expect_exact(f"In [{number}]:")
         terminal.sendline(line)
     terminal.expect(pexpect.EOF)
-    assert "same result, bit for bit" in told.getvalue()
+    assert told.getvalue().count("same result, bit for bit") == 2
     with Ledger.open(tmp_path / NAME, read_only=True) as ledger:
         runs = [run for run in ledger.runs() if run.source.strip() == TWICE]
+        failed = [run for run in ledger.runs() if run.source.strip() == FAILS]
     assert [run.stdout.summary for run in runs] == ["1 line", "1 line"]
     assert [run.result.summary for run in runs] == ["list of 2", "list of 2"]
     assert [len(run.displays) for run in runs] == [1, 1]
+    assert {run.stdout.summary for run in failed} == {"1 line"}
 
 
 def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):

@@ -46,6 +46,9 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
     name = str(type.__dict__["__name__"].__get__(kind))
     if _tells_plainly(error):
         return f"{name}: {str(error).partition(chr(10))[0]}"
+    given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+    if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
+        return f"{name}: {given[0]}"  # the place, which follows, is told by the traceback
     said = ""
     for line in _COLOURS.sub("", "\n".join(shown[-1:])).splitlines():
         before, colon, rest = line.partition(": ")

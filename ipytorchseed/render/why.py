@@ -94,7 +94,8 @@ class WhyView(View):
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
-                error = f" ({_shorten(run.error, _MOST_ERROR)})" if run.error else ""
+                told = (run.error or "").rstrip(": ")  # it may have its class alone to tell
+                error = f" ({_shorten(told, _MOST_ERROR)})" if told else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_name(run, self.kernel)} {how}.")
         return said

@@ -78,6 +78,26 @@ def test_an_error_is_the_runs_error(shell, body, capsys):
     assert sources_now() == before
 
 
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("if:", "SyntaxError: invalid syntax"),
+        ("for", "SyntaxError: invalid syntax"),
+        ("x = 1\n  y = 2", "IndentationError: unexpected indent"),
+        ("assert False", "AssertionError"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_an_error_is_told_in_its_words(shell, cell, told, capsys):
+    """As a kernel does, where the traceback that was shown has them."""
+    for _ in range(2):
+        shell.run_cell(cell, store_history=True)
+    capsys.readouterr()
+    shell.run_cell("%why")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count(f" failed ({told}).") == 2
+
+
 @pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check"])
 def test_a_traceback_begins_in_the_cell(shell, words, capsys):
     """As in a notebook."""

@@ -23,7 +23,7 @@ from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import BY_METHODS, read_by, through_methods
+from ipytorchseed.reads.methods import BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -235,7 +235,7 @@ class _Walker(Values):
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""
-        if self._about(type(value)).based:
+        if self._about(type(value)).based or is_model(value):
             return through_methods(value, parts)
         return parts if BY_METHODS.isdisjoint(parts) else None
 

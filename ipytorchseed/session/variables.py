@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.methods import INSIDE
+from ipytorchseed.reads.methods import INSIDE, LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -167,10 +167,11 @@ def parts_read(
         known = values[name].parts if name in values else {}
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
-        columns = {_part(part, values[name]) for part in wanted} if known else set()
-        hooked = INSIDE in wanted and "hooks" in known  # which are given all of it
+        layers = {part for part in wanted if part.startswith(LAYER)}
+        columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
+        hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it
         if known and columns <= known.keys() and not hooked:
-            found[name] = tuple(sorted(columns))
+            found[name] = tuple(sorted(columns | layers))
     return found
 
 

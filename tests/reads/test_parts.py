@@ -168,3 +168,51 @@ def test_a_key_that_varies_is_no_part(notebook):
     notebook.run(HELD)
     found = notebook.dependencies("x = params.get('name'), params.get(key)").parts["params"]
     assert "a:get" in found  # which no value has as a part
+
+
+MODELS = """
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate = 2
+        self.enc, self.dec = nn.LayerNorm(2), nn.Sequential(nn.LayerNorm(2), nn.Tanh())
+    def encode(self, x): return self.enc(x) * self.rate
+    def forward(self, x): return self.dec(self.encode(x)) if self.training else x
+class Tied(Coder):
+    def __init__(self):
+        super().__init__()
+        self.again = self.enc
+    def put(self): return [*self._modules]
+coder, tied, parts, named = Coder(), Tied(), nn.Sequential(Coder(), nn.Tanh()), nn.ModuleDict()
+named["in"] = nn.LayerNorm(2)
+place = 0
+"""
+
+LAYERS = {
+    "x = coder.encode(1)": ("coder", {"m:", "m:enc", "a:rate"}),
+    "x = coder(1)": ("coder", {"m:", "m:enc", "m:dec", "a:rate"}),
+    "x = coder.enc.weight.sum()": ("coder", {"m:", "m:enc"}),
+    "x = coder.dec.state_dict()": ("coder", {"m:", "m:dec"}),
+    "x = coder.state_dict()": ("coder", {"m:", "inside"}),
+    "x = coder.training": ("coder", {"m:"}),
+    "x = tied.encode(1)": ("tied", {"m:", "inside", "a:rate"}),
+    "x = tied.put()": ("tied", {"m:", "inside"}),
+    "x = parts[0](1)": ("parts", {"m:", "m:0"}),
+    "x = parts[-1](1)": ("parts", {"m:", "m:1"}),
+    "x = parts[5](1)": ("parts", {"k:[5]"}),
+    "x = named['in'](1)": ("named", {"m:", "m:in"}),
+    "x = parts[0](1) + parts[1:](1)": ("parts", None),
+    "x = parts[place](1)": ("parts", None),
+    "x = parts(1)": ("parts", None),
+    "for each in parts: each(1)": ("parts", None),
+    "x = coder": ("coder", None),
+}
+
+
+@pytest.mark.parametrize(("cell", "told"), LAYERS.items(), ids=LAYERS)
+def test_layers_of_a_model(notebook, cell, told):
+    """Those that it uses; all where one of them goes by several names."""
+    notebook.run(MODELS)
+    name, parts = told
+    assert notebook.dependencies(cell).parts.get(name) == parts

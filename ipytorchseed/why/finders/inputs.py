@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.methods import INSIDE
+from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -23,7 +23,7 @@ from ipytorchseed.why.finders.changers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -336,7 +336,15 @@ def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     if None in wanted or not (before.exact and after.exact):
         return moved or {"content"}
     read = _IN_EVERY_PART.union(*filter(None, wanted))
-    return {part for part in moved if part in read or (INSIDE in read and part[:2] != "a:")}
+    return {part for part in moved if part in read or _is_inside(part, read)}
+
+
+def _is_inside(part: str, read: Collection[str]) -> bool:
+    """Tell whether a part of a model is in one of those that stand for several."""
+    if part[:2] not in ("p:", "b:"):
+        return part[:2] != "a:" and any(each == INSIDE or each[:2] == LAYER for each in read)
+    layers = {LAYER + part[2:], f"{LAYER}{part[2:].partition('.')[0]}"}
+    return INSIDE in read or not layers.isdisjoint(read)
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

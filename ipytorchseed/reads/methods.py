@@ -101,6 +101,20 @@ def _find_member(kind: type, name: str) -> Any:  # noqa: ANN401
     return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
 
 
+def method_of(value: object, name: str) -> Any:  # noqa: ANN401
+    """Return the method that a class gives its object under a name; None where it has its own."""
+    held = dict(anatomy(type(value)).unsorted(value))
+    return None if name in held or "__dict__" in held else _find_member(type(value), name)
+
+
+def may_run(value: object, name: str) -> bool:
+    """Tell whether to look up an attribute of an object may run code that reads others."""
+    users = [own(each) for each in mro(type(value)) if is_local_module(module_of_class(each))]
+    return type(_find_member(type(value), name)) in _METHODS or any(
+        hook in each for each in users for hook in _HOOKS
+    )
+
+
 def _leads_further(value: object, name: str) -> bool:
     """Tell whether an attribute of an object is none of its own parts.
 

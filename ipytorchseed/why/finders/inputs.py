@@ -234,6 +234,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved = _parts_read(case, name, before, after)
     if not moved:
         return _OTHER_PARTS
+    moved -= _parts_set_anew(case, name)
+    if not moved:
+        return _OVERWRITTEN
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
@@ -276,6 +279,17 @@ def _set_anew(case: Evidence, name: str, value: Fingerprint) -> str:
         return _OVERWRITTEN
     anew = all(name in (*run.overwritten, *run.initialised) for run in runs)
     return _INITIALISED if anew and value.kind == "module" else ""
+
+
+def _parts_set_anew(case: Evidence, name: str) -> set[str]:
+    """Name the parts of a value that both runs set before they read them."""
+    both = {*case.run.overwritten} & {*case.against.overwritten}
+    found = set[str]()
+    for path in (each.removeprefix(f"{name}.") for each in both if each.startswith(f"{name}.")):
+        plain = path.replace("[", "").replace("]", "")
+        found |= {plain, f"a:{plain}", f"p:{plain}", f"b:{plain}"} - {"", "content"}
+        found |= {f"k:{plain}", f"k:[{plain}]"} if path[:1] == "[" else set()
+    return found
 
 
 def _replaced(value: Fingerprint) -> set[str]:

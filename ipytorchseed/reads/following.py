@@ -23,7 +23,7 @@ from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
 from ipytorchseed.reads.lending import find_renewed, how_set_anew
-from ipytorchseed.reads.methods import BY_METHODS, is_model, read_by, through_methods
+from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -245,7 +245,8 @@ class _Walker(Values):
         """Return what is read of a value where code uses these parts; None for all of it."""
         if self._about(type(value)).based or is_model(value):
             return through_methods(value, parts)
-        return parts if BY_METHODS.isdisjoint(parts) else None
+        by_keys = BY_KEYS if type(value) is dict else frozenset[str]()
+        return parts if (BY_METHODS - by_keys).isdisjoint(parts) else None
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""

@@ -16,7 +16,7 @@ from ipytorchseed.introspection.anatomy import (
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import CONTAINERS, PLAIN, is_module, module_names
 from ipytorchseed.introspection.values import parts as contents
-from ipytorchseed.reads.abstract import CALL, ENTER, ITEM, ITERATE
+from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
 from ipytorchseed.reads.values import captured
 
@@ -27,8 +27,11 @@ INSIDE, LAYER = "inside", "m:"
 """The part that stands for all that a model holds besides attributes of its own, and how one begins
 that stands for a layer, parameter or buffer: ``m:head``. ``m:`` is its mode, hooks and the like."""
 
-BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITEM, ITERATE, *ENTER))
+BY_METHODS = frozenset(f"a:{each}" for each in (CALL, CONTAINS, ITEM, ITERATE, *ENTER))
 """Parts that stand for what only objects of the user's are known to read for them."""
+
+BY_KEYS = frozenset({f"a:{CONTAINS}", f"a:{ITERATE}", "a:keys"})
+"""Parts that stand for the keys of a dictionary."""
 
 _MODULE = "torch.nn.modules.module", "Module"
 _CONTAINERS = "torch.nn.modules.container"
@@ -46,6 +49,9 @@ _HOOKS = "__getattr__", "__getattribute__"
 """Methods by which a class answers for attributes."""
 
 _REGISTERED = "_modules", "_parameters", "_buffers"
+_INSTEAD = {CONTAINS: (ITERATE,), ITERATE: (ITEM, "__len__")}
+"""Methods that Python calls where an object has no method of that name."""
+
 _OF_MODULES = frozenset({"training", *_REGISTERED})
 """Attributes of a model that are told as other parts of it."""
 
@@ -182,8 +188,7 @@ class _Members:
         if at is None:
             if self._layers is not None:
                 self.found.add(f"{LAYER}{name}" if name in self._layers else INSIDE)
-            in_turn = [(ITEM, 0), ("__len__", 0)] if name == ITERATE else []
-            return None if name[:1] == "[" else in_turn
+            return None if name[:1] == "[" else [(each, 0) for each in _INSTEAD.get(name, ())]
         if _is_module(self._classes[at]):
             self.found |= {INSIDE} if name in _CONTENT.split() else set()
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.methods import INSIDE, LAYER
+from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,6 +33,13 @@ _SIZES = {
     **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
 }
 """Attributes that tell nothing but a size, and the part in which it lies by kind."""
+
+_LABELS = {
+    **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
+    **{("dict", each): "keys" for each in BY_KEYS},
+    **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
+}
+"""Parts in which the answers of other attributes and methods lie, by kind."""
 
 MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""
@@ -185,6 +192,7 @@ def _part(part: str, value: Fingerprint) -> str:
     if part.startswith("a:") and "." in part:
         return _part(part.rpartition(".")[0], value)
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
+    size = _LABELS.get((value.kind, part), size)
     if size in value.parts:
         return size
     outer = part.partition(".")[0]

@@ -185,7 +185,6 @@ WHOLE = (
     "x = Trainer.judge(1, settings)",
     "x = answering.listed(settings)",
     "for each in Trainer, trainer:\n    pass",
-    "for each in settings:\n    pass",
     "x = holding.run()",
     "x = holding.each()",
     "x = holding.calls()",

@@ -43,6 +43,10 @@ one = Config()
 def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
+def listed(settings, key): return key in settings
+import numpy as np
+from numpy import ones_like
+array = np.arange(3)
 def cost(row): return row["price"] * row["n"]
 columns = ["day", "price"]
 mask = [True, False]
@@ -89,6 +93,15 @@ PARTS = {
     "x = deep['train'][key]": ("deep", {"k:train"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
     "x = len(params)": ("params", {"a:__len__"}),
+    "x = 'n' in params": ("params", {"a:__contains__"}),
+    "x = [key for key in params if key not in params]": (
+        "params",
+        {"a:__iter__", "a:__contains__"},
+    ),
+    "x = sorted(params.keys())": ("params", {"a:keys"}),
+    "x = listed(params, 'n')": ("params", {"a:__contains__"}),
+    "x = np.zeros_like(array) + array.mean()": ("array", {"a:shape", "a:dtype", "a:mean"}),
+    "x = ones_like(array, dtype=int)": ("array", {"a:shape", "a:dtype"}),
     "x = named(params)": ("params", {"k:name"}),
     "x = frame[frame['day'] > 1]['price'].mean()": ("frame", {"k:day", "k:price"}),
     "x = frame.loc[frame['day'] > 1, ['price', 'n']]": ("frame", {"k:day", "k:price", "k:n"}),
@@ -127,6 +140,9 @@ WHOLE = {
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
     "x = params[key]": "params",
+    "x = np.full_like(rates, array)": "array",
+    "x = 1 in rates": "rates",
+    "for key in params: x = params[key]": "params",
     "x = named(params), sorted(params)": "params",
     "x = {**params}": "params",
     "rates[0] = 1": "rates",

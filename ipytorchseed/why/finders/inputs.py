@@ -69,10 +69,14 @@ _ASPECTS = {
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
 
+_KEPT = "kept"
+"""The aspect of a function with a cache that tells how many results it keeps."""
+
 _FORMS = {
     "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
     "strides": ("holds the same numbers in another order in memory", "changed it"),
     "order": ("holds the same items in another order", "changed it"),
+    _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
 }
 """By aspect, what is said of a value and of who changed it."""
 
@@ -133,6 +137,7 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             for part, was, now in pairs
             if was != now and (part == "random" or (alike and _is_told(case, part)))
         ]
+        moved += [_KEPT] if alike and _is_emptied(before, after) else []
         for part in moved[:1]:
             if part == SHARED:
                 causes += _shared(case, name, before, after)
@@ -174,6 +179,12 @@ def _hidden_generator(
         yield Cause(
             "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
         )
+
+
+def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a function with a cache keeps fewer results than it did."""
+    was, now = (int(value.parts.get(_KEPT, "0")) for value in (before, after))
+    return now < was
 
 
 def _is_told(case: Evidence, part: str) -> bool:

@@ -72,10 +72,14 @@ _TOLD = 4
 _KEPT = "kept"
 """The aspect of a function with a cache that tells how many results it keeps."""
 
+_SPAWNED = "spawned"
+"""The aspect of numpy's generators that tells how many others they have spawned."""
+
 _FORMS = {
     "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
     "strides": ("holds the same numbers in another order in memory", "changed it"),
     "order": ("holds the same items in another order", "changed it"),
+    _SPAWNED: ("had spawned another number of generators", "spawned from it"),
     _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
 }
 """By aspect, what is said of a value and of who changed it."""
@@ -138,6 +142,8 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             if was != now and (part == "random" or (alike and _is_told(case, part)))
         ]
         moved += [_KEPT] if alike and _is_emptied(before, after) else []
+        spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
+        moved += [_SPAWNED] if len(spawned) > 1 else []
         for part in moved[:1]:
             if part == SHARED:
                 causes += _shared(case, name, before, after)
@@ -146,7 +152,10 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
-            causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
+            lost = part in (_KEPT, _SPAWNED)  # which nothing puts back
+            causes.append(
+                Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
+            )
     return causes, []
 
 

@@ -7,11 +7,12 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import Lent
-from ipytorchseed.reads.renewals import overlap
+from ipytorchseed.reads.renewals import FITTED, overlap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -74,6 +75,7 @@ def find_renewed(
             break
         found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
         read |= how.reads
+        found |= {FITTED} if how.lent is not None and _fits(how.lent, value, name) else set()
         function = _function_of(how.lent, value, name, writes, names)
         if how.lent is None or function is None:
             break
@@ -82,6 +84,17 @@ def find_renewed(
         renewed, writes, names = effects.renewed, effects.writes, function.__globals__
     heads = {each.partition(".")[0] for each in read}
     return set() if any(may_run(value, each) for each in heads) else found
+
+
+def _fits(lent: Lent, value: object, name: str) -> bool:
+    """Tell whether an estimator of scikit-learn is fitted from the start.
+
+    https://scikit-learn.org/stable/developers/develop.html#fitting
+    """
+    owner, _, method = lent.function.rpartition(".")
+    goes_on = dict(anatomy(type(value)).unsorted(value)).get("warm_start") is True
+    known = module_of_class(type(value)).startswith("sklearn.") and not goes_on
+    return known and owner == name and method in ("fit", "fit_predict", "fit_transform")
 
 
 def _function_of(

@@ -56,6 +56,10 @@ class Renewal(Struct):
         self.open = False
 
 
+FITTED = "*_"
+"""The part that stands for all attributes which estimators set when they are fitted."""
+
+
 def find_renewals(
     body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
 ) -> dict[str, Renewal]:
@@ -137,8 +141,6 @@ class _Scan(ast.NodeVisitor):
         if part and fills and self._certain:
             self.put.append((name, part))
             del given[0]
-        else:
-            self._call(node.func, function)
         places: list[tuple[int | str, ast.expr]] = [*enumerate(given)]
         places += [(each.arg or "", each.value) for each in node.keywords]
         for place, each in places:
@@ -146,6 +148,8 @@ class _Scan(ast.NodeVisitor):
                 self._of(each.id).close(Lent(function, place))
             else:
                 self.visit(each)
+        if len(given) == len(node.args):
+            self._call(node.func, function)
 
     def _call(self, called: ast.expr, function: str) -> None:
         """Note what a call does with the object whose method is called."""

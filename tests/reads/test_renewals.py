@@ -85,6 +85,7 @@ NOT_SET = [
     "rates['low'] += 1",
     "nn.init.normal_(lin.weight, mean=lin.weight.mean())",
     "lin(1)\nnn.init.zeros_(lin.weight)",
+    "env.again(env.step())",
     "print(vars())\nenv.reset()",
 ]
 
@@ -107,3 +108,18 @@ def test_a_method_that_the_object_has_itself(notebook):
     """That of its class is not the one which runs."""
     notebook.run(HELD, "env.reset = lambda: env.x")
     assert not notebook.dependencies("env.reset()").overwritten
+
+
+def test_an_estimator_that_is_fitted(notebook):
+    """From the start, unless it is set to go on from where it is."""
+    notebook.run("""
+        class Estimator:
+            __module__ = "sklearn.of_this_test"
+            def __init__(self, warm_start=False): self.warm_start = warm_start
+            def fit(self, X, y): return self
+        plain, warm = Estimator(), Estimator(warm_start=True)
+    """)
+    found = notebook.dependencies("plain.fit(X, y).predict(X)\nwarm.fit(X, y)").overwritten
+    assert found == {"plain.*_"}
+    for cell in ("plain.fit(plain.predict(X), y)", "plain.partial_fit(X, y)", "plain.predict(X)"):
+        assert not notebook.dependencies(cell).overwritten

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
+from ipytorchseed.reads.renewals import FITTED
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -254,7 +255,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved = _parts_read(case, name, before, after)
     if not moved:
         return _OTHER_PARTS
-    moved -= _parts_set_anew(case, name)
+    moved -= _parts_set_anew(case, name, moved)
     if not moved:
         return _OVERWRITTEN
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
@@ -301,10 +302,12 @@ def _set_anew(case: Evidence, name: str, value: Fingerprint) -> str:
     return _INITIALISED if anew and value.kind == "module" else ""
 
 
-def _parts_set_anew(case: Evidence, name: str) -> set[str]:
+def _parts_set_anew(case: Evidence, name: str, moved: set[str]) -> set[str]:
     """Name the parts of a value that both runs set before they read them."""
     both = {*case.run.overwritten} & {*case.against.overwritten}
     found = set[str]()
+    if f"{name}.{FITTED}" in both:
+        found |= {part for part in moved if part.startswith("a:_") or part[:2] + part[-1] == "a:_"}
     for path in (each.removeprefix(f"{name}.") for each in both if each.startswith(f"{name}.")):
         plain = path.replace("[", "").replace("]", "")
         found |= {plain, f"a:{plain}", f"p:{plain}", f"b:{plain}"} - {"", "content"}

@@ -55,7 +55,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
     func = scope.visit_by(callee, CALL)
-    called = name or getattr(callee, "attr", "")
+    called = name if name == "len" else getattr(callee, "attr", "")
     function = _named(func, node)
     args = [
         scope.visit_by(each, *_LAYOUT[called])

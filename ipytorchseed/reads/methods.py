@@ -187,7 +187,8 @@ class _Members:
             return None if _leads_to(self._held[name], self._value) else []
         if at is None:
             if self._layers is not None:
-                self.found.add(f"{LAYER}{name}" if name in self._layers else INSIDE)
+                alone = name in self._layers and not _leads_to(self._layers[name], self._value)
+                self.found.add(f"{LAYER}{name}" if alone else INSIDE)
             return None if name[:1] == "[" else [(each, 0) for each in _INSTEAD.get(name, ())]
         if _is_module(self._classes[at]):
             self.found |= {INSIDE} if name in _CONTENT.split() else set()
@@ -254,17 +255,17 @@ def _registered(model: Any, kind: str) -> dict[str, Any]:  # noqa: ANN401
     return found if type(found) is dict else {}
 
 
-def _layers(model: object) -> set[str]:
-    """Return the names of what a model registers; none where some of it has several names."""
-    names = {name for kind in _REGISTERED for name in _registered(model, kind)}
+def _layers(model: object) -> dict[str, object]:
+    """Return what a model registers, by name; nothing where some of it has several names."""
+    named = {name: each for kind in _REGISTERED for name, each in _registered(model, kind).items()}
     queue, seen = [model], set[int]()
     while queue:
         layer = queue.pop()
         if id(layer) in seen or len(seen) > _MOST_PARTS:
-            return set()
+            return {}
         seen.add(id(layer))
         queue += [each for each in _registered(layer, "_modules").values() if each is not None]
-    return set() if "_orig_mod" in names else names  # what torch.compile wraps has its own names
+    return {} if "_orig_mod" in named else named  # what torch.compile wraps has its own names
 
 
 def _layer_named(model: object, part: str) -> str:

@@ -183,9 +183,19 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
                 walk.random.append(token)
                 return Draft(xxh3_128_digest(b"random" + text(kind.type)), "rng")
             digest = xxh3_128_digest(b"random" + text(kind.type) + token)
-            return Draft(digest, "rng", kind.type, {"state": digest_of(token)})
+            return Draft(digest, "rng", kind.type, {"state": digest_of(token)} | _spawned(value))
     walk.unsee(made.name)
     return Draft(xxh3_128_digest(b"random" + text(made.name)), "rng", made.title, opaque=True)
+
+
+def _spawned(value: Any) -> dict[str, str]:
+    """Tell how many generators numpy's has spawned, on which the next ones hang."""
+    if anatomy(type(value)).name != "numpy.random._generator.Generator":
+        return {}
+    born = getattr(value.bit_generator, "seed_seq", None)
+    if anatomy(type(born)).name != "numpy.random.bit_generator.SeedSequence":
+        return {}
+    return {"spawned": str(getattr(born, "n_children_spawned", 0))}
 
 
 def _is_of(value: object, name: str) -> bool:

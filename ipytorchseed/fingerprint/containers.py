@@ -370,6 +370,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
             if top and length <= PARTS:
                 told = zip(batch, tokens[1::2], strict=True)
                 parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
+                parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
                 parts |= yield from _inner_parts(batch, walk)
         else:
             keys, values = zip(*batch, strict=True)

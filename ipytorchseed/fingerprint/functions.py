@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,10 @@ _cell = types.CellType.__dict__["cell_contents"].__get__
 _DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
 
 
+_LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
+"""Names under which ``functools.singledispatch`` keeps what it has found: no content."""
+
+
 def cells(function: Any) -> list[tuple[str, object]]:
     """Return the variables of a closure that have a value."""
     found = []
@@ -131,8 +136,13 @@ def write_function(value: Any, walk: Walk) -> Writing:
     code = code_digest(value.__code__)
     given = _defaults(value)
     defaults = yield from attribute_tokens(given, walk)
-    closure = yield from attribute_tokens(cells(value), walk)
-    others = yield from attribute_tokens(_by_name(dict.items(attributes)), walk)
+    closed_over, own = cells(value), _by_name(dict.items(attributes))
+    if value.__globals__ is vars(functools):
+        closed_over, own = (
+            [each for each in items if each[0] not in _LOOKED_UP] for items in (closed_over, own)
+        )
+    closure = yield from attribute_tokens(closed_over, walk)
+    others = yield from attribute_tokens(own, walk)
     closed = join(closure)
     digest = xxh3_128_digest(
         b"function" + code + join(defaults) + b";" + closed + b";" + join(others)

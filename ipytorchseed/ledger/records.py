@@ -174,7 +174,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
             (``own mode``), and what it draws from torch (``draws``), unless loaded weights replace
             that.
         counted: Names of attributes that its code adds to and does not read otherwise: counters.
-        overwritten: Names of objects whose content it set anew before it read them.
+        overwritten: Names of objects whose content it set anew before it read them, and parts of
+            such: ``meter.total``, ``rates.[low]``, ``net.[0].bias``.
         initialised: Names of models whose layers it initialised anew before it read them.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None

@@ -25,9 +25,9 @@ _LONGEST = 120
 MOST_TEXTS = 64
 """Texts that a value may be, of which each is kept."""
 
-CALL, ITEM, ITERATE = "__call__", "__getitem__", "__iter__"
+CALL, CONTAINS, ITEM, ITERATE = "__call__", "__contains__", "__getitem__", "__iter__"
 ENTER = "__enter__", "__exit__"
-"""Methods of an object that are used by a call, ``[key]``, a loop and ``with``."""
+"""Methods of an object that are used by a call, ``in``, ``[key]``, a loop and ``with``."""
 
 HELD = re.compile("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""

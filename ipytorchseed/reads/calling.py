@@ -33,6 +33,10 @@ _ORDERED = 2
 _BY_ROW = (1, "columns")
 """Axes along which a data frame gives a function its rows."""
 
+_LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
+_LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
+"""Functions that ask nothing of their first argument but how large it is, and of which type."""
+
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
 
@@ -51,10 +55,11 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
     func = scope.visit_by(callee, CALL)
+    called = name if name == "len" else getattr(callee, "attr", "")
     function = _named(func, node)
     args = [
-        scope.visit_by(each, "__len__")
-        if name == "len"
+        scope.visit_by(each, *_LAYOUT[called])
+        if place == 0 and called in _LAYOUT
         else _argument(scope, each, function, place)
         for place, each in enumerate(node.args)
     ]

@@ -16,6 +16,7 @@ from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import nodes_in, parse_cell
+from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     effects.anew = find_overwrites(tree.body, parse)
+    effects.renewed = find_renewals(tree.body, parse)
     return effects
 
 

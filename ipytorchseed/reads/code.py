@@ -17,6 +17,7 @@ from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
 from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
@@ -35,6 +36,7 @@ def _effects_of_code(code: CodeType) -> Effects:
             body = getattr(function, "body", None)
             statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
             effects.anew = find_overwrites(statements, parse_text)
+            effects.renewed = find_renewals(statements, parse_text)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

@@ -46,7 +46,8 @@ class Dependencies(Struct):
             ``DataLoader`` that uses nothing of what they draw.
         passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
         counted: Names of attributes that it adds to and nothing else reads: counters.
-        overwritten: Names of objects whose content all code that reads them sets anew first.
+        overwritten: Names of objects whose content all code that reads them sets anew first,
+            and parts of objects: ``meter.total``, ``rates.[low]``.
         initialised: Names of models whose layers it initialises anew first.
         heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not

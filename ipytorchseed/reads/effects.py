@@ -8,6 +8,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from ipytorchseed.reads.overwrites import Lent
+    from ipytorchseed.reads.renewals import Renewal
 
 
 class Effects(Struct):
@@ -46,6 +47,7 @@ class Effects(Struct):
         defined: The code of functions and classes that it defines, by name.
         anew: Names whose content it sets anew before it reads them, and how, as
             ``overwrites.find_overwrites`` tells.
+        renewed: Names of objects of which it sets parts anew before it reads them.
         loaders: Of each ``DataLoader`` that it makes, whether it goes over its data in their order,
             in no worker.
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
@@ -76,6 +78,7 @@ class Effects(Struct):
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
     anew: dict[str, str | Lent] = {}
+    renewed: dict[str, Renewal] = {}
     loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()

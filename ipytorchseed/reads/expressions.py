@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
+    CONTAINS,
     ITEM,
     NEUTRAL,
     NOTHING,
@@ -198,8 +199,9 @@ def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
     if isinstance(node.ops[0], ast.In | ast.NotIn):
         look_up_text(scope, node.comparators[0], node.left)
     scope.consume(scope.visit(node.left))
-    for each in node.comparators:
-        scope.consume(scope.visit(each))
+    for operator, each in zip(node.ops, node.comparators, strict=True):
+        by_keys = isinstance(operator, ast.In | ast.NotIn)
+        scope.consume(scope.visit_by(each, CONTAINS) if by_keys else scope.visit(each))
     return UNKNOWN
 
 

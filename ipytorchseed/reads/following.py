@@ -22,8 +22,8 @@ from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import DUNDER, Home, fill_in, home_of, is_plain
-from ipytorchseed.reads.lending import how_set_anew
-from ipytorchseed.reads.methods import BY_METHODS, read_by, through_methods
+from ipytorchseed.reads.lending import find_renewed, how_set_anew
+from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.overwrites import LAYERS, UNREAD, WHOLE
 from ipytorchseed.reads.parsing import parse_text
@@ -91,6 +91,7 @@ class _Walker(Values):
         self._counted: set[str] = set()
         self._anew: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
         self._as_left: dict[str, set[str]] = {WHOLE: set(), LAYERS: set()}
+        self._renewed: dict[str, set[str]] = {}
         self._met = Met()
 
     def walk(
@@ -126,6 +127,7 @@ class _Walker(Values):
         if found.complete and self.in_time:
             found.counted = self._counted - self._draws.uncounted
         found.overwritten = self._anew[WHOLE] - self._as_left[WHOLE]
+        found.overwritten |= self._renewed_parts()
         found.initialised = self._anew[LAYERS] - self._as_left[LAYERS]
         found.heeded = self._draws.heeded(found.packages, complete=found.complete and self.in_time)
         found.passive_loaders = self._draws.passive_loaders if found.complete else 0
@@ -142,6 +144,12 @@ class _Walker(Values):
                 self._found.names.setdefault(name, patched[name])
                 self._found.replaced.add(name)
                 self.push([find_at(patched[name])], frozenset())
+
+    def _renewed_parts(self) -> set[str]:
+        """Return the parts of objects that all code which reads these sets anew first."""
+        known = self._found.complete and self.in_time
+        items = self._renewed.items() if known else ()
+        return {f"{name}.{part}" for name, parts in items for part in parts}
 
     # -- code ----------------------------------------------------------------------------------
 
@@ -235,9 +243,10 @@ class _Walker(Values):
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""
-        if self._about(type(value)).based:
+        if self._about(type(value)).based or is_model(value):
             return through_methods(value, parts)
-        return parts if BY_METHODS.isdisjoint(parts) else None
+        by_keys = BY_KEYS if type(value) is dict else frozenset[str]()
+        return parts if (BY_METHODS - by_keys).isdisjoint(parts) else None
 
     def _note_overwrites(self, effects: Effects, home: Home) -> None:
         """Note which names this code sets anew before it reads them, and which it reads as left."""
@@ -247,6 +256,8 @@ class _Walker(Values):
             for kind in (WHOLE, LAYERS) if how != UNREAD else ():
                 found = self._anew if how in (kind, WHOLE) else self._as_left
                 found[kind].add(shown)
+            parts = find_renewed(name, effects.renewed, effects.writes, home.names)
+            self._renewed[shown] = self._renewed.get(shown, parts) & parts
 
     def _judge(self, effects: Effects, home: Home, assigned: frozenset[str]) -> None:
         """Note what hangs on more than names."""

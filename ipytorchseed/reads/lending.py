@@ -7,12 +7,18 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import Lent
+from ipytorchseed.reads.renewals import FITTED, overlap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from types import CodeType
+
+    from ipytorchseed.reads.renewals import Renewal
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose code does not run where they are called."""
@@ -42,17 +48,77 @@ def how_set_anew(
         for name in rest:
             inside = introspection.is_module(function)
             function = introspection.module_names(function).get(name) if inside else None
-        if type(function) is not FunctionType or not is_local_module(
-            introspection.module_of(function)
-        ):
+        user = _runs_at_once(function)
+        if user is None:
             return None
-        code, argument = function.__code__, how.argument
-        if code.co_flags & _RUNS_LATER:
-            return None
-        given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        if isinstance(argument, int):
-            argument = next(iter(given[: code.co_argcount][argument:]), "")
-        effects = effects_of_code(code)
-        how = effects.anew.get(argument) if argument in given else None
-        writes, names = effects.writes, function.__globals__
+        effects = effects_of_code(user.__code__)
+        how = effects.anew.get(_name_of(user.__code__, how.argument))
+        writes, names = effects.writes, user.__globals__
     return None
+
+
+def find_renewed(
+    name: str, renewed: Mapping[str, Renewal], writes: Collection[str], names: Mapping[str, Any]
+) -> set[str]:
+    """Find the parts of an object that code sets anew before it reads them.
+
+    Args:
+        name: The object's name there.
+        renewed: What ``renewals.find_renewals`` told of that code.
+        writes: Names that the code sets itself, which may hold other functions then.
+        names: What the code's global names hold.
+    """
+    value, found, read = names.get(name), set[str](), set[str]()
+    for _ in range(_DEEPEST):
+        how = renewed.get(name)
+        if how is None:
+            break
+        found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
+        read |= how.reads
+        found |= {FITTED} if how.lent is not None and _fits(how.lent, value, name) else set()
+        function = _function_of(how.lent, value, name, writes, names)
+        if how.lent is None or function is None:
+            break
+        name = _name_of(function.__code__, how.lent.argument or 0)
+        effects = effects_of_code(function.__code__)
+        renewed, writes, names = effects.renewed, effects.writes, function.__globals__
+    heads = {each.partition(".")[0] for each in read}
+    return set() if any(may_run(value, each) for each in heads) else found
+
+
+def _fits(lent: Lent, value: object, name: str) -> bool:
+    """Tell whether an estimator of scikit-learn is fitted from the start.
+
+    https://scikit-learn.org/stable/developers/develop.html#fitting
+    """
+    owner, _, method = lent.function.rpartition(".")
+    goes_on = dict(anatomy(type(value)).unsorted(value)).get("warm_start") is True
+    known = module_of_class(type(value)).startswith("sklearn.") and not goes_on
+    return known and owner == name and method in ("fit", "fit_predict", "fit_transform")
+
+
+def _function_of(
+    lent: Lent | None, value: object, name: str, writes: Collection[str], names: Mapping[str, Any]
+) -> FunctionType | None:
+    """Return the function that is given an object, or its method that is called."""
+    owner, _, method = lent.function.rpartition(".") if lent is not None else ("", "", "")
+    if lent is None or (lent.argument == "") != (owner == name):
+        return None
+    if owner == name:
+        return _runs_at_once(method_of(value, method))
+    return _runs_at_once(None if owner or method in writes else names.get(method))
+
+
+def _runs_at_once(function: Any) -> FunctionType | None:  # noqa: ANN401
+    """Return a function of the user's whose code runs where it is called."""
+    if type(function) is not FunctionType or not is_local_module(introspection.module_of(function)):
+        return None
+    return None if function.__code__.co_flags & _RUNS_LATER else function
+
+
+def _name_of(code: CodeType, argument: int | str) -> str:
+    """Return the name that an argument has in a function, or "" where it has none."""
+    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if isinstance(argument, int):
+        return next(iter(given[: code.co_argcount][argument:]), "")
+    return argument if argument in given else ""

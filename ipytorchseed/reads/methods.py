@@ -16,20 +16,26 @@ from ipytorchseed.introspection.anatomy import (
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import CONTAINERS, PLAIN, is_module, module_names
 from ipytorchseed.introspection.values import parts as contents
-from ipytorchseed.reads.abstract import CALL, ENTER, ITEM, ITERATE
+from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
 from ipytorchseed.reads.values import captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-INSIDE = "inside"
-"""The part that stands for all that a model holds besides attributes of its own."""
+INSIDE, LAYER = "inside", "m:"
+"""The part that stands for all that a model holds besides attributes of its own, and how one begins
+that stands for a layer, parameter or buffer: ``m:head``. ``m:`` is its mode, hooks and the like."""
 
-BY_METHODS = frozenset(f"a:{each}" for each in (CALL, ITEM, ITERATE, *ENTER))
+BY_METHODS = frozenset(f"a:{each}" for each in (CALL, CONTAINS, ITEM, ITERATE, *ENTER))
 """Parts that stand for what only objects of the user's are known to read for them."""
 
+BY_KEYS = frozenset({f"a:{CONTAINS}", f"a:{ITERATE}", "a:keys"})
+"""Parts that stand for the keys of a dictionary."""
+
 _MODULE = "torch.nn.modules.module", "Module"
+_CONTAINERS = "torch.nn.modules.container"
+"""Where torch's lists and dictionaries of layers are defined."""
 
 _CONTENT = (
     "buffers cpu double eval float half load_state_dict named_buffers named_parameters parameters"
@@ -42,7 +48,11 @@ _METHODS = (types.FunctionType, property, functools.cached_property, classmethod
 _HOOKS = "__getattr__", "__getattribute__"
 """Methods by which a class answers for attributes."""
 
-_OF_MODULES = frozenset({"training", "_buffers", "_modules", "_parameters"})
+_REGISTERED = "_modules", "_parameters", "_buffers"
+_INSTEAD = {CONTAINS: (ITERATE,), ITERATE: (ITEM, "__len__")}
+"""Methods that Python calls where an object has no method of that name."""
+
+_OF_MODULES = frozenset({"training", *_REGISTERED})
 """Attributes of a model that are told as other parts of it."""
 
 _Step = tuple[str, int]
@@ -79,8 +89,9 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
         parts: Parts of it that code uses, as in ``parts.find_parts``.
 
     Returns:
-        Parts of its own, and ``INSIDE`` for a model. None for all of it.
+        Parts of its own; of a model ``INSIDE``, or those of ``LAYER``. None for all of it.
     """
+    parts = {_layer_named(value, part) if part[:2] == "k:" else part for part in parts}
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
     if user_function(_find_member(type(value), ITEM)) is not None:
         heads |= {part: ITEM for part in parts if part[:2] == "k:"}
@@ -96,6 +107,20 @@ def _find_member(kind: type, name: str) -> Any:  # noqa: ANN401
     return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
 
 
+def method_of(value: object, name: str) -> Any:  # noqa: ANN401
+    """Return the method that a class gives its object under a name; None where it has its own."""
+    held = dict(anatomy(type(value)).unsorted(value))
+    return None if name in held or "__dict__" in held else _find_member(type(value), name)
+
+
+def may_run(value: object, name: str) -> bool:
+    """Tell whether to look up an attribute of an object may run code that reads others."""
+    users = [own(each) for each in mro(type(value)) if is_local_module(module_of_class(each))]
+    return type(_find_member(type(value), name)) in _METHODS or any(
+        hook in each for each in users for hook in _HOOKS
+    )
+
+
 def _leads_further(value: object, name: str) -> bool:
     """Tell whether an attribute of an object is none of its own parts.
 
@@ -104,7 +129,7 @@ def _leads_further(value: object, name: str) -> bool:
     if type(_find_member(type(value), name)) in _METHODS:
         return True
     held = {each for each, _ in anatomy(type(value)).unsorted(value)} - _OF_MODULES
-    return any(map(_is_module, mro(type(value)))) and name not in held
+    return is_model(value) and name not in held
 
 
 def _attributes_read(value: object, asked: Iterable[str]) -> set[str] | None:
@@ -141,7 +166,8 @@ class _Members:
         self._value = value
         self._classes = mro(type(value))
         self._held = dict(anatomy(type(value)).unsorted(value))
-        self.found = {INSIDE} if any(map(_is_module, self._classes)) else set[str]()
+        self._layers = _layers(value) if is_model(value) else None
+        self.found = set[str]() if self._layers is None else {LAYER}
 
     def follow(self, name: str, first: int) -> list[_Step] | None:
         """Return what is looked up next; None where that may be anything.
@@ -153,15 +179,19 @@ class _Members:
         places = range(first, len(self._classes))
         at = next((each for each in places if name in own(self._classes[each])), None)
         member = None if at is None else own(self._classes[at])[name]
-        if INSIDE in self.found and name in _OF_MODULES:
+        if self._layers is not None and name in _OF_MODULES:
+            self.found |= {INSIDE} if name in _REGISTERED else set()
             return []
         if name in self._held and type(member) is not property:
             self.found.add(f"a:{name}")
             return None if _leads_to(self._held[name], self._value) else []
         if at is None:
-            in_turn = [(ITEM, 0), ("__len__", 0)] if name == ITERATE else []
-            return None if name[:1] == "[" else in_turn
+            if self._layers is not None:
+                alone = name in self._layers and not _leads_to(self._layers[name], self._value)
+                self.found.add(f"{LAYER}{name}" if alone else INSIDE)
+            return None if name[:1] == "[" else [(each, 0) for each in _INSTEAD.get(name, ())]
         if _is_module(self._classes[at]):
+            self.found |= {INSIDE} if name in _CONTENT.split() else set()
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
         function = user_function(member)
         return self._enter(function, at) if function else [] if _is_plain(member) else None
@@ -212,6 +242,42 @@ def _is_plain(member: object) -> bool:
 
 def _is_module(made: type) -> bool:
     return (module_of_class(made), name_of_class(made)) == _MODULE
+
+
+def is_model(value: object) -> bool:
+    """Tell whether an object is a ``torch.nn.Module``."""
+    return any(map(_is_module, mro(type(value))))
+
+
+def _registered(model: Any, kind: str) -> dict[str, Any]:  # noqa: ANN401
+    """Return the layers, parameters or buffers of a model by name."""
+    found = (anatomy(type(model)).dictionary(model) or {}).get(kind)
+    return found if type(found) is dict else {}
+
+
+def _layers(model: object) -> dict[str, object]:
+    """Return what a model registers, by name; nothing where some of it has several names."""
+    named = {name: each for kind in _REGISTERED for name, each in _registered(model, kind).items()}
+    queue, seen = [model], set[int]()
+    while queue:
+        layer = queue.pop()
+        if id(layer) in seen or len(seen) > _MOST_PARTS:
+            return {}
+        seen.add(id(layer))
+        queue += [each for each in _registered(layer, "_modules").values() if each is not None]
+    return {} if "_orig_mod" in named else named  # what torch.compile wraps has its own names
+
+
+def _layer_named(model: object, part: str) -> str:
+    """Name the layer of a list of layers, or a dictionary, that an item is: ``m:0``."""
+    at = next((each for each in mro(type(model)) if ITEM in own(each)), None)
+    if at is None or module_of_class(at) != _CONTAINERS:
+        return part
+    key, names = part[2:].partition(".")[0], [*_registered(model, "_modules")]
+    place = int(key[1:-1]) if key[:1] == "[" else len(names)
+    if -len(names) <= place < len(names):
+        key = names[place]
+    return f"a:{key}" if key in names else part
 
 
 def _is_private(name: str) -> bool:

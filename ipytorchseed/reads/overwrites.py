@@ -36,7 +36,7 @@ class Lent(Struct, frozen=True):
     argument: int | str
 
 
-_WHOLE = frozenset({
+WHOLE_BY_METHOD = frozenset({
     "clear", "copy_", "fill", "fill_", "load_state_dict", "normal_", "uniform_", "zero_",
 })  # fmt: skip
 """Methods after which nothing is left of what an object held."""
@@ -73,7 +73,7 @@ def find_overwrites(
     met: set[str] = set()
     passed: set[str] = set()
     functions: dict[str, _Function] = {}
-    for node in _statements(body, parse):
+    for node in statements_in(body, parse):
         statement = _Statement(node)
         if isinstance(node, ast.FunctionDef) and statement.runs_when_called():
             functions[node.name] = _Function(node, find_overwrites(node.body, parse))
@@ -213,7 +213,7 @@ class _Function:
         return self.does.get(name)
 
 
-def _statements(
+def statements_in(
     body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
 ) -> Iterator[ast.stmt]:
     """Yield statements in their order, those inside of magics and of ``with`` as well."""
@@ -222,13 +222,13 @@ def _statements(
         magic = magic_of(value) if isinstance(value, ast.Call) else None
         inner = parse(magic.body) if magic is not None and magic.cell else None
         if inner is not None:
-            yield from _statements(inner.body, parse)
+            yield from statements_in(inner.body, parse)
         elif isinstance(node, ast.With):
             yield from (ast.Expr(item.context_expr) for item in node.items)
-            yield from _statements(node.body, parse)
+            yield from statements_in(node.body, parse)
         elif isinstance(node, ast.For) and not _goes_through_layers(node):
             yield ast.Expr(node.iter)
-            yield from _statements(node.body, parse)
+            yield from statements_in(node.body, parse)
         else:
             yield node
 
@@ -252,7 +252,7 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         each.arg == "strict" and not getattr(each.value, "value", False) for each in value.keywords
     ):
         return None
-    if method in _WHOLE:
+    if method in WHOLE_BY_METHOD:
         return WHOLE
     apply = method == "apply" and any(_initialises(each) for arg in given for each in nodes_in(arg))
     return LAYERS if apply or method == "reset_parameters" else None

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import module_of
-from ipytorchseed.reads.abstract import CALL, ITERATE
+from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
 from ipytorchseed.reads.source import find_source
 
 if TYPE_CHECKING:
@@ -200,8 +200,11 @@ class _Scan(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        """Pass over ``model is None``."""
+        """Pass over ``model is None``; of ``key in cache``, the keys are read."""
         alike = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        if isinstance(node.ops[-1], ast.In | ast.NotIn) and self._is_self(node.comparators[-1]):
+            self.names.add(CONTAINS)
+            alike = True
         for each in (node.left, *node.comparators):
             if not (alike and self._is_self(each)):
                 self.visit(each)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.methods import INSIDE
+from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,6 +33,13 @@ _SIZES = {
     **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
 }
 """Attributes that tell nothing but a size, and the part in which it lies by kind."""
+
+_LABELS = {
+    **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
+    **{("dict", each): "keys" for each in BY_KEYS},
+    **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
+}
+"""Parts in which the answers of other attributes and methods lie, by kind."""
 
 MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""
@@ -167,10 +174,11 @@ def parts_read(
         known = values[name].parts if name in values else {}
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
-        columns = {_part(part, values[name]) for part in wanted} if known else set()
-        hooked = INSIDE in wanted and "hooks" in known  # which are given all of it
+        layers = {part for part in wanted if part.startswith(LAYER)}
+        columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
+        hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it
         if known and columns <= known.keys() and not hooked:
-            found[name] = tuple(sorted(columns))
+            found[name] = tuple(sorted(columns | layers))
     return found
 
 
@@ -184,6 +192,7 @@ def _part(part: str, value: Fingerprint) -> str:
     if part.startswith("a:") and "." in part:
         return _part(part.rpartition(".")[0], value)
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
+    size = _LABELS.get((value.kind, part), size)
     if size in value.parts:
         return size
     outer = part.partition(".")[0]

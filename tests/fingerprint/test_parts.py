@@ -56,7 +56,8 @@ def test_of_containers_and_objects():
     """Lengths, and items by name where they are few."""
     items = {"a": 1, "b": [2]}
     assert changed(items, lambda: items["b"].append(3)) == {"k:b"}
-    assert changed(items, lambda: items.update(c=1)) == {"length", "k:c"}
+    assert changed(items, lambda: items.update(c=1)) == {"length", "keys", "k:c"}
+    assert changed(items, lambda: items.update(d=items.pop("a"))) == {"keys", "k:a", "k:d"}
     assert fingerprint([1, 2]).parts["length"] == "2"
     assert fingerprint([1, "a"]).parts["items"] == fingerprint(["a", 1]).parts["items"]
     assert fingerprint("abc").parts == {"length": "3"}
@@ -94,7 +95,7 @@ def test_of_dictionaries_in_a_dictionary():
     alike = {"a": {"b": 1}, "a.b": 2}
     assert changed(alike, lambda: alike["a"].update(b=3)) == {"k:a"}
     many = {"a": dict.fromkeys(map(str, range(33)), 0)}
-    assert {*fingerprint(many).parts} == {"length", "k:a"}
+    assert {*fingerprint(many).parts} == {"length", "keys", "k:a"}
     knot = {"a": {}}
     knot["a"]["a"] = knot["a"]
     assert "k:a.a" in fingerprint(knot).parts

@@ -185,7 +185,6 @@ WHOLE = (
     "x = Trainer.judge(1, settings)",
     "x = answering.listed(settings)",
     "for each in Trainer, trainer:\n    pass",
-    "for each in settings:\n    pass",
     "x = holding.run()",
     "x = holding.each()",
     "x = holding.calls()",
@@ -242,11 +241,13 @@ def test_a_model(notebook):
             model.eval()
             return model(x)
     """)
-    inside = {"inside", "a:scale"}
-    assert notebook.dependencies("y = net(x)").parts["net"] == inside
-    assert notebook.dependencies("y = evaluate(net, 1)").parts["net"] == inside
-    assert notebook.dependencies("w = [*net.parameters()]").parts["net"] == {"inside"}
-    assert notebook.dependencies("w = net.layer.weight, net.training").parts["net"] == {"inside"}
+    used = {"m:", "m:layer", "a:scale"}
+    assert notebook.dependencies("y = net(x)").parts["net"] == used
+    assert notebook.dependencies("y = evaluate(net, 1)").parts["net"] == {"inside", *used}
+    assert notebook.dependencies("w = [*net.parameters()]").parts["net"] == {"m:", "inside"}
+    assert notebook.dependencies("w = net.layer.weight, net.training").parts["net"] == {
+        "m:", "m:layer",
+    }  # fmt: skip
     assert notebook.dependencies("w = net.tag").parts["net"] == {"a:tag"}
     assert "net" not in notebook.dependencies("net.extra()").parts
     assert "net" not in notebook.dependencies("print(net)").parts

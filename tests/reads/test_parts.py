@@ -43,6 +43,10 @@ one = Config()
 def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
+def listed(settings, key): return key in settings
+import numpy as np
+def ones_like(values): return values * 2
+array = np.arange(3)
 def cost(row): return row["price"] * row["n"]
 columns = ["day", "price"]
 mask = [True, False]
@@ -89,6 +93,14 @@ PARTS = {
     "x = deep['train'][key]": ("deep", {"k:train"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
     "x = len(params)": ("params", {"a:__len__"}),
+    "x = 'n' in params": ("params", {"a:__contains__"}),
+    "x = [key for key in params if key not in params]": (
+        "params",
+        {"a:__iter__", "a:__contains__"},
+    ),
+    "x = sorted(params.keys())": ("params", {"a:keys"}),
+    "x = listed(params, 'n')": ("params", {"a:__contains__"}),
+    "x = np.zeros_like(array) + array.mean()": ("array", {"a:shape", "a:dtype", "a:mean"}),
     "x = named(params)": ("params", {"k:name"}),
     "x = frame[frame['day'] > 1]['price'].mean()": ("frame", {"k:day", "k:price"}),
     "x = frame.loc[frame['day'] > 1, ['price', 'n']]": ("frame", {"k:day", "k:price", "k:n"}),
@@ -127,6 +139,10 @@ WHOLE = {
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
     "x = params[key]": "params",
+    "x = np.full_like(rates, array)": "array",
+    "x = 1 in rates": "rates",
+    "x = ones_like(rates)": "rates",
+    "for key in params: x = params[key]": "params",
     "x = named(params), sorted(params)": "params",
     "x = {**params}": "params",
     "rates[0] = 1": "rates",
@@ -168,3 +184,59 @@ def test_a_key_that_varies_is_no_part(notebook):
     notebook.run(HELD)
     found = notebook.dependencies("x = params.get('name'), params.get(key)").parts["params"]
     assert "a:get" in found  # which no value has as a part
+
+
+MODELS = """
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate = 2
+        self.enc, self.dec = nn.LayerNorm(2), nn.Sequential(nn.LayerNorm(2), nn.Tanh())
+    def encode(self, x): return self.enc(x) * self.rate
+    def forward(self, x): return self.dec(self.encode(x)) if self.training else x
+class Tied(Coder):
+    def __init__(self):
+        super().__init__()
+        self.again = self.enc
+    def put(self): return [*self._modules]
+class Back(nn.Module):
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = [owner]
+back = Coder()
+back.head = Back(back)
+coder, tied, parts, named = Coder(), Tied(), nn.Sequential(Coder(), nn.Tanh()), nn.ModuleDict()
+named["in"] = nn.LayerNorm(2)
+place = 0
+"""
+
+LAYERS = {
+    "x = coder.encode(1)": ("coder", {"m:", "m:enc", "a:rate"}),
+    "x = coder(1)": ("coder", {"m:", "m:enc", "m:dec", "a:rate"}),
+    "x = coder.enc.weight.sum()": ("coder", {"m:", "m:enc"}),
+    "x = coder.dec.state_dict()": ("coder", {"m:", "m:dec"}),
+    "x = coder.state_dict()": ("coder", {"m:", "inside"}),
+    "x = coder.training": ("coder", {"m:"}),
+    "x = back.head(1)": ("back", {"m:", "inside"}),
+    "x = back.enc(1)": ("back", {"m:", "m:enc"}),
+    "x = tied.encode(1)": ("tied", {"m:", "inside", "a:rate"}),
+    "x = tied.put()": ("tied", {"m:", "inside"}),
+    "x = parts[0](1)": ("parts", {"m:", "m:0"}),
+    "x = parts[-1](1)": ("parts", {"m:", "m:1"}),
+    "x = parts[5](1)": ("parts", {"k:[5]"}),
+    "x = named['in'](1)": ("named", {"m:", "m:in"}),
+    "x = parts[0](1) + parts[1:](1)": ("parts", None),
+    "x = parts[place](1)": ("parts", None),
+    "x = parts(1)": ("parts", None),
+    "for each in parts: each(1)": ("parts", None),
+    "x = coder": ("coder", None),
+}
+
+
+@pytest.mark.parametrize(("cell", "told"), LAYERS.items(), ids=LAYERS)
+def test_layers_of_a_model(notebook, cell, told):
+    """Those that it uses; all where one of them goes by several names, or leads to the others."""
+    notebook.run(MODELS)
+    name, parts = told
+    assert notebook.dependencies(cell).parts.get(name) == parts

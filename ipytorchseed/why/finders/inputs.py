@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.methods import INSIDE
+from ipytorchseed.reads.methods import INSIDE, LAYER
+from ipytorchseed.reads.renewals import FITTED
 from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -23,7 +24,7 @@ from ipytorchseed.why.finders.changers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -69,10 +70,18 @@ _ASPECTS = {
 _TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
 
+_KEPT = "kept"
+"""The aspect of a function with a cache that tells how many results it keeps."""
+
+_SPAWNED = "spawned"
+"""The aspect of numpy's generators that tells how many others they have spawned."""
+
 _FORMS = {
     "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
     "strides": ("holds the same numbers in another order in memory", "changed it"),
     "order": ("holds the same items in another order", "changed it"),
+    _SPAWNED: ("had spawned another number of generators", "spawned from it"),
+    _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
 }
 """By aspect, what is said of a value and of who changed it."""
 
@@ -133,6 +142,9 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             for part, was, now in pairs
             if was != now and (part == "random" or (alike and _is_told(case, part)))
         ]
+        moved += [_KEPT] if alike and _is_emptied(before, after) else []
+        spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
+        moved += [_SPAWNED] if len(spawned) > 1 else []
         for part in moved[:1]:
             if part == SHARED:
                 causes += _shared(case, name, before, after)
@@ -141,7 +153,10 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
-            causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
+            lost = part in (_KEPT, _SPAWNED)  # which nothing puts back
+            causes.append(
+                Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
+            )
     return causes, []
 
 
@@ -174,6 +189,12 @@ def _hidden_generator(
         yield Cause(
             "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
         )
+
+
+def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a function with a cache keeps fewer results than it did."""
+    was, now = (int(value.parts.get(_KEPT, "0")) for value in (before, after))
+    return now < was
 
 
 def _is_told(case: Evidence, part: str) -> bool:
@@ -234,6 +255,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved = _parts_read(case, name, before, after)
     if not moved:
         return _OTHER_PARTS
+    moved -= _parts_set_anew(case, name, moved)
+    if not moved:
+        return _OVERWRITTEN
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
@@ -276,6 +300,19 @@ def _set_anew(case: Evidence, name: str, value: Fingerprint) -> str:
         return _OVERWRITTEN
     anew = all(name in (*run.overwritten, *run.initialised) for run in runs)
     return _INITIALISED if anew and value.kind == "module" else ""
+
+
+def _parts_set_anew(case: Evidence, name: str, moved: set[str]) -> set[str]:
+    """Name the parts of a value that both runs set before they read them."""
+    both = {*case.run.overwritten} & {*case.against.overwritten}
+    found = set[str]()
+    if f"{name}.{FITTED}" in both:
+        found |= {part for part in moved if part.startswith("a:_") or part[:2] + part[-1] == "a:_"}
+    for path in (each.removeprefix(f"{name}.") for each in both if each.startswith(f"{name}.")):
+        plain = path.replace("[", "").replace("]", "")
+        found |= {plain, f"a:{plain}", f"p:{plain}", f"b:{plain}"} - {"", "content"}
+        found |= {f"k:{plain}", f"k:[{plain}]"} if path[:1] == "[" else set()
+    return found
 
 
 def _replaced(value: Fingerprint) -> set[str]:
@@ -336,7 +373,15 @@ def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     if None in wanted or not (before.exact and after.exact):
         return moved or {"content"}
     read = _IN_EVERY_PART.union(*filter(None, wanted))
-    return {part for part in moved if part in read or (INSIDE in read and part[:2] != "a:")}
+    return {part for part in moved if part in read or _is_inside(part, read)}
+
+
+def _is_inside(part: str, read: Collection[str]) -> bool:
+    """Tell whether a part of a model is in one of those that stand for several."""
+    if part[:2] not in ("p:", "b:"):
+        return part[:2] != "a:" and any(each == INSIDE or each[:2] == LAYER for each in read)
+    layers = {LAYER + part[2:], f"{LAYER}{part[2:].partition('.')[0]}"}
+    return INSIDE in read or not layers.isdisjoint(read)
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:

@@ -56,9 +56,9 @@ def find_own_names(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     """
     run, against = case.run, case.against
     own = [name for name in run.reads if name in against.missing and name in run.writes]
-    swapped = [] if others else [*_swapped(case, run, against), *_swapped(case, against, run)]
     if others:
         return [], [Cleared("input", name, "the cell sets it itself") for name in own]
+    swapped = *_swapped(case, run, against), *_swapped(case, against, run)
     return [*(_new(case, name) for name in own), *swapped], []
 
 

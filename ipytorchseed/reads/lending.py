@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.overwrites import Lent
+from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.reads.home import Home
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose code does not run where they are called."""
@@ -21,7 +24,41 @@ _DEEPEST = 8
 """Functions that hand an object on to each other."""
 
 
-def how_set_anew(
+class Overwritten:
+    """Collects the names whose content all code that reads them sets anew first."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+        self._not_whole: set[str] = set()
+        self._as_left: set[str] = set()
+
+    def look_up(self, effects: Effects, home: Home) -> None:
+        """Note which names some code sets anew before it reads them.
+
+        Args:
+            effects: What the code does with names.
+            home: Where these are found.
+        """
+        for name in effects.reads:
+            how = _how_set_anew(effects.anew.get(name), effects.writes, home.names)
+            if how != UNREAD:
+                shown = home.shown(name)
+                self._read.add(shown)
+                self._not_whole |= set() if how == WHOLE else {shown}
+                self._as_left |= {shown} if how is None else set()
+
+    @property
+    def whole(self) -> set[str]:
+        """As ``Dependencies.overwritten``."""
+        return self._read - self._not_whole
+
+    @property
+    def layers(self) -> set[str]:
+        """As ``Dependencies.initialised``."""
+        return self._read - self._as_left
+
+
+def _how_set_anew(
     how: str | Lent | None, writes: Collection[str], names: Mapping[str, Any]
 ) -> str | None:
     """Tell how the content of an object is set anew before it is read.

@@ -10,10 +10,10 @@ from ipytorchseed.why.changes import (
     SHOWN_OTHERWISE,
     count_displays,
     displays_differ,
-    how_far,
     results_differ,
     shown_otherwise,
 )
+from ipytorchseed.why.value_changes import how_far
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,9 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
-from ipytorchseed.why.changes import changed_parts
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.value_changes import changed_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

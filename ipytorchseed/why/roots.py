@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.changes import how_far, write_step
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.value_changes import how_far, write_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

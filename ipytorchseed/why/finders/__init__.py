@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory
 from ipytorchseed.why.finders.files import find_files, find_other_files
+from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
-from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_forms, find_inputs
+from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inputs
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations

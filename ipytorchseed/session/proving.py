@@ -306,7 +306,7 @@ class _Linking(Copier):
         made = super().copy(value)
         if made is not value:
             for key in (id(value), _memory(value)):
-                self._links.setdefault(key, set()).add(self._path[0])
+                self._links.setdefault(key, set()).add(self.steps[0])
         return made
 
 

@@ -15,6 +15,7 @@ from ipytorchseed.resume.watching import Batch, Course, Look
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.why.words import first_of
 
 
 class Finding(Struct, frozen=True):
@@ -202,7 +203,7 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
     """Say which leaves of a thing differ."""
     lost = [each for each in part if each not in now.leaves]
     if lost and len(lost) == len(part):
-        return f"{_LOST}: {_first_of(lost)} missing"
+        return f"{_LOST}: {first_of(lost, 1)} missing"
     if kind in ("model", "buffer"):
         noun = "parameters" if kind == "model" else "buffers"
         total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
@@ -213,14 +214,9 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
         for each, one, other in pairs
         if one and other and one.shape is None and len(one.content + other.content) < _LONG
     ]
-    return f"{_LOST}: {', '.join(told[:2]) or _first_of(part) + ' differ'}" + (
+    return f"{_LOST}: {', '.join(told[:2]) or first_of(part, 1) + ' differ'}" + (
         f" and {len(part) - 2} more" if told and len(part) > 2 else ""  # noqa: PLR2004
     )
-
-
-def _first_of(names: list[str]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{names[0]}{more}"
 
 
 def _of_state(

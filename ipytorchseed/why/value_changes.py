@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.words import many
+from ipytorchseed.why.words import first_of, many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,6 +106,9 @@ _BESIDE = {"grad": "gradients", "hooks": "hooks"}
 
 _HOOKED = frozenset({"module", "optimizer"})
 
+_TOLD = 3
+"""Attributes or items that are named, of those that differ."""
+
 _UNSAID = frozenset({"a:_", "k:["})
 """With what the names of attributes begin that are nobody's business, and of numbered items."""
 
@@ -134,9 +137,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
         named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in _UNSAID]
         keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
         if keys:
-            shown = ", ".join(f"{noun}{key}" for key in keys[:3])
-            more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
-            said.append(f"changed {shown}{more}")
+            said.append(f"changed {first_of([f'{noun}{key}' for key in keys], _TOLD)}")
     said += _step_parts(parts)
     if not said and after.kind in _HOOKED:
         said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]

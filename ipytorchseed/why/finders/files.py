@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +149,7 @@ def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
     blame = _writer(case, after)
     what = "holds other files than before"
     if before.size != after.size:
-        what = f"holds {after.size:,} file{'' if after.size == 1 else 's'}, not {before.size:,}"
+        what = f"holds {many(after.size, 'file')}, not {before.size:,}"
     message = f"{after.path}, which the cell lists, {what}{case.doings(blame)}"
     return Cause("file", after.path, message, blame=blame)
 

@@ -16,6 +16,7 @@ from ipytorchseed.determinism.libraries import (
     Setting,
 )
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.words import first_of
 
 if TYPE_CHECKING:
     from ipytorchseed.why.evidence import Evidence
@@ -80,8 +81,8 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     moved = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)[:_TOLD]]
-    return ", ".join(said) + (f" and {len(moved) - _TOLD} more" if len(moved) > _TOLD else "")
+    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)]
+    return first_of(said, _TOLD)
 
 
 def _blame(case: Evidence, name: str) -> tuple[Blame, ...]:

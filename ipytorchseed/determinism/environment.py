@@ -43,21 +43,21 @@ def hash_seed() -> str:
     """
     if not sys.flags.hash_randomization:
         return "0"
-    for said in (os.environ.get("PYTHONHASHSEED", ""), _at_start_of_process("PYTHONHASHSEED")):
+    for said in (os.environ.get("PYTHONHASHSEED", ""), _hash_seed_at_start()):
         if said.isdecimal() and hash("ipytorchseed") == _hash_under(said):
             return said
     return "random"
 
 
 @lru_cache(maxsize=1)
-def _at_start_of_process(name: str) -> str:
-    """Return a variable as this process was given it, or nothing: only Linux keeps that."""
+def _hash_seed_at_start() -> str:
+    """Return PYTHONHASHSEED as this process was given it, or nothing: only Linux keeps that."""
     try:
         entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     except OSError:
         return ""
     given = dict(entry.partition(b"=")[::2] for entry in entries)
-    return given.get(name.encode(), b"").decode(errors="replace")
+    return given.get(b"PYTHONHASHSEED", b"").decode(errors="replace")
 
 
 def _set_variable(name: str) -> Callable[[str | None], None]:

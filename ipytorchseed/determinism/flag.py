@@ -43,16 +43,6 @@ class Unreadable(Struct, frozen=True):
         return hash(Unreadable)
 
 
-def any_value(_: Machine) -> object:
-    """Want nothing in particular."""
-    return ANY
-
-
-def never(_: Machine) -> str | None:
-    """Say that a flag can be changed at any time."""
-    return None
-
-
 class Flag(Struct, frozen=True, eq=False):
     """A row of the table of flags.
 
@@ -77,8 +67,8 @@ class Flag(Struct, frozen=True, eq=False):
     why: str
     source: str
     set: Callable[[Any], object] | None = None
-    wanted: Callable[[Machine], object] = any_value
-    late: Callable[[Machine], str | None] = never
+    wanted: Callable[[Machine], object] = lambda _: ANY
+    late: Callable[[Machine], str | None] = lambda _: None
     risk: str = ""
     mend: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish

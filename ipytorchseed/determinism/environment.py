@@ -118,7 +118,7 @@ FLAGS: tuple[Flag, ...] = (
         " another order after a restart.",
         source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         risk="the order of string sets changes at each restart",
-        mend="start Jupyter with PYTHONHASHSEED=0",
+        remedy="start Jupyter with PYTHONHASHSEED=0",
     ),
     Flag(
         name="CUBLAS_WORKSPACE_CONFIG",
@@ -132,7 +132,7 @@ FLAGS: tuple[Flag, ...] = (
         " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
         source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         risk="cuBLAS may use its workspace in another order",
-        mend="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
+        remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
     ),
     Flag(
         name="FLASH_ATTENTION_DETERMINISTIC",

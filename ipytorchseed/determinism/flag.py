@@ -55,7 +55,7 @@ class Flag(Struct, frozen=True, eq=False):
         wanted: The value that repeatability needs on a machine, or ANY.
         late: Why it is too late to change it in this process, or None where it is not.
         risk: What may happen while it is not as wanted, an item of what can still change results.
-        mend: What to do about it where ``%deterministic on`` cannot.
+        remedy: What to do about it where ``%deterministic on`` cannot.
         fits: Tells whether a value serves a wish; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.
         begin: What an environment variable is to be when a process starts that shall repeat, on a
@@ -70,7 +70,7 @@ class Flag(Struct, frozen=True, eq=False):
     wanted: Callable[[Machine], object] = lambda _: ANY
     late: Callable[[Machine], str | None] = lambda _: None
     risk: str = ""
-    mend: str = ""
+    remedy: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
     begin: Callable[[Machine, int], object] | None = None

@@ -122,8 +122,8 @@ class Check:
                 f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
                 " runs that are compared, no gradient flows back into it"
             )
-        if self._cell.reached.timed:
-            names = ", ".join(sorted(self._cell.reached.timed))
+        if self._cell.dependencies.timed:
+            names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
         return notes
 

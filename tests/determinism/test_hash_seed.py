@@ -20,7 +20,7 @@ from ipytorchseed.determinism.table import FLAGS
 flag = next(flag for flag in FLAGS if flag.name == "PYTHONHASHSEED")
 judged = judge(flag, Machine(torch=(2, 13), cuda=False, xpu=False, started=False))
 print(judged.value, judged.standing.name)
-print(bool(judged.late), judged.flag.mend)
+print(bool(judged.late), judged.flag.remedy)
 """
 
 

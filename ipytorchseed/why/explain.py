@@ -15,7 +15,7 @@ from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, 
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.why.present import Present
@@ -50,13 +50,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
-        found, innocent = finder(case)
-        causes += found
-        cleared += innocent
+        _add(finder(case), causes, cleared)
     for last in LAST_RESORT:
-        found, innocent = last(case, bool(causes))
-        causes += found
-        cleared += innocent
+        _add(last(case, bool(causes)), causes, cleared)
     timed = {*run.timed} & {*against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
@@ -97,6 +93,15 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         remedy,
         unknown,
     )
+
+
+def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
+    """Add what a finder found."""
+    for each in found:
+        if isinstance(each, Cause):
+            causes.append(each)
+        else:
+            cleared.append(each)
 
 
 def _explain_same(

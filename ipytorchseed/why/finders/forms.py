@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MOST_TOLD, find_changers
 
 if TYPE_CHECKING:
@@ -23,24 +23,19 @@ _FORMS = {
 """By aspect, what is said of a value and of who changed it."""
 
 
-def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name inputs of the same content and another form, where no cause is found.
+def find_forms(case: Evidence) -> Iterator[Cause]:
+    """Name inputs of the same content and another form.
 
     Generators that one reaches in few steps are found under their own names; those told here lie
     deeper, or in a module. The order of a set is another in each kernel; told is one within a
     kernel.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
     """
-    causes: list[Cause] = []
-    for name, after in case.run.reads.items() if not others else ():
+    for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if before is None:
             continue
         if after.kind == "rng" and name not in case.run.generators_before:
-            causes += _hidden_generator(case, name, before, after)
+            yield from _hidden_generator(case, name, before, after)
             continue
         pairs = zip(FORMS, forms(before), forms(after), strict=True)
         told = ["random"]
@@ -49,14 +44,13 @@ def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]
         moved = [part for part, was, now in pairs if was != now and part in told]
         for part in moved[:1]:
             if part == SHARED:
-                causes += _shared(case, name, before, after)
+                yield from _shared(case, name, before, after)
                 continue
             what, how = _FORMS[part]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
             was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
-            causes.append(Cause("input", name, message, f"state {was} → {now}", blame=blame))
-    return causes, []
+            yield Cause("input", name, message, f"state {was} → {now}", blame=blame)
 
 
 def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:

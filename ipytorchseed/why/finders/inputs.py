@@ -24,6 +24,8 @@ from ipytorchseed.why.finders.changers import (
 from ipytorchseed.why.value_changes import changed_parts, how_far, say_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.why.evidence import Evidence
 
@@ -71,10 +73,8 @@ _BORROWED = {
 """By kind, the part that a value shares with one of another kind, which is the one to name."""
 
 
-def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the values that differ between the begins of the two runs."""
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     replaced = {*case.against.replaced} ^ {*case.run.replaced}
     for name, after in case.run.reads.items():
@@ -89,34 +89,26 @@ def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
             continue  # where it was not read before, the cell had made it itself
         harmless = _harmless(case, name, before, after)
         if harmless:
-            cleared.append(Cleared("input", name, harmless))
+            yield Cleared("input", name, harmless)
         else:
-            causes.append(_cause(case, name, before, after))
-    return causes, cleared
+            yield _cause(case, name, before, after)
 
 
-def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     """Come back to inputs that were cleared for what the cell reads or sets of them.
 
     Those of which it reads other parts count where they are its result as well.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
     """
-    if others:
-        return [], []
     made = {change.name for change in case.changed if change.what == "variable"}
     suspects = [
         each.name
-        for each in find_inputs(case)[1]
+        for each in find_inputs(case)
         if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
         or (each.message == _OTHER_PARTS and each.name in made)
         or (each.message.startswith(_ONLY) and _same_numbers(case))
     ]
-    return [
-        _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
-    ], []
+    for name in suspects:
+        yield _cause(case, name, case.against.reads[name], case.run.reads[name])
 
 
 def _same_numbers(case: Evidence) -> bool:

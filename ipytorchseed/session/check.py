@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.session.outcome import Difference, Outcome, find_differences
+from ipytorchseed.session.outcome import Outcome, find_differences
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 
 if TYPE_CHECKING:
     from ipytorchseed.session.repeating import RepeatedCell, Runner, Shown
+    from ipytorchseed.why.explanation import Change
 
 
 class Check:
@@ -60,7 +61,7 @@ class Check:
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()
         try:
-            differences: tuple[Difference, ...] = ()
+            differences: tuple[Change, ...] = ()
             outcome = self._first
             if self._cell.sandbox.brought:
                 notes += self._begin_anew(run)

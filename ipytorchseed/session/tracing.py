@@ -296,12 +296,9 @@ class Tracing:
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
-        notes = []
-        if not found.first_only and self._compiles():
-            notes.append(
-                "operations inside torch.compile's regions are not seen, only what goes in and out"
-            )
-        return notes
+        if found.first_only or not self._compiles():
+            return []
+        return ["operations inside torch.compile's regions are not seen, only what goes in and out"]
 
     def _compiles(self) -> bool:
         """Tell whether the cell reaches something compiled."""

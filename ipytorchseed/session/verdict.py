@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.outcome import Difference
+    from ipytorchseed.why.explanation import Change
 
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""
@@ -100,7 +100,7 @@ class Checked(Struct, frozen=True):
     """
 
     runs: int
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[Change, ...] = ()
     compared: int = 0
     culprit: Culprit | None = None
     entry: Entry | None = None

@@ -7,7 +7,6 @@ which are put in their place for its time; nothing of it remains.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
@@ -33,15 +32,12 @@ class Check:
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
         self._cell = cell
         self._runs = runs
-        self._begun = time.perf_counter()
         self._modules = len(sys.modules)
-        self._seconds = 0.0
         self._first = Outcome()
         self._imported = False
 
     def first(self, shown: Shown) -> None:
         """Note what the cell's own run made; to be called when it has ended."""
-        self._seconds = time.perf_counter() - self._begun
         self._imported = len(sys.modules) > self._modules
         self._cell.sandbox.leave()
         self._first = self._cell.look(shown)
@@ -56,7 +52,7 @@ class Check:
             KeyboardInterrupt: Everything is put back.
         """
         if self._first.empty:
-            return Checked(self._runs, seconds=self._seconds)
+            return Checked(self._runs)
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()
@@ -74,9 +70,7 @@ class Check:
             if not differences:
                 unseen = not_compared(self._first, outcome)
                 notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
-                return Checked(
-                    self._runs, compared=compared, seconds=self._seconds, notes=tuple(notes)
-                )
+                return Checked(self._runs, compared=compared, notes=tuple(notes))
             found = Tracing(self._cell, run).trace(outcome)
             notes += found.notes
             if found.first_only:
@@ -92,7 +86,6 @@ class Check:
                 with_flags=with_flags,
                 flags_said=said,
                 operations=found.operations,
-                seconds=self._seconds,
                 first_only=found.first_only,
                 unproven=tuple(found.unproven),
                 notes=tuple(notes),

@@ -158,7 +158,6 @@ class Tracing:
                 entered.place.line or None,
                 self._cell.line(entered.place.line),
                 draws=entered.draws,
-                thread=entered.thread > 0,
             )
         if operation is not None:
             probe = Probe(operation.number, operation.place_number, operation.inputs)

@@ -74,10 +74,6 @@ def _old_cublas(machine: Machine) -> bool:
     return machine.cuda and machine.torch < (2, 10)
 
 
-def _at_start(_: Machine) -> str:
-    return "read when the process starts"
-
-
 def _threads(_: Machine, count: int) -> str:
     return str(count)
 
@@ -96,7 +92,7 @@ def _variable(
         name=name,
         get=lambda: os.environ.get(name),
         set=_set_variable(name),  # too late for this process, in time for those that it starts
-        late=_at_start,
+        late=lambda _: "read when the process starts",
         why=why,
         source=source,
         begin=begin,

@@ -164,7 +164,8 @@ class _CodeFollower(NameFollower):
         self._note_effects(effects, home)
         self._nondeterminism.look_up(effects, home, assigned, self.tick)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
-        for name, before in sorted(effects.reads.items(), key=_fewest_known):
+        # First what is read where the fewest names are set: it is then followed once.
+        for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
             self.tick()
             if home.holds(name, assigned):
                 self.read(name, home, assigned if home.module else assigned | before, stars)
@@ -272,7 +273,3 @@ class _CodeFollower(NameFollower):
         if self._about(type(value)).based:
             return through_methods(value, parts)
         return parts if BY_METHODS.isdisjoint(parts) else None
-
-
-def _fewest_known(read: tuple[str, frozenset[str]]) -> int:
-    return len(read[1])

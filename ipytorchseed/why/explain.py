@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
-from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
+from ipytorchseed.why.unknown import find_unknown_inputs, say, say_unseen, unknown_outcome
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _explain_same(
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
     told, other = (*without_effect, *cleared), case.name(case.against)
-    unknown = find_unknown_outcome(case)
+    unknown = tuple(map(Unknown, unknown_outcome(case.against, case.run)))
     if unknown:
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(case, unknown)}"

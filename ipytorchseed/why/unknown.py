@@ -25,11 +25,6 @@ _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class
 """Kinds of values in which nothing is kept that results hang on."""
 
 
-def find_unknown_outcome(case: Evidence) -> tuple[Unknown, ...]:
-    """Find what both runs made or showed, without being able to tell whether it is the same."""
-    return tuple(map(Unknown, unknown_outcome(case.against, case.run)))
-
-
 def unknown_outcome(against: Run, run: Run) -> list[str]:
     """Name what two runs made or showed of which it is not known whether it is the same.
 

@@ -39,7 +39,9 @@ class Home(Struct, frozen=True):
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
         """Tell whether a dotted name begins with one that holds what it held before the cell."""
-        return bool(self.module) or path.partition(".")[0].removesuffix("()") not in assigned
+        if self.module or not assigned:
+            return True
+        return path.partition(".")[0].removesuffix("()") not in assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:

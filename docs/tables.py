@@ -65,7 +65,7 @@ def _flag(flag: Flag) -> str:
     when = f"no: {late}" if late else when
     lines = [f"Needed to repeat: {_needed(flag)}", f"Can be changed: {when}"]
     lines += [f"Otherwise: {flag.risk}"] if flag.risk else []
-    lines += [f"In a new process: {flag.mend}"] if flag.mend else []
+    lines += [f"In a new process: {flag.remedy}"] if flag.remedy else []
     lines += [f"Source: [{urlsplit(flag.source).netloc}]({flag.source})"]
     return f"### {flag.name}\n\n{flag.why}\n\n" + "".join(f"- {line}\n" for line in lines) + "\n"
 

@@ -78,8 +78,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be 
     if name in _FOLDERS:
         return import_module(f"ipytorchseed.{name}")
     if name not in _HOME:
-        msg = f"module 'ipytorchseed' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'ipytorchseed' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

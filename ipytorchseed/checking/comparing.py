@@ -25,11 +25,12 @@ from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
-from ipytorchseed.why.changes import changed_parts, find_changes
+from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
+from ipytorchseed.why.value_changes import changed_parts
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:

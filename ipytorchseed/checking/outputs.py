@@ -14,8 +14,8 @@ from typing import Any
 from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session.noise import STAMP, is_markup, without_ids, without_noise
 from ipytorchseed.session.outputs import text_value
-from ipytorchseed.why.changes import how_far
 from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.value_changes import how_far
 
 Outputs = Sequence[Mapping[str, Any]]
 Pixels = tuple[tuple[int, int], bytes]

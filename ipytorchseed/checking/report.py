@@ -20,7 +20,7 @@ from ipytorchseed.render.values import pick
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
 from ipytorchseed.why.explanation import Cause, Change
-from ipytorchseed.why.words import many
+from ipytorchseed.why.words import first_of, many
 
 _MOST_CHANGES = 4
 _LABEL = 68
@@ -235,18 +235,12 @@ def _next_step(verdict: CellVerdict) -> str:
             " %%deterministic --check on top of it: that names the operation"
         )
     gave = "left different values" if verdict.only_state else "gave different output"
-    unseen = f", but {_listed(verdict.unseen)} could not be looked at whole"
+    unseen = f", but {first_of(verdict.unseen, _MOST_CHANGES)} could not be looked at whole"
     return (
         f"two runs of the cell {gave}, and nothing that was recorded differs"
         f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
         " operation gives another result each time, that names it"
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name the first few."""
-    more = len(names) - _MOST_CHANGES
-    return ", ".join(names[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _change(change: Change) -> str:

@@ -180,7 +180,7 @@ class Verdict(Struct, frozen=True):
         if self.rerun or first.only_state:
             return first
         earlier = self.cells[: self.cells.index(first)]
-        return find_origin(first, [each for each in earlier if each.differs])
+        return find_origins(first, [each for each in earlier if each.differs])[-1]
 
     @property
     def reproducible(self) -> bool | None:
@@ -196,16 +196,6 @@ class Verdict(Struct, frozen=True):
         if self.fault is not None:
             return 2
         return 1 if self.differing else 0
-
-
-def find_origin(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> CellVerdict:
-    """Return the first cell that left what another one shows.
-
-    Args:
-        shown: The cell whose output differs.
-        earlier: The cells before it that differ, in the order of the notebook.
-    """
-    return find_origins(shown, earlier)[-1]
 
 
 def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:

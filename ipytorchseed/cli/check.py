@@ -14,13 +14,12 @@ import click
 
 from ipytorchseed.commands import Number, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.rng.seeds import LIMIT
 
 if TYPE_CHECKING:
     from ipytorchseed.checking.verdict import Verdict
     from ipytorchseed.receipts.record import Receipt
 
-
-_LARGEST_SEED = 2**32 - 1
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 """Of the lines of a diff, by their first character."""
@@ -56,7 +55,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--seed",
     metavar="N",
-    type=Whole(0, _LARGEST_SEED),
+    type=Whole(0, LIMIT - 1),
     help="Seed python, numpy and torch with N before the first cell.",
 )
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")

@@ -43,21 +43,21 @@ def hash_seed() -> str:
     """
     if not sys.flags.hash_randomization:
         return "0"
-    for said in (os.environ.get("PYTHONHASHSEED", ""), _at_start_of_process("PYTHONHASHSEED")):
+    for said in (os.environ.get("PYTHONHASHSEED", ""), _hash_seed_at_start()):
         if said.isdecimal() and hash("ipytorchseed") == _hash_under(said):
             return said
     return "random"
 
 
 @lru_cache(maxsize=1)
-def _at_start_of_process(name: str) -> str:
-    """Return a variable as this process was given it, or nothing: only Linux keeps that."""
+def _hash_seed_at_start() -> str:
+    """Return PYTHONHASHSEED as this process was given it, or nothing: only Linux keeps that."""
     try:
         entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     except OSError:
         return ""
     given = dict(entry.partition(b"=")[::2] for entry in entries)
-    return given.get(name.encode(), b"").decode(errors="replace")
+    return given.get(b"PYTHONHASHSEED", b"").decode(errors="replace")
 
 
 def _set_variable(name: str) -> Callable[[str | None], None]:
@@ -72,10 +72,6 @@ def _set_variable(name: str) -> Callable[[str | None], None]:
 
 def _old_cublas(machine: Machine) -> bool:
     return machine.cuda and machine.torch < (2, 10)
-
-
-def _at_start(_: Machine) -> str:
-    return "read when the process starts"
 
 
 def _threads(_: Machine, count: int) -> str:
@@ -96,7 +92,7 @@ def _variable(
         name=name,
         get=lambda: os.environ.get(name),
         set=_set_variable(name),  # too late for this process, in time for those that it starts
-        late=_at_start,
+        late=lambda _: "read when the process starts",
         why=why,
         source=source,
         begin=begin,
@@ -118,7 +114,7 @@ FLAGS: tuple[Flag, ...] = (
         " another order after a restart.",
         source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         risk="the order of string sets changes at each restart",
-        mend="start Jupyter with PYTHONHASHSEED=0",
+        remedy="start Jupyter with PYTHONHASHSEED=0",
     ),
     Flag(
         name="CUBLAS_WORKSPACE_CONFIG",
@@ -132,7 +128,7 @@ FLAGS: tuple[Flag, ...] = (
         " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
         source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         risk="cuBLAS may use its workspace in another order",
-        mend="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
+        remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
     ),
     Flag(
         name="FLASH_ATTENTION_DETERMINISTIC",

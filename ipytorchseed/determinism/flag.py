@@ -43,16 +43,6 @@ class Unreadable(Struct, frozen=True):
         return hash(Unreadable)
 
 
-def any_value(_: Machine) -> object:
-    """Want nothing in particular."""
-    return ANY
-
-
-def never(_: Machine) -> str | None:
-    """Say that a flag can be changed at any time."""
-    return None
-
-
 class Flag(Struct, frozen=True, eq=False):
     """A row of the table of flags.
 
@@ -65,7 +55,7 @@ class Flag(Struct, frozen=True, eq=False):
         wanted: The value that repeatability needs on a machine, or ANY.
         late: Why it is too late to change it in this process, or None where it is not.
         risk: What may happen while it is not as wanted, an item of what can still change results.
-        mend: What to do about it where ``%deterministic on`` cannot.
+        remedy: What to do about it where ``%deterministic on`` cannot.
         fits: Tells whether a value serves a wish; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.
         begin: What an environment variable is to be when a process starts that shall repeat, on a
@@ -77,10 +67,10 @@ class Flag(Struct, frozen=True, eq=False):
     why: str
     source: str
     set: Callable[[Any], object] | None = None
-    wanted: Callable[[Machine], object] = any_value
-    late: Callable[[Machine], str | None] = never
+    wanted: Callable[[Machine], object] = lambda _: ANY
+    late: Callable[[Machine], str | None] = lambda _: None
     risk: str = ""
-    mend: str = ""
+    remedy: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
     begin: Callable[[Machine, int], object] | None = None

@@ -7,8 +7,8 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.arrays import name_of, series_of
-from ipytorchseed.fingerprint.containers import count_times
 from ipytorchseed.fingerprint.lent import lent_array
+from ipytorchseed.fingerprint.mappings import count_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy

@@ -14,6 +14,7 @@ from ipytorchseed.fingerprint import (
     containers,
     frames,
     functions,
+    mappings,
     modules,
     objects,
     opaque,
@@ -54,7 +55,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),
     (containers.sequence_writer(tuple), tuple),
-    (containers.write_dict, dict),
+    (mappings.write_dict, dict),
     (containers.set_writer(set), set),
     (containers.set_writer(frozenset), frozenset),
     (containers.sequence_writer(deque), deque),

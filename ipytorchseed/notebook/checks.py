@@ -92,16 +92,16 @@ class Checks(Struct, eq=False):
                 "--check runs the cell several times itself: take the magic that repeats it away"
             )
         cell = self._locator.cell(run)
-        flow = effects_of_cell(cell.source, lambda _: cell.text)
-        if any(name in flow.calls for name in _INPUT):
+        effects = effects_of_cell(cell.source, lambda _: cell.text)
+        if any(name in effects.calls for name in _INPUT):
             _refuse(
                 "the cell waits for input, which its further runs would not be given. Ask for it in"
                 " a cell above"
             )
         import_ahead(cell.source, lambda _: cell.text)
         hidden = frozenset(shell.user_ns_hidden)
-        reached = find_dependencies(flow, shell.user_ns, hidden, seconds=1.0)
-        import_sources(reached.packages)
+        dependencies = find_dependencies(effects, shell.user_ns, hidden, seconds=1.0)
+        import_sources(dependencies.packages)
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
@@ -109,13 +109,13 @@ class Checks(Struct, eq=False):
         progress = Progress(shell, silent=as_json)
         repeated = RepeatedCell(
             shell.user_ns,
-            reached,
+            dependencies,
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,
             progress=progress.tell,
         )
-        outputs = Outputs(timed=reads_clock(reached.nondeterministic_calls))
+        outputs = Outputs(timed=reads_clock(dependencies.nondeterministic_calls))
         under = _Under(
             run=run,
             cell=cell,

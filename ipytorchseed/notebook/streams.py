@@ -1,4 +1,4 @@
-"""What a cell prints and displays, overheard without standing in the way."""
+"""What a cell prints and displays, captured without standing in the way."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ class OutputCapture:
         self.stop()
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to capture."""
         self.stop()
         write, publish = self._stream.write, self._publisher.publish
         mine = self._round
 
-        def overheard_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
+        def captured_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True  # an error of the user's shows the user's frames
-            heard = self._round is mine and self._showing != get_ident()
-            if heard and args and isinstance(args[0], str):
+            captured = self._round is mine and self._showing != get_ident()
+            if captured and args and isinstance(args[0], str):
                 self._note(self._printed, str.__str__(args[0]))  # without what a subclass does
             return write(*args, **kwargs)
 
-        def overheard_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
+        def captured_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine and not kwargs.get("update"):
                 self._note(self._displayed, args[0] if args else kwargs.get("data", {}))
@@ -79,7 +79,7 @@ class OutputCapture:
 
         write_result = self._hook.write_format_data
 
-        def overheard_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
+        def captured_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine:
                 self._note(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
@@ -87,11 +87,11 @@ class OutputCapture:
 
         self._showing = 0
         for holder, name, ours in (
-            (self._stream, "write", overheard_write),
-            (self._publisher, "publish", self._unheard(overheard_publish)),
-            (self._hook, "write_format_data", self._unheard(overheard_result)),
-            *((self._hook, name, self._unheard(getattr(self._hook, name))) for name in _HOOKS),
-            (self._shell, _TRACEBACK, self._unheard(getattr(self._shell, _TRACEBACK))),
+            (self._stream, "write", captured_write),
+            (self._publisher, "publish", self._uncaptured(captured_publish)),
+            (self._hook, "write_format_data", self._uncaptured(captured_result)),
+            *((self._hook, name, self._uncaptured(getattr(self._hook, name))) for name in _HOOKS),
+            (self._shell, _TRACEBACK, self._uncaptured(getattr(self._shell, _TRACEBACK))),
         ):
             with suppress(AttributeError):  # a stream that takes no attributes
                 self._replaced.put(holder, name, ours)
@@ -106,7 +106,7 @@ class OutputCapture:
         except Exception:  # noqa: BLE001 -- an error of ours
             self._round = object()
 
-    def _unheard(self, show: Callable[..., Any]) -> Callable[..., Any]:
+    def _uncaptured(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``show`` so that what it prints is not noted."""
 
         def shown(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
@@ -120,6 +120,6 @@ class OutputCapture:
         return shown
 
     def stop(self) -> None:
-        """Stop listening; the objects are as they were, but for what others put around ours."""
+        """Stop capturing; the objects are as they were, but for what others put around ours."""
         self._round = object()  # what others still hold of ours tells nobody
         self._replaced.put_back()

@@ -8,6 +8,7 @@ from ipytorchseed.ranks.callers import differ, seeds, source_of
 from ipytorchseed.ranks.records import Site, Track
 from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
 from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.why.words import first_of
 
 Told = tuple[list[int], str, int | None, Site | None]
 
@@ -65,8 +66,7 @@ def explain(
     else:
         message = f"{who} left {name} elsewhere than {others}"
     if sites:
-        message += f": {' and '.join(map(describe, sites[:_NAMED]))}"
-        message += f" and {len(sites) - _NAMED} more" if len(sites) > _NAMED else ""
+        message += f": {first_of([*map(describe, sites)], _NAMED, ' and ')}"
     return odd, message, drew, sites[0] if sites else None
 
 

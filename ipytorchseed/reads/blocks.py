@@ -11,7 +11,7 @@ import ast
 
 from ipytorchseed.reads.abstract import ENTER, ITERATE, AbstractValue
 from ipytorchseed.reads.bindings import captures_of
-from ipytorchseed.reads.expressions import branches
+from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import assign

@@ -83,18 +83,18 @@ def find_drawn(source: str, generators: Collection[str], mixed: Iterable[str] = 
     tree = parse_text(source)
     if tree is None:
         return None
-    flow = _Flow(generators)
-    flow.levels = dict.fromkeys(mixed, _ORDER)
+    analysis = _TaintAnalysis(generators)
+    analysis.levels = dict.fromkeys(mixed, _ORDER)
     try:
-        flow.block(tree.body)
+        analysis.block(tree.body)
     except (_UnknownError, RecursionError):
         return None
-    names = {name for name, level in flow.levels.items() if level}
-    return Drawn(names, flow.used, flow.last != _CLEAN, flow.printed)
+    names = {name for name, level in analysis.levels.items() if level}
+    return Drawn(names, analysis.used, analysis.last != _CLEAN, analysis.printed)
 
 
-class _Flow:
-    """Follows levels through the statements of a cell."""
+class _TaintAnalysis:
+    """Follows through the statements of a cell how far each name hangs on what is drawn."""
 
     def __init__(self, generators: Collection[str]) -> None:
         self.levels: dict[str, int] = {}

@@ -25,7 +25,7 @@ from ipytorchseed.reads.abstract import (
 )
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
 from ipytorchseed.reads.keys import constant_keys
-from ipytorchseed.reads.scope import Scope, State, evaluates
+from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
@@ -205,56 +205,6 @@ def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
     return UNKNOWN
 
 
-@evaluates("BoolOp")
-def _boolop(scope: Scope, node: ast.BoolOp) -> AbstractValue:
-    abstract = scope.visit(node.values[0])
-    ends = []
-    for value in node.values[1:]:
-        ends.append(scope.state())
-        abstract = join(abstract, scope.visit(value))
-    scope.join([scope.state(), *ends])
-    return abstract
-
-
-@evaluates("IfExp")
-def _ifexp(scope: Scope, node: ast.IfExp) -> AbstractValue:
-    yes, no = branches(scope, node.test)
-    abstracts, ends = [], []
-    for state, part in ((yes, node.body), (no, node.orelse)):
-        if not state.dead:
-            scope.resume(state)
-            abstracts.append(scope.visit(part))
-            ends.append(scope.state())
-    scope.join(ends)
-    return join(abstracts[0], abstracts[-1])
-
-
-def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
-    """Follow a condition: return what holds where it is true, and where it is false."""
-    answer = constant_answer(node)
-    if answer is not None:
-        dead = State(set(), {}, dead=True)
-        return (scope.state(), dead) if answer else (dead, scope.state())
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yes, no = branches(scope, node.operand)
-        return no, yes
-    if isinstance(node, ast.BoolOp):
-        both = isinstance(node.op, ast.And)
-        ends = []
-        for value in node.values:
-            on, off = branches(scope, value) if both else reversed(branches(scope, value))
-            ends.append(off)
-            scope.resume(on)
-            if on.dead:
-                break
-        last = scope.state()
-        scope.join(ends)
-        early = scope.state()
-        return (last, early) if both else (early, last)
-    scope.consume(scope.visit(node))
-    return scope.state(), scope.state()
-
-
 @evaluates("List", "Tuple")
 def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
     found = [(each, scope.visit(each)) for each in node.elts]
@@ -326,33 +276,3 @@ def _plain(node: object) -> bool:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float, bool)
-
-
-_ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}
-
-
-def constant_answer(node: ast.expr) -> bool | None:
-    """Tell whether a condition is always true, or always false; None where it hangs on more.
-
-    ``__name__`` is ``"__main__"`` in a notebook.
-
-    Args:
-        node: The condition.
-    """
-    if isinstance(node, ast.Constant):
-        return bool(node.value)
-    if isinstance(node, ast.Name):
-        return _ANSWERS.get(node.id)
-    if isinstance(node, ast.Attribute):
-        return _ANSWERS.get(node.attr)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        sides = [_as_name(node.left), _as_name(node.comparators[0])]
-        if sorted(sides) == ["__main__", "__name__"]:
-            return {ast.Eq: True, ast.NotEq: False}.get(type(node.ops[0]))
-    return None
-
-
-def _as_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

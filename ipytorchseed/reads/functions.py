@@ -27,9 +27,9 @@ from ipytorchseed.reads.bindings import (
     targets_of,
     type_parameters,
 )
+from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
-from ipytorchseed.reads.expressions import branches
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
 from ipytorchseed.reads.taint import ask_order

@@ -37,9 +37,11 @@ class Home(Struct, frozen=True):
         """Return what a value is called that is found here under a name."""
         return f"{self.module}.{name}" if self.module else name
 
-    def holds(self, root: str, assigned: frozenset[str]) -> bool:
-        """Tell whether a name still holds what it held before the cell."""
-        return bool(self.module) or root.removesuffix("()") not in assigned
+    def holds(self, path: str, assigned: frozenset[str]) -> bool:
+        """Tell whether a dotted name begins with one that holds what it held before the cell."""
+        if self.module or not assigned:
+            return True
+        return path.partition(".")[0].removesuffix("()") not in assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:

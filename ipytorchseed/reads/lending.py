@@ -11,13 +11,15 @@ from ipytorchseed.introspection.anatomy import anatomy, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.methods import may_run, method_of
-from ipytorchseed.reads.overwrites import Lent
+from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
 from ipytorchseed.reads.renewals import FITTED, overlap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from types import CodeType
 
+    from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.reads.home import Home
     from ipytorchseed.reads.renewals import Renewal
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -27,7 +29,49 @@ _DEEPEST = 8
 """Functions that hand an object on to each other."""
 
 
-def how_set_anew(
+class Overwritten:
+    """Collects names whose content, or parts of it, all code that reads them sets anew first."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+        self._not_whole: set[str] = set()
+        self._as_left: set[str] = set()
+        self._renewed: dict[str, set[str]] = {}
+
+    def look_up(self, effects: Effects, home: Home) -> None:
+        """Note which names some code sets anew before it reads them.
+
+        Args:
+            effects: What the code does with names.
+            home: Where these are found.
+        """
+        for name in effects.reads:
+            shown = home.shown(name)
+            parts = _find_renewed(name, effects.renewed, effects.writes, home.names)
+            self._renewed[shown] = self._renewed.get(shown, parts) & parts
+            how = _how_set_anew(effects.anew.get(name), effects.writes, home.names)
+            if how != UNREAD:
+                self._read.add(shown)
+                self._not_whole |= set() if how == WHOLE else {shown}
+                self._as_left |= {shown} if how is None else set()
+
+    @property
+    def whole(self) -> set[str]:
+        """As ``Dependencies.overwritten``."""
+        return self._read - self._not_whole
+
+    @property
+    def layers(self) -> set[str]:
+        """As ``Dependencies.initialised``."""
+        return self._read - self._as_left
+
+    @property
+    def parts(self) -> set[str]:
+        """Parts of objects that are set anew: ``meter.total``."""
+        return {f"{name}.{part}" for name, parts in self._renewed.items() for part in parts}
+
+
+def _how_set_anew(
     how: str | Lent | None, writes: Collection[str], names: Mapping[str, Any]
 ) -> str | None:
     """Tell how the content of an object is set anew before it is read.
@@ -57,7 +101,7 @@ def how_set_anew(
     return None
 
 
-def find_renewed(
+def _find_renewed(
     name: str, renewed: Mapping[str, Renewal], writes: Collection[str], names: Mapping[str, Any]
 ) -> set[str]:
     """Find the parts of an object that code sets anew before it reads them.

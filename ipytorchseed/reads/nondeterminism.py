@@ -18,9 +18,10 @@ from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.reads.home import Home
 
 
 class Nondeterminism:
@@ -29,45 +30,53 @@ class Nondeterminism:
     Attributes:
         calls: As ``Dependencies.nondeterministic_calls``.
         hashes: As ``Dependencies.hashes``.
-        sets: Last parts of names that are bound to sets.
-        mixed: Clocks whose readings go into numbers with others, or seed a generator.
+        mixed: As ``Dependencies.mixed``.
     """
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
         self.hashes = False
-        self.sets: set[str] = set()
         self.mixed: set[str] = set()
+        self._sets: set[str] = set()
         self._orders: set[str] = set()
         self._used: set[str] = set()
 
-    def call(
-        self, path: str, given: int, names: Mapping[str, Any], package: str, *, used: bool
+    def look_up(
+        self, effects: Effects, home: Home, assigned: frozenset[str], tick: Callable[[], None]
     ) -> None:
-        """Note a call.
+        """Note what some code asks for.
 
         Args:
-            path: The dotted name that is called.
-            given: How many arguments it is given.
-            names: Where its first part is found.
-            package: What relative imports begin from.
-            used: Whether its answer goes elsewhere than into numbers that only time.
+            effects: What the code does with names.
+            home: Where these are found.
+            assigned: Names of the notebook that the cell sets before this code runs.
+            tick: Asks for a little more time.
         """
-        if path == BY_HASH and BY_HASH not in names:
-            self.hashes = True
-        used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
-        self._note(nondeterministic_call(path, given, names, package), used=used)
-
-    def mix(self, path: str, names: Mapping[str, Any], package: str) -> None:
-        """Note a call whose answer goes into numbers with others."""
-        asked = nondeterministic_call(path, 0, names, package)
-        self.mixed |= {asked} & (CLOCKS.keys() | NAMES) if asked else set()
-
-    def hand(self, path: str, names: Mapping[str, Any], package: str) -> None:
-        """Note what is given to a call: a function that it may call, or a set it may go over."""
-        if not path.endswith("()"):
-            self._note(nondeterministic_call(path, ANY, names, package), used=True)
-        self.hashes |= has_random_order(names.get(path))
+        self.calls |= effects.programs
+        self._sets |= effects.holds
+        names, package = home.names, home.package
+        for path, given in effects.calls.items():
+            tick()
+            if home.holds(path, assigned):
+                if path == BY_HASH and BY_HASH not in names:
+                    self.hashes = True
+                used = f"{path}()" in effects.escaped
+                used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
+                self._note(nondeterministic_call(path, given, names, package), used=used)
+        for path in effects.mixed:
+            if home.holds(path, assigned):
+                asked = nondeterministic_call(path.removesuffix("()"), 0, names, package)
+                self.mixed |= {asked} & (CLOCKS.keys() | NAMES) if asked else set()
+        for path in effects.handed:
+            tick()
+            if home.holds(path, assigned):
+                if not path.endswith("()"):
+                    self._note(nondeterministic_call(path, ANY, names, package), used=True)
+                self.hashes |= has_random_order(names.get(path))
+        for order in effects.orders:
+            path = order.partition(":")[2]
+            known = path and home.holds(path, assigned)
+            self._order(order, names.get(path, MISSING) if known else MISSING)
 
     def _note(self, asked: str | None, *, used: bool) -> None:
         if asked is not None:
@@ -75,7 +84,7 @@ class Nondeterminism:
             if used:
                 self._used.add(asked)
 
-    def order(self, order: str, value: object) -> None:
+    def _order(self, order: str, value: object) -> None:
         """Note that the order of something is asked for, which may be a set's.
 
         Args:
@@ -105,7 +114,7 @@ class Nondeterminism:
         Returns:
             As ``Dependencies.timing`` and ``Dependencies.timed``.
         """
-        self.hashes |= not self.sets.isdisjoint(self._orders)
+        self.hashes |= not self._sets.isdisjoint(self._orders)
         escaped = set(effects.escaped)
         candidates = []
         addresses = ADDRESSES if ADDRESS not in names else frozenset()

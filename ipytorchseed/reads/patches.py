@@ -56,6 +56,13 @@ class Met(Struct):
     names: set[str] = set()
     looked_up: set[tuple[int, str]] = set()
 
+    def meet(self, value: Any) -> None:  # noqa: ANN401
+        """Note a value that code names, if it is a function or a class."""
+        if introspection.is_class(value):
+            self.classes.append(value)
+        elif introspection.is_function(value):
+            self.functions.append(value)
+
 
 def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
     """Tell where an attribute is found that is set of a module or class of a package; else None."""

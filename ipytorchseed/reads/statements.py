@@ -6,13 +6,8 @@ import ast
 import sys
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
-from ipytorchseed.reads.expressions import (
-    branches,
-    container,
-    is_namespace,
-    operate,
-    visit_owner,
-)
+from ipytorchseed.reads.conditions import branches
+from ipytorchseed.reads.expressions import container, is_namespace, operate, visit_owner
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import ask_order

@@ -63,7 +63,7 @@ class _Kind(Struct, frozen=True):
     leaf: bool
 
 
-class Values(ABC):
+class ValueFollower(ABC):
     """Follows values, nearest first; objects of packages after all that is the user's.
 
     Args:

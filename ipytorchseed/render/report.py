@@ -141,7 +141,7 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
 def _remedy(judged: Judged, switch: str) -> tuple[str, str]:
     """Say what to do about a problem: in words, and as a command."""
     if judged.standing is Standing.LATE:
-        return f"to fix it, {judged.flag.mend}", ""
+        return f"to fix it, {judged.flag.remedy}", ""
     return "", switch
 
 

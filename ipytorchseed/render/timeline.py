@@ -11,9 +11,10 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.text import WIDTH, visible
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
-from ipytorchseed.why.changes import find_changes, write_number
+from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import unknown_outcome
+from ipytorchseed.why.value_changes import write_number
 
 _CODE = 4
 """Hex digits of a digest that a chip shows."""

@@ -147,8 +147,8 @@ def check_resume(
         stack.enter_context(hints_kept())
         names = stack.enter_context(called_by_name(train))
         code = effects_of_cell(f"{NAME}()", str)
-        reached = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
-        sandbox = sandbox_of(names, reached, SHELLS)
+        dependencies = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
+        sandbox = sandbox_of(names, dependencies, SHELLS)
         sandbox.leave()
         stack.callback(held_interrupts()(sandbox.put_back))
 

@@ -10,11 +10,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.resume.leaves import Leaf, Saved, Thing
+from ipytorchseed.resume.leaves import Component, Leaf, Saved
 from ipytorchseed.resume.watching import Batch, Course, Look
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from ipytorchseed.why.words import first_of
 
 
 class Finding(Struct, frozen=True):
@@ -128,8 +129,8 @@ def _matters(
 ) -> bool:
     """Tell whether what differs acts on parameters, or is another at the end."""
     if finding.kind not in _PASSING:
-        things = [look.things.get(finding.name) for look in pairs[-1]]
-        leaves = [None if thing is None else thing.leaves for thing in things]
+        components = [look.components.get(finding.name) for look in pairs[-1]]
+        leaves = [None if component is None else component.leaves for component in components]
         return first is not None or leaves[0] != leaves[1]
     drawn = True
     if finding.kind == "source":
@@ -152,15 +153,15 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
     batches = [[batch.digest for batch in look.batches[-1:]] for look in (was, now)]
     same_data = was.data == now.data and batches[0] == batches[1]
     found: list[Finding] = []
-    for name, thing in was.things.items():
-        other = now.things.get(name)
-        if other is None or other.leaves == thing.leaves:
+    for name, component in was.components.items():
+        other = now.components.get(name)
+        if other is None or other.leaves == component.leaves:
             continue
-        if thing.variable and not same_data:
+        if component.variable and not same_data:
             made = re.split(r"[.[]", name)[0] in now.made
-            if made or any(leaf.shape is not None for leaf in [thing.leaves.get("")] if leaf):
+            if made or any(leaf.shape is not None for leaf in [component.leaves.get("")] if leaf):
                 continue  # it comes of the batch, which is another
-        found += _of_thing(name, thing, other, step, saved)
+        found += _of_component(name, component, other, step, saved)
     for kind, before, after in (
         ("source", was.sources, now.sources),
         ("generator", was.generators, now.generators),
@@ -174,7 +175,9 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
     return found
 
 
-def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: Saved) -> Iterator[Finding]:
+def _of_component(
+    name: str, was: Component, now: Component, step: int, saved: Saved
+) -> Iterator[Finding]:
     """Tell parameters, buffers and types of a module apart."""
     pairs = {each: (was.leaves.get(each), now.leaves.get(each)) for each in was.leaves | now.leaves}
     moved = {each: (one, other) for each, (one, other) in pairs.items() if one != other}
@@ -198,11 +201,11 @@ def _of_thing(name: str, was: Thing, now: Thing, step: int, saved: Saved) -> Ite
             yield Finding(kind, name, step, message, saved.has(name, was, part))
 
 
-def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
-    """Say which leaves of a thing differ."""
+def _say(kind: str, part: list[str], was: Component, now: Component) -> str:
+    """Say which leaves of a component differ."""
     lost = [each for each in part if each not in now.leaves]
     if lost and len(lost) == len(part):
-        return f"{_LOST}: {_first_of(lost)} missing"
+        return f"{_LOST}: {first_of(lost, 1)} missing"
     if kind in ("model", "buffer"):
         noun = "parameters" if kind == "model" else "buffers"
         total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
@@ -213,14 +216,9 @@ def _say(kind: str, part: list[str], was: Thing, now: Thing) -> str:
         for each, one, other in pairs
         if one and other and one.shape is None and len(one.content + other.content) < _LONG
     ]
-    return f"{_LOST}: {', '.join(told[:2]) or _first_of(part) + ' differ'}" + (
+    return f"{_LOST}: {', '.join(told[:2]) or first_of(part, 1) + ' differ'}" + (
         f" and {len(part) - 2} more" if told and len(part) > 2 else ""  # noqa: PLR2004
     )
-
-
-def _first_of(names: list[str]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{names[0]}{more}"
 
 
 def _of_state(

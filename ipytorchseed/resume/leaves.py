@@ -35,8 +35,8 @@ class Leaf(Struct, frozen=True):
     shape: tuple[int, ...] | None = None
 
 
-class Thing(Struct, frozen=True):
-    """Something that a training carries on.
+class Component(Struct, frozen=True):
+    """A part of a training that is carried on from step to step: a model, its optimizer.
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
@@ -92,12 +92,12 @@ class Finder:
     """Finds what a training carries on, each object once.
 
     Attributes:
-        things: By the names by which the code reaches them.
+        components: By the names by which the code reaches them.
         parameters: Names of parameters, ``model.0.weight``, by identity.
     """
 
     def __init__(self) -> None:
-        self.things: dict[str, Thing] = {}
+        self.components: dict[str, Component] = {}
         self.parameters: dict[int, str] = {}
         self._seen: dict[int, object] = {}  # kept alive, so that no identity is used twice
         self._torch: Any = sys.modules["torch"]
@@ -110,7 +110,7 @@ class Finder:
             self._add(name, value, 0)
 
     def _add(self, name: str, value: object, depth: int) -> None:
-        if name.startswith("_") or name in self.things or id(value) in self._seen:
+        if name.startswith("_") or name in self.components or id(value) in self._seen:
             return
         if is_scalar(value) or isinstance(value, self._passed_over):
             return
@@ -122,11 +122,11 @@ class Finder:
             groups = getattr(value, "param_groups", [])  # of an optimizer, also held by a loop
             self._seen |= {id(each): each for each in groups}
             with suppress(Exception):  # it may have none yet
-                self.things[name] = Thing(_kind(value), dict(flatten(state.state_dict())))
+                self.components[name] = Component(_kind(value), dict(flatten(state.state_dict())))
         elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
             leaves = dict(flatten(value))
             if any(leaf.shape is not None for leaf in leaves.values()):
-                self.things[name] = Thing("state", leaves, variable=True)
+                self.components[name] = Component("state", leaves, variable=True)
         elif depth < _DEPTH and is_local_module(module_of_class(type(value))):
             for attribute, item in attributes(value):
                 self._add(f"{name}.{attribute}", item, depth + 1)
@@ -140,7 +140,7 @@ class Finder:
         for each, tensor in tensors.items():
             self.parameters.setdefault(id(tensor), f"{name}.{each}")
         leaves = {each: tensor_leaf(tensor) for each, tensor in tensors.items()}
-        self.things[name] = Thing("model", leaves, frozenset(buffers))
+        self.components[name] = Component("model", leaves, frozenset(buffers))
 
 
 _PASSED_OVER = (type, ModuleType, FunctionType, MethodType, Checkpoint, RandomState)
@@ -166,23 +166,24 @@ class Saved:
         self._leaves = dict(flatten(content))
         self._blobs = list(_blobs(content))
 
-    def has(self, name: str, thing: Thing, part: list[str]) -> bool | None:
-        """Tell whether it has a part of a thing; None where that is not known.
+    def has(self, name: str, component: Component, part: list[str]) -> bool | None:
+        """Tell whether it has a part of a component; None where that is not known.
 
         Args:
-            name: The thing's; where several of its kind were saved, it tells which is meant.
-            thing: What is looked for.
+            name: The component's; where several of its kind were saved, it tells which is meant.
+            component: What is looked for.
             part: Names of its leaves.
         """
         if all(leaf.shape is None for leaf in self._leaves.values()):
             return None  # it is in a file of the user's own
-        part = [each for each in part if each in thing.leaves]
+        part = [each for each in part if each in component.leaves]
         ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
         places = [path[: len(path) - len(part[0])] for path in ends]
         places = [place for place in places if all(place + each in self._leaves for each in part)]
         own = [place for place in places if place == f"{name}."] or places
         if any(
-            all(self._leaves[place + each] == thing.leaves[each] for each in part) for place in own
+            all(self._leaves[place + each] == component.leaves[each] for each in part)
+            for place in own
         ):
             return True
         return None if places else False

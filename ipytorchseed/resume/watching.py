@@ -14,7 +14,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.resume.leaves import Finder, Leaf, Thing, flatten, tensor_leaf
+from ipytorchseed.resume.leaves import Component, Finder, Leaf, flatten, tensor_leaf
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
 
@@ -43,7 +43,7 @@ class Look(Struct, frozen=True):
     """A training before the first forward pass of a step.
 
     Attributes:
-        things: What it carries on, by name.
+        components: What it carries on, by name.
         sources: Every source's state.
         generators: State of every generator that its code reaches.
         data: Digest of what the first module is given.
@@ -53,7 +53,7 @@ class Look(Struct, frozen=True):
             and does not use.
     """
 
-    things: dict[str, Thing]
+    components: dict[str, Component]
     sources: dict[str, bytes]
     generators: dict[str, bytes]
     data: str
@@ -177,7 +177,7 @@ class _Watch:
         self._seeds.clear()
         self.course.looks.append(
             Look(
-                things=finder.things,
+                components=finder.components,
                 sources=states,
                 generators={each.name: each.kind.read(each.object) for each in found},
                 data=_digest(given),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NEAR = 5_000_000
 """Draws that are tried where no seed is known (some 20 ms)."""
@@ -83,12 +78,12 @@ def is_fresh(state: bytes) -> bool | None:
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
 
 
-def locate_state(state: bytes, hints: Sequence[int] = ()) -> Position:
+def locate_state(state: bytes) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
     if len(state) != mersenne.SIZE:
-        return UNKNOWN if _is_json(state) else torch_random.locate(state, hints)
+        return UNKNOWN if _is_json(state) else torch_random.locate(state, ())
     placed = numpy_random.locate_legacy(state, ())
-    return placed if placed.draws is not None else python_random.locate(state, hints)
+    return placed if placed.draws is not None else python_random.locate(state, ())
 
 
 def _is_json(state: bytes) -> bool:

@@ -161,8 +161,7 @@ def last_repeated(session: Session) -> Run:
             return run
     if newest is not None:
         return newest
-    msg = "no run is recorded yet; run a cell, run it again, and ask then"
-    raise LookupFailure(msg)
+    raise LookupFailure("no run is recorded yet; run a cell, run it again, and ask then")
 
 
 def last_setting(session: Session, name: str) -> Run | None:

@@ -7,18 +7,18 @@ which are put in their place for its time; nothing of it remains.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.session.outcome import Difference, Outcome, find_differences
+from ipytorchseed.session.outcome import Outcome, find_differences
 from ipytorchseed.session.tracing import Tracing
 from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 
 if TYPE_CHECKING:
     from ipytorchseed.session.repeating import RepeatedCell, Runner, Shown
+    from ipytorchseed.why.explanation import Change
 
 
 class Check:
@@ -32,15 +32,12 @@ class Check:
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
         self._cell = cell
         self._runs = runs
-        self._begun = time.perf_counter()
         self._modules = len(sys.modules)
-        self._seconds = 0.0
         self._first = Outcome()
         self._imported = False
 
     def first(self, shown: Shown) -> None:
         """Note what the cell's own run made; to be called when it has ended."""
-        self._seconds = time.perf_counter() - self._begun
         self._imported = len(sys.modules) > self._modules
         self._cell.sandbox.leave()
         self._first = self._cell.look(shown)
@@ -55,12 +52,12 @@ class Check:
             KeyboardInterrupt: Everything is put back.
         """
         if self._first.empty:
-            return Checked(self._runs, seconds=self._seconds)
+            return Checked(self._runs)
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()
         try:
-            differences: tuple[Difference, ...] = ()
+            differences: tuple[Change, ...] = ()
             outcome = self._first
             if self._cell.sandbox.brought:
                 notes += self._begin_anew(run)
@@ -73,9 +70,7 @@ class Check:
             if not differences:
                 unseen = not_compared(self._first, outcome)
                 notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
-                return Checked(
-                    self._runs, compared=compared, seconds=self._seconds, notes=tuple(notes)
-                )
+                return Checked(self._runs, compared=compared, notes=tuple(notes))
             found = Tracing(self._cell, run).trace(outcome)
             notes += found.notes
             if found.first_only:
@@ -91,7 +86,6 @@ class Check:
                 with_flags=with_flags,
                 flags_said=said,
                 operations=found.operations,
-                seconds=self._seconds,
                 first_only=found.first_only,
                 unproven=tuple(found.unproven),
                 notes=tuple(notes),
@@ -122,8 +116,8 @@ class Check:
                 f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
                 " runs that are compared, no gradient flows back into it"
             )
-        if self._cell.reached.timed:
-            names = ", ".join(sorted(self._cell.reached.timed))
+        if self._cell.dependencies.timed:
+            names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
         return notes
 

@@ -52,19 +52,19 @@ _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64",
 """With what the names of dtypes begin whose elements are no objects."""
 
 
-def is_confined(reached: Dependencies, patched: Collection[str]) -> bool:
+def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
     """Tell, before a cell runs, whether it comes to other variables by what it reads alone.
 
     Args:
-        reached: What following its code told.
+        dependencies: What following its code told.
         patched: Attributes of packages that earlier cells set: they may be called from anywhere.
     """
     return (
-        reached.complete
-        and not (reached.sets or patched)
-        and reached.missing.isdisjoint(_LEAD_ANYWHERE)
-        and reached.packages <= _HOLD_NOTHING
-        and not any(map(is_result, reached.names))
+        dependencies.complete
+        and not (dependencies.sets or patched)
+        and dependencies.missing.isdisjoint(_LEAD_ANYWHERE)
+        and dependencies.packages <= _HOLD_NOTHING
+        and not any(map(is_result, dependencies.names))
         and not _are_given()
     )
 

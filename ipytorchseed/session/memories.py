@@ -178,8 +178,7 @@ def make_sure(value: object) -> None:
         elif borrows:
             found = fingerprint(each, budget=Budget(float("inf")))
             if found.opaque or "unseen" in found.parts:
-                msg = "its memory was given back"
-                raise UnreadableError(msg)
+                raise UnreadableError("its memory was given back")
 
 
 _CODE = (type, types.ModuleType, types.FunctionType)

@@ -10,10 +10,11 @@ from ipytorchseed.why.changes import (
     SHOWN_OTHERWISE,
     count_displays,
     displays_differ,
-    how_far,
     results_differ,
     shown_otherwise,
 )
+from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.value_changes import how_far
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,21 +49,7 @@ class Outcome(Struct, frozen=True):
         return not (self.variables or self.result or self.stdout or self.displays or self.error)
 
 
-class Difference(Struct, frozen=True):
-    """Something in which two runs differ.
-
-    Attributes:
-        what: ``variable``, ``result``, ``stdout``, ``display``, ``error`` or ``source``.
-        name: Of the variable or source; empty for the others.
-        detail: From what to what, in a few words.
-    """
-
-    what: str
-    name: str = ""
-    detail: str = ""
-
-
-def find_differences(before: Outcome, after: Outcome) -> tuple[Difference, ...]:
+def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
     """Compare what two runs made.
 
     Args:
@@ -73,15 +60,15 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Difference, ...]:
     for name in dict.fromkeys([*before.variables, *after.variables]):
         one, other = before.variables.get(name), after.variables.get(name)
         if results_differ(one, other):
-            found.append(Difference("variable", name, how_far(one, other)))
+            found.append(Change("variable", name, how_far(one, other)))
     for what, one, other in (
         ("result", before.result, after.result),
         ("stdout", before.stdout, after.stdout),
     ):
         if results_differ(one, other):
-            found.append(Difference(what, "", how_far(one, other)))
+            found.append(Change(what, "", how_far(one, other)))
     if shown_otherwise(before, after):
-        found.append(Difference("display", "", SHOWN_OTHERWISE))
+        found.append(Change("display", "", SHOWN_OTHERWISE))
     if displays_differ(before.displays, after.displays):
         counts = [count_displays(each.displays) for each in (before, after)]
         told = f"{counts[0]:,} and {counts[1]:,} displays"
@@ -89,12 +76,12 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Difference, ...]:
             pairs = zip(before.displays, after.displays, strict=False)
             first = next(place for place, pair in enumerate(pairs, 1) if results_differ(*pair))
             told = f"display {first:,} of {counts[0]:,} has other content"
-        found.append(Difference("display", "", told))
+        found.append(Change("display", "", told))
     if before.error != after.error:
         told = f"{before.error or 'no error'} → {after.error or 'no error'}"
-        found.append(Difference("error", "", told))
+        found.append(Change("error", "", told))
     found += [
-        Difference("source", name, "was left in another state")
+        Change("source", name, "was left in another state")
         for name in dict.fromkeys([*before.sources, *after.sources])
         if before.sources.get(name) != after.sources.get(name)
     ]

@@ -13,6 +13,7 @@ from xxhash import xxh3_64
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.session.noise import as_overwritten, is_markup, without_ids, without_noise
 from ipytorchseed.why.changes import COUNT
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,7 @@ def text_value(text: str, *, timed: bool = False) -> Fingerprint:
     return Fingerprint(
         digest=_digest(clean).hexdigest(),
         kind="text",
-        summary="1 line" if lines == 1 else f"{lines:,} lines",
+        summary=many(lines, "line"),
         sample=_beginning(clean),
         series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
     )

@@ -23,7 +23,7 @@ _SECONDS = 1e-6
 
 def read_there(
     modules: Collection[str],
-    flow: Effects,
+    effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Collection[str],
     seconds: float,
@@ -32,14 +32,14 @@ def read_there(
 
     Args:
         modules: Their names.
-        flow: What the cell's code does.
+        effects: What the cell's code does.
         namespace: The user's names.
         hidden: Names of the shell's own.
         seconds: How long its code may be followed.
     """
-    reached = find_dependencies(flow, namespace, hidden, seconds=seconds)
-    for name, place in sorted(reached.names.items()):
-        if place[0] in modules and name not in reached.sets:
+    dependencies = find_dependencies(effects, namespace, hidden, seconds=seconds)
+    for name, place in sorted(dependencies.names.items()):
+        if place[0] in modules and name not in dependencies.sets:
             value = look_up(place, namespace)
             if is_function(value) or is_class(value) or is_scalar(value):
                 yield name, value
@@ -47,7 +47,7 @@ def read_there(
 
 def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is followed
     modules: Mapping[str, str],
-    flow: Effects,
+    effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Collection[str],
     seconds: float,
@@ -57,7 +57,7 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
 
     Args:
         modules: Their files, by name.
-        flow: What the cell's code does.
+        effects: What the cell's code does.
         namespace: The user's names.
         hidden: Names of the shell's own.
         seconds: How long code may be followed.
@@ -67,7 +67,7 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
         As ``Dependencies.sets``.
     """
     ends = time.thread_time() + seconds
-    codes = [(flow, namespace)]
+    codes = [(effects, namespace)]
     for module, path in modules.items():
         if time.thread_time() > ends:
             break

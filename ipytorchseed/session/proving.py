@@ -238,8 +238,7 @@ class Experiments:
     def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
         assert self._sandbox is not None  # noqa: S101 -- as above
         for path in {**self._sandbox.shared, **(shared or {})}:
-            msg = f"{path} cannot be copied, and an experiment would change it"
-            raise ReplayError(msg)
+            raise ReplayError(f"{path} cannot be copied, and an experiment would change it")
 
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
         """Return what the earlier run found of the variables of a trial."""
@@ -292,7 +291,7 @@ class _Linking(Copier):
         made = super().copy(value)
         if made is not value:
             for key in (id(value), _memory(value)):
-                self._links.setdefault(key, set()).add(self._path[0])
+                self._links.setdefault(key, set()).add(self.steps[0])
         return made
 
 

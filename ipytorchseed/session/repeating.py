@@ -54,7 +54,7 @@ class RepeatedCell:
 
     Args:
         namespace: The user's.
-        reached: What the cell reads and writes, by its code.
+        dependencies: What the cell reads and writes, by its code.
         lines: Finds the line of the cell.
         source: Its text.
         hidden: Names of the shell's own.
@@ -67,7 +67,7 @@ class RepeatedCell:
     def __init__(  # noqa: PLR0913 -- each by name
         self,
         namespace: MutableMapping[str, Any],
-        reached: Dependencies,
+        dependencies: Dependencies,
         *,
         lines: Lines,
         source: str,
@@ -75,12 +75,12 @@ class RepeatedCell:
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.namespace = namespace
-        self.reached = reached
+        self.dependencies = dependencies
         self.lines = lines
         self.source = source
         self.progress = progress
         self._hidden = hidden
-        self.sandbox = sandbox_of(namespace, reached, hidden)
+        self.sandbox = sandbox_of(namespace, dependencies, hidden)
 
     def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Outcome:
         """Run the cell once more from the same state, and return what it made."""
@@ -111,7 +111,7 @@ class RepeatedCell:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
     def _is_compared(self, name: str) -> bool:
-        if not is_users(name, self._hidden) or name in self.reached.timed:
+        if not is_users(name, self._hidden) or name in self.dependencies.timed:
             return False
         if type(self.namespace[name]) is ModuleType:
             return False
@@ -119,13 +119,13 @@ class RepeatedCell:
 
 
 def reachable(
-    namespace: Mapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+    namespace: Mapping[str, Any], dependencies: Dependencies, hidden: frozenset[str]
 ) -> list[str]:
     """List the names whose values a cell may reach; the user's all, where that is not known."""
-    if not reached.complete:
+    if not dependencies.complete:
         return [name for name in named(namespace) if is_users(name, hidden)]
-    names = [name for (module, name) in reached.names.values() if not module]
-    return [*names, *(name for name in reached.writes if name in namespace)]
+    names = [name for (module, name) in dependencies.names.values() if not module]
+    return [*names, *(name for name in dependencies.writes if name in namespace)]
 
 
 def is_users(name: str, hidden: frozenset[str]) -> bool:
@@ -134,11 +134,11 @@ def is_users(name: str, hidden: frozenset[str]) -> bool:
 
 
 def sandbox_of(
-    namespace: MutableMapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+    namespace: MutableMapping[str, Any], dependencies: Dependencies, hidden: frozenset[str]
 ) -> Sandbox:
     """Keep what a cell finds when it begins, as far as it may reach it."""
-    places = [place for place in reached.names.values() if place[0]]
-    return Sandbox(namespace, reachable(namespace, reached, hidden), places)
+    places = [place for place in dependencies.names.values() if place[0]]
+    return Sandbox(namespace, reachable(namespace, dependencies, hidden), places)
 
 
 def _value(content: object, memo: Memo) -> Fingerprint:

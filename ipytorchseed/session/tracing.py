@@ -158,7 +158,6 @@ class Tracing:
                 entered.place.line or None,
                 self._cell.line(entered.place.line),
                 draws=entered.draws,
-                thread=entered.thread > 0,
             )
         if operation is not None:
             probe = Probe(operation.number, operation.place_number, operation.inputs)
@@ -238,8 +237,8 @@ class Tracing:
 
     def _suspect(self, found: Traced, first: _Run, last: _Run) -> None:
         """Name what can account for a difference that no operation made."""
-        suspects, reached = found.suspects, self._cell.reached
-        asks = sorted(reached.nondeterministic_calls - reached.timing)
+        suspects, dependencies = found.suspects, self._cell.dependencies
+        asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
             suspects.append(Suspect(kind, name, sentence(name)))
@@ -251,7 +250,7 @@ class Tracing:
                 )
                 suspects.append(Suspect("file", path, message))
         threads = 0 if last.recording is None else len(last.recording.threads) - 1
-        uses = reached.packages & {
+        uses = dependencies.packages & {
             "threading",
             "concurrent",
             "multiprocessing",
@@ -263,7 +262,7 @@ class Tracing:
             told = told or f"it uses {', '.join(sorted(uses))}"
             message = f"{told}: which comes first is another one each time"
             suspects.append(Suspect("thread", ", ".join(sorted(uses)) or "threading", message))
-        if reached.hashes:
+        if dependencies.hashes:
             message = "the order of a set may be asked for; of objects it hangs on their addresses"
             suspects.append(Suspect("hash", "set", message))
         for each in find_differences(first.outcome, last.outcome):
@@ -296,12 +295,9 @@ class Tracing:
 
     def _unseen(self, found: Traced) -> list[str]:
         """Say what a trace cannot see in this cell."""
-        notes = []
-        if not found.first_only and self._compiles():
-            notes.append(
-                "operations inside torch.compile's regions are not seen, only what goes in and out"
-            )
-        return notes
+        if found.first_only or not self._compiles():
+            return []
+        return ["operations inside torch.compile's regions are not seen, only what goes in and out"]
 
     def _compiles(self) -> bool:
         """Tell whether the cell reaches something compiled."""

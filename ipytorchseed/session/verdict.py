@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.outcome import Difference
+    from ipytorchseed.why.explanation import Change
 
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""
@@ -56,14 +56,12 @@ class Entry(Struct, frozen=True):
         line: Of the cell; None where no line of it led there.
         code: The text of that line.
         draws: Whether it drew random numbers, from a generator that stood elsewhere.
-        thread: Whether it ran in a thread that the cell started.
     """
 
     operation: str
     line: int | None
     code: str
     draws: bool = False
-    thread: bool = False
 
 
 class Suspect(Struct, frozen=True):
@@ -93,14 +91,13 @@ class Checked(Struct, frozen=True):
         with_flags: ``repeats``, ``differs``, ``error``, or None where it was not tried.
         flags_said: What torch said under them, where they raise.
         operations: How many operations a traced run had; 0 where none was traced.
-        seconds: How long the first run took.
         first_only: Whether only the cell's own run differs from the others, on copies.
         unproven: Operations of the cell that may not repeat, where none was caught at it.
         notes: What could not be copied, seen or promised.
     """
 
     runs: int
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[Change, ...] = ()
     compared: int = 0
     culprit: Culprit | None = None
     entry: Entry | None = None
@@ -108,7 +105,6 @@ class Checked(Struct, frozen=True):
     with_flags: str | None = None
     flags_said: str = ""
     operations: int = 0
-    seconds: float = 0.0
     first_only: bool = False
     unproven: tuple[Culprit, ...] = ()
     notes: tuple[str, ...] = ()

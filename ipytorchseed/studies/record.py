@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ipytorchseed.errors import SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
+from ipytorchseed.why.words import first_of
 
 RESULT = "result"
 """The name of a result that is a number."""
@@ -148,6 +149,4 @@ class Record(Struct, frozen=True):
 
 def listed(names: Iterable[str]) -> str:
     """List names, at most some of them."""
-    known = [*names]
-    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
-    return (", ".join(known[:SHOWN]) or "none") + more
+    return first_of([*names], SHOWN) or "none"

@@ -50,7 +50,6 @@ class _Comparing:
     """What is known of the pairs of two traces."""
 
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
-
         self.a, self.b, self.rtol = a, b, rtol
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)

@@ -111,7 +111,6 @@ def _known(recording: Recording) -> tuple[Any, Any]:
 
 
 def _among(words: Any, known: Any) -> Any:
-
     if not len(known):
         return np.zeros(len(words), bool)
     places = np.searchsorted(known, words)

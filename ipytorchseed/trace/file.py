@@ -243,7 +243,6 @@ class Track:
         self._begin()
 
     def _chunk(self) -> Chunk:
-
         tables, where = self._file.tables, self._file.lines.where
         names: dict[int, int] = {}
         places: dict[int, int] = {}
@@ -278,7 +277,6 @@ class Track:
 
 
 def _column(numbers: array[Any], kind: str) -> bytes:
-
     return np.asarray(numbers).astype(kind).tobytes()
 
 

@@ -84,7 +84,6 @@ class Side:
     def __init__(
         self, number: int, traces: tuple[Loaded, Loaded], keys: tuple[Keys, Keys], pairs: Alignment
     ) -> None:
-
         self.number = number
         self.trace = traces[number]
         self.compiled = keys[number].compiled

@@ -66,7 +66,6 @@ class Distances:
     """
 
     def __init__(self, a: Loaded, b: Loaded) -> None:
-
         self._traces = a, b
         numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
         self._kinds = [np.array([numbers[kind] for kind in each.kinds] or [0]) for each in (a, b)]

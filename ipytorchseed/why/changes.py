@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,10 +12,10 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
-from ipytorchseed.why.words import many
+from ipytorchseed.why.value_changes import changed_parts, how_far
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -196,66 +195,6 @@ def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint
     return Change(what, name, how_far(before, after), *series)
 
 
-def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
-    """Say from what to what a value changed, in a few words."""
-    if before is None:
-        return f"nothing → {after.summary}" if after is not None else ""
-    if after is None:
-        return f"{before.summary} → nothing"
-    if before.series is not None and after.series is not None:
-        return _series(before.series, after.series) or _beside(before, after)
-    if _plain(before.summary) != _plain(after.summary):
-        steps = _step_parts(changed_parts(before, after))
-        return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
-    said = say_parts(before, after) or ", ".join(_defaults(before, after))
-    return said or (
-        "in another state" if after.kind == "rng" else f"{after.kind} with other content"
-    )
-
-
-_COUNT = re.compile(r", (?:[\d,]+|thousands of) attributes?$")
-
-
-def _plain(summary: str) -> str:
-    """Leave out how many attributes an object has: that is nobody's business but its class's."""
-    return _COUNT.sub("", summary)
-
-
-def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
-    """Say which defaults of a function's arguments changed."""
-    for part in changed_parts(before, after):
-        if part[:2] != "d:":
-            continue
-        name = part[2:]
-        sizes = [value.parts.get(f"n:{name}", "") for value in (before, after)]
-        how = "changed"
-        if "" not in sizes and sizes[0] != sizes[1]:
-            grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
-            how = f"{grew} from {int(sizes[0]):,} to {many(int(sizes[1]), 'element')}"
-        yield f"the function's default argument `{name}` {how}"
-
-
-def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
-    """Say how far two series are apart; nothing where they hold the same numbers."""
-    if len(before) != len(after):
-        return f"{len(before):,} → {len(after):,} numbers"
-    if len(before) == 1:  # also 0 and -0
-        return write_step(before[0], after[0]) if str(before) != str(after) else ""
-    apart = [
-        (index, abs(x - y))
-        for index, (x, y) in enumerate(zip(before, after, strict=True))
-        if x != y and not (x != x and y != y)  # noqa: PLR0124 -- not a number is not itself
-    ]
-    if not apart:
-        return ""
-    first, largest = apart[0][0], max(distance for _, distance in apart)
-    return (
-        f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
-        f" {write_step(before[first], after[first])},"
-        f" largest difference {write_number(largest)}"
-    )
-
-
 def find_distance(change: Change) -> float | None:
     """Return how far two results are apart, relative to the largest of their numbers.
 
@@ -273,99 +212,3 @@ def find_distance(change: Change) -> float | None:
     if not math.isfinite(largest) or any(x.is_integer() and y.is_integer() for x, y in apart):
         return math.inf
     return max((abs(x - y) / largest for x, y in apart), default=0.0)
-
-
-def _beside(before: Fingerprint, after: Fingerprint) -> str:
-    """Say in what two values differ that hold the same numbers."""
-    if "grad" in changed_parts(before, after):
-        return "the same numbers, another gradient"
-    said = say_parts(before, after)
-    if not said and before.kind != after.kind:
-        said = f"{before.kind} → {after.kind}"
-    return f"the same numbers, {said}" if said else "other content, the same numbers"
-
-
-def write_step(before: float, after: float) -> str:
-    """Write from what to what a number changed, with as many digits as it takes to see it."""
-    pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
-    return " → ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
-
-
-def write_number(number: float) -> str:
-    """Write a number for a person: seven digits at most."""
-    return f"{number:.7g}"
-
-
-def changed_parts(
-    before: Fingerprint, after: Fingerprint
-) -> dict[str, tuple[str | None, str | None]]:
-    """Return the aspects of a value that differ, with what they were and are."""
-    names = dict.fromkeys([*before.parts, *after.parts])
-    pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
-_BESIDE = {"grad": "gradients", "hooks": "hooks"}
-"""Parts of a model or optimizer that are told where no other differs."""
-
-_HOOKED = frozenset({"module", "optimizer"})
-
-_UNSAID = frozenset({"a:_", "k:["})
-"""With what the names of attributes begin that are nobody's business, and of numbered items."""
-
-
-def say_parts(before: Fingerprint, after: Fingerprint) -> str:
-    """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
-    parts = changed_parts(before, after)
-    said = []
-    mode = parts.pop("mode", None)
-    if mode is not None:
-        said.append(f"switched to {mode[1]} mode")
-    frozen = parts.pop("frozen", None)
-    if frozen is not None:
-        said.append(_freezing(*frozen))
-    for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
-        moved = [name for name in parts if name.startswith(prefix)]
-        every = sum(name.startswith(prefix) for name in after.parts)
-        if moved:
-            said.append(f"changed {len(moved)} of {many(every, noun)}")
-    whole = {"parameters": "parameters", "inside": "its layers"}
-    said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
-    length = parts.get("length")
-    if length is not None and None not in length and after.kind != "object":
-        said.append(_length(*length))
-    for prefix, noun in (("k:", ""), ("a:", ".")):
-        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in _UNSAID]
-        keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
-        if keys:
-            shown = ", ".join(f"{noun}{key}" for key in keys[:3])
-            more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""  # noqa: PLR2004
-            said.append(f"changed {shown}{more}")
-    said += _step_parts(parts)
-    if not said and after.kind in _HOOKED:
-        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
-    return ", ".join(said)
-
-
-def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """Say from what to what the aspects changed that can be told so."""
-    return [
-        f"{name} {parts[name][0]} → {parts[name][1]}"
-        for name in ("shape", "dtype", "lr")
-        if None not in parts.get(name, (None,))
-    ]
-
-
-def _freezing(before: str | None, after: str | None) -> str:
-    """Say how many parameters were frozen, or unfrozen; the numbers stand first."""
-    more = int((after or "0").partition(" ")[0]) - int((before or "0").partition(" ")[0])
-    many = f"{abs(more):,} parameter{'' if abs(more) == 1 else 's'}"
-    return "froze other parameters" if not more else f"{'froze' if more > 0 else 'unfroze'} {many}"
-
-
-def _length(before: str | None, after: str | None) -> str:
-    try:
-        more = int(str(after)) - int(str(before))
-    except ValueError:
-        return f"length {before} → {after}"
-    return f"appended {many(more, 'item')}" if more > 0 else f"removed {many(-more, 'item')}"

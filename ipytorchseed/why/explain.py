@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_rounding
 from ipytorchseed.why.roots import with_roots
-from ipytorchseed.why.unknown import find_unknown_inputs, find_unknown_outcome, say, say_unseen
+from ipytorchseed.why.unknown import find_unknown_inputs, say, say_unseen, unknown_outcome
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.why.present import Present
@@ -50,13 +50,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
-        found, innocent = finder(case)
-        causes += found
-        cleared += innocent
+        _add(finder(case), causes, cleared)
     for last in LAST_RESORT:
-        found, innocent = last(case, bool(causes))
-        causes += found
-        cleared += innocent
+        _add(last(case, bool(causes)), causes, cleared)
     timed = {*run.timed} & {*against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
@@ -99,6 +95,15 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     )
 
 
+def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
+    """Add what a finder found."""
+    for each in found:
+        if isinstance(each, Cause):
+            causes.append(each)
+        else:
+            cleared.append(each)
+
+
 def _explain_same(
     case: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
 ) -> Explanation:
@@ -107,7 +112,7 @@ def _explain_same(
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
     told, other = (*without_effect, *cleared), case.name(case.against)
-    unknown = find_unknown_outcome(case)
+    unknown = tuple(map(Unknown, unknown_outcome(case.against, case.run)))
     if unknown:
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(case, unknown)}"

@@ -25,11 +25,12 @@ class Blame(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """Something in which the two results differ.
+    """Something in which two results differ.
 
     Attributes:
-        what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``.
-        name: The variable's name; empty for the others.
+        what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``; between runs of a
+            check ``source``, too.
+        name: Of the variable or source; empty for the others.
         detail: From what to what, where it can be said in a few words.
         before: The earlier run's numbers, where they are kept.
         after: The later run's numbers, where they are kept.

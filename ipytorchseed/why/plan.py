@@ -13,9 +13,10 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
-from ipytorchseed.why.changes import changed_parts
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.value_changes import changed_parts
+from ipytorchseed.why.words import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,7 +90,8 @@ def make_plan(target: Run, present: Present) -> Plan:
     found = _Planner(replace(target, reads=reads), present).plan() if apart else plan
     if found.blocked:
         return plan
-    doubt = f"generators inside of {_listed(apart)} go back only where their states are on record"
+    names = first_of(apart, _TOLD)
+    doubt = f"generators inside of {names} go back only where their states are on record"
     steps = (*found.steps[:-1], replace(found.steps[-1], run=target))
     return Plan(target, steps, (doubt, *found.doubts))
 
@@ -274,7 +276,7 @@ class _Planner:
             if path not in run.wrote and path[-1:] != "/"  # it may write it before it reads it
         ]
         if changed:
-            which = f"{_listed(changed)} {'is' if len(changed) == 1 else 'are'}"
+            which = f"{first_of(changed, _TOLD)} {'is' if len(changed) == 1 else 'are'}"
             return f"{which} not what {name} read: put it back, then %replay {word}"
         moved = {
             name: before
@@ -283,7 +285,7 @@ class _Planner:
         }
         gone = self._present.pruned(moved.values())
         if gone:
-            names = _listed([name for name, digest in moved.items() if digest in gone])
+            names = first_of([name for name, digest in moved.items() if digest in gone], _TOLD)
             return (
                 f"where {names} stood when {name} began is no longer in the ledger: states are"
                 " pruned before runs"
@@ -296,11 +298,6 @@ class _Planner:
 
 def _ids(runs: Iterable[Run]) -> list[int]:
     return [run.id or 0 for run in runs][:1]
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-    return ", ".join(names[:_TOLD]) + more
 
 
 def _repeats(asked: str) -> bool:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.changes import how_far, write_step
 from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.value_changes import how_far, write_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Blame, Cause
+    from ipytorchseed.why.explanation import Blame
 
 _TOLD = 3
 """Roots of one input that are told."""
@@ -88,10 +90,10 @@ def _between(case: Evidence, earlier: Run, maker: Run) -> Evidence:
 
 def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
     """Find the causes in the cell that made an input, each with the runs to blame."""
-    causes = [cause for finder in FINDERS for cause in finder(case)[0]]
-    causes += find_libraries(case, True)[0] + find_entropy(case, True)[0]  # noqa: FBT003
-    for cause in causes:
-        if (cause.kind, cause.name) not in known:  # told by itself
+    found = chain(*(finder(case) for finder in FINDERS))
+    found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
+    for cause in found:
+        if isinstance(cause, Cause) and (cause.kind, cause.name) not in known:  # told by itself
             if cause.kind == "code":
                 steps = _steps(case, cause, known)
                 yield f"{steps}{case.name(case.run)} was edited", ()

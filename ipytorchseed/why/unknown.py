@@ -9,6 +9,7 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Unknown
+from ipytorchseed.why.words import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,6 @@ _NAMED = 3
 
 _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
 """Kinds of values in which nothing is kept that results hang on."""
-
-
-def find_unknown_outcome(case: Evidence) -> tuple[Unknown, ...]:
-    """Find what both runs made or showed, without being able to tell whether it is the same."""
-    return tuple(map(Unknown, unknown_outcome(case.against, case.run)))
 
 
 def unknown_outcome(against: Run, run: Run) -> list[str]:
@@ -90,9 +86,7 @@ def say_unseen(against: Run, run: Run) -> str:
 
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause what was not looked at whole, and who may have changed it."""
-    names = " and ".join(each.name for each in unknown[:_NAMED])
-    if len(unknown) > _NAMED:
-        names = f"{names} and {len(unknown) - _NAMED} more"
+    names = first_of([each.name for each in unknown], _NAMED, " and ")
     many = len(unknown) > 1
     makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
     may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""

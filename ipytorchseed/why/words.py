@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def listed(names: Iterable[str]) -> str:
     """Write names as a list, each once: ``a, b and c``."""
     *others, last = dict.fromkeys(names)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def first_of(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """Write the first few names as a list, and how many more there are: ``a, b and 3 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return between.join(names[:most]) + more
 
 
 def many(count: int, one: str, more: str = "") -> str:

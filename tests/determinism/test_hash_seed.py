@@ -20,7 +20,7 @@ from ipytorchseed.determinism.table import FLAGS
 flag = next(flag for flag in FLAGS if flag.name == "PYTHONHASHSEED")
 judged = judge(flag, Machine(torch=(2, 13), cuda=False, xpu=False, started=False))
 print(judged.value, judged.standing.name)
-print(bool(judged.late), judged.flag.mend)
+print(bool(judged.late), judged.flag.remedy)
 """
 
 
@@ -87,7 +87,7 @@ def test_where_the_start_is_not_kept_a_removed_seed_counts_as_random(monkeypatch
     """Without Linux's files the present variable is all there is, and it is checked."""
     monkeypatch.setattr(environment, "Path", lambda _: tmp_path / "missing")
     monkeypatch.setattr(environment.sys, "flags", SimpleNamespace(hash_randomization=1))
-    environment._at_start_of_process.cache_clear()
+    environment._hash_seed_at_start.cache_clear()
     try:
         monkeypatch.delenv("PYTHONHASHSEED", raising=False)
         assert environment.hash_seed() == "random"
@@ -95,7 +95,7 @@ def test_where_the_start_is_not_kept_a_removed_seed_counts_as_random(monkeypatch
         monkeypatch.setattr(environment, "_hash_under", {"1": hash("ipytorchseed")}.get)
         assert environment.hash_seed() == "1"
     finally:
-        environment._at_start_of_process.cache_clear()
+        environment._hash_seed_at_start.cache_clear()
 
 
 def test_a_python_that_cannot_be_asked_leaves_the_seed_random(monkeypatch):

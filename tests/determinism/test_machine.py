@@ -110,7 +110,7 @@ def test_once_cuda_has_started_cublas_is_too_late(monkeypatch):
     assert judged.standing is Standing.LATE
     assert judged.late
     assert not judged.ok
-    assert ":4096:8" in judged.flag.mend
+    assert ":4096:8" in judged.flag.remedy
     monkeypatch.setenv(CUBLAS, ":16:8")
     assert judge(_row(CUBLAS), OLD_STARTED).standing is Standing.RIGHT
 
@@ -134,7 +134,7 @@ def test_every_flag_is_judged_on_every_machine(flag, machine):
     assert isinstance(judged.standing, Standing)
     assert judged.ok or flag.risk
     assert judged.standing is not Standing.LATE or judged.late
-    assert judged.ok or flag.set is not None or flag.mend
+    assert judged.ok or flag.set is not None or flag.remedy
 
 
 # --------------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.rng import WhoView
-from ipytorchseed.session.outcome import Difference
 from ipytorchseed.session.verdict import Checked, Culprit, Entry, Suspect
+from ipytorchseed.why.explanation import Change
 
 CHANGED = (
-    Difference("variable", "loss", "2.302585 → 2.302591"),
-    Difference("variable", "model", "changed 4 of 4 parameters"),
-    Difference("result", "", "2.302585 → 2.302591"),
+    Change("variable", "loss", "2.302585 → 2.302591"),
+    Change("variable", "model", "changed 4 of 4 parameters"),
+    Change("result", "", "2.302585 → 2.302591"),
 )
 
 PUT = Culprit(

@@ -39,7 +39,7 @@ def test_what_stands_in_the_way_comes_first_each_with_its_remedy(name):
     points = [" ".join(point.split()) for point in rest]
     assert len(points) == len(made.problems) > 0
     for judged, point in zip(made.problems, points, strict=True):
-        remedy = judged.flag.mend if judged.standing is Standing.LATE else "%deterministic on"
+        remedy = judged.flag.remedy if judged.standing is Standing.LATE else "%deterministic on"
         assert point.startswith(f"{judged.flag.risk} – ")
         assert point.endswith(remedy)
 

@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.why.changes import find_changes, how_far, write_step
+from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.value_changes import how_far, write_step
 from tests.render.explanations import run, value
 
 

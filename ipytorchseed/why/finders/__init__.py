@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory
 from ipytorchseed.why.finders.files import find_files, find_other_files
+from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
-from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_forms, find_inputs
+from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inputs
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations
@@ -16,14 +17,21 @@ from ipytorchseed.why.finders.settings import find_settings
 from ipytorchseed.why.finders.unseen import find_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ipytorchseed.why.evidence import Evidence
     from ipytorchseed.why.explanation import Cause, Cleared
 
-    Found = tuple[list[Cause], list[Cleared]]
+    Found = Iterator[Cause | Cleared]
+    Finder = Callable[[Evidence], Found]
 
-FINDERS: tuple[Callable[[Evidence], Found], ...] = (
+
+def _alone(find: Finder) -> Callable[[Evidence, bool], Found]:
+    """Have a finder look only where no other cause was found."""
+    return lambda case, others: iter(()) if others else find(case)
+
+
+FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
     find_names,
@@ -35,15 +43,15 @@ FINDERS: tuple[Callable[[Evidence], Found], ...] = (
 
 LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_operations,
-    find_cleared_inputs,
-    find_forms,
+    _alone(find_cleared_inputs),
+    _alone(find_forms),
     find_entropy,
-    find_cleared_again,
-    find_inherited,
+    _alone(find_cleared_again),
+    _alone(find_inherited),
     find_other_files,
     find_own_names,
     find_memory,
     find_libraries,
-    find_unseen,
+    _alone(find_unseen),
 )
 """Finders that also weigh whether another cause was found."""

@@ -6,7 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.changes import ROUNDING, changed_parts, find_distance
+from ipytorchseed.why.changes import ROUNDING, find_distance
+from ipytorchseed.why.value_changes import changed_parts
 
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint

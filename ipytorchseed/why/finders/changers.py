@@ -7,9 +7,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.changes import changed_parts, say_parts
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Blame
+from ipytorchseed.why.value_changes import changed_parts, say_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,6 +22,9 @@ REDEFINED = "redefined it"
 """Said of a run that defined a class or function anew."""
 
 NOT_RUN = "was not run since the restart"
+
+MOST_TOLD = 4
+"""Runs to blame for one value of which it is said what they did, the latest."""
 
 
 def find_changers(case: Evidence, name: str) -> list[Blame]:

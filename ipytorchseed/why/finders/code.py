@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.explanation import Cause, Cleared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.why.evidence import Evidence
 
 
-def find_code(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     """Compare the text of the two runs, without comments and layout."""
     run, against = case.run, case.against
     if case.two_cells:
-        return [], []
+        return
     if run.code == against.code:
         if run.source != against.source:
-            return [], [Cleared("code", run.cell, "only comments or layout were edited")]
-        return [], []
+            yield Cleared("code", run.cell, "only comments or layout were edited")
+        return
     if case.elsewhere:  # which has no text
         message = f"the cell was edited: its text is not that of {case.name(against)}"
-        return [Cause("code", run.cell, message)], []
+        yield Cause("code", run.cell, message)
+        return
     lines = [
         line
         for line in difflib.unified_diff(
@@ -34,4 +37,4 @@ def find_code(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     noun = "line was" if changed == 1 else "lines were"
     fix = f"%recall {case.word(against)}" if case.same_kernel else ""
     message = f"the cell was edited: {changed} {noun} changed since {case.name(against)}"
-    return [Cause("code", run.cell, message, "\n".join(lines), fix)], []
+    yield Cause("code", run.cell, message, "\n".join(lines), fix)

@@ -10,6 +10,8 @@ from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.why.evidence import Evidence
 
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
@@ -31,7 +33,7 @@ _SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
 """Text of cells that set all of an array or a tensor at once."""
 
 
-def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what the cell asks, where that can account for the change.
 
     Args:
@@ -41,8 +43,6 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
             asked for names of files and runs. Either is, where its readings go into other numbers,
             or the cell may have seeded from it.
     """
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
     mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
@@ -52,25 +52,17 @@ def find_entropy(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleare
             continue  # the business of another finder
         measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS
         if others and measures and not put_out_of_reach(case):
-            cleared.append(Cleared("entropy", name, "other causes account for the change"))
-            continue
-        causes.append(Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, "")))
-    if "hash" in both and not case.same_kernel and not (others and _is_a_number(case)):
-        seed = case.run.settings.get("PYTHONHASHSEED")
-        if seed == "random":
-            causes.append(
-                Cause(
-                    kind="environment",
-                    name="PYTHONHASHSEED",
-                    message="the order of a set hangs on string hashes, which are random in each"
-                    " kernel",
-                    fix="restart the kernel with PYTHONHASHSEED=0",
-                )
-            )
-    return causes, cleared
+            yield Cleared("entropy", name, "other causes account for the change")
+        else:
+            yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
+    random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
+    if "hash" in both and random_hashes and not (others and _is_a_number(case)):
+        message = "the order of a set hangs on string hashes, which are random in each kernel"
+        fix = "restart the kernel with PYTHONHASHSEED=0"
+        yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 
 
-def find_memory(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what gives memory as it lies, where nothing else explains the change.
 
     Args:
@@ -79,13 +71,14 @@ def find_memory(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared
     """
     both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
     names = sorted(both & MEMORY.keys())
-    if _SETS_ALL.search(case.run.source):
-        return [], [Cleared("entropy", name, "the cell sets all of it") for name in names]
-    if others:
-        return [], [
-            Cleared("entropy", name, "other causes account for the change") for name in names
-        ]
-    return [Cause("entropy", name, sentence(name), fix=_FIX[name]) for name in names], []
+    set_whole = _SETS_ALL.search(case.run.source)
+    for name in names:
+        if set_whole:
+            yield Cleared("entropy", name, "the cell sets all of it")
+        elif others:
+            yield Cleared("entropy", name, "other causes account for the change")
+        else:
+            yield Cause("entropy", name, sentence(name), fix=_FIX[name])
 
 
 def _is_a_number(case: Evidence) -> bool:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,25 +23,22 @@ FOLDER = "folder"
 """The setting that tells the working folder."""
 
 
-def find_files(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
     """Compare the files that both runs read."""
-    causes: list[Cause] = []
     earlier = {file.path: file for file in case.against.files}
     for after in case.run.files:
         before = earlier.get(after.path)
         if before is None or before.same(after) is not False or after.is_folder:
             continue
         blame = _writer(case, after)
-        causes.append(
-            Cause(
-                kind="file",
-                name=after.path,
-                message=_how(before, after) + case.doings(blame),
-                proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-                blame=blame,
-            )
+        yield Cause(
+            kind="file",
+            name=after.path,
+            message=_how(before, after) + case.doings(blame),
+            proof=f"content {before.digest[:8]} → {after.digest[:8]}",
+            blame=blame,
         )
-    return [*causes, *_modules(case)], []
+    yield from _modules(case)
 
 
 def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
@@ -99,7 +97,7 @@ def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
     return causes
 
 
-def find_other_files(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name the files that only one of the runs read, and the folders of other content.
 
     A file that came or went says what a changed path, or a changed list of paths, does not. What a
@@ -114,7 +112,8 @@ def find_other_files(case: Evidence, others: bool) -> tuple[list[Cause], list[Cl
     if folders[0] != folders[1] and None not in folders:
         elsewhere = _elsewhere(case, *map(str, folders))
         if elsewhere:
-            return elsewhere, []
+            yield from elsewhere
+            return
     earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
     listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
@@ -127,14 +126,12 @@ def find_other_files(case: Evidence, others: bool) -> tuple[list[Cause], list[Cl
         if not (file.is_folder or file.size < 0)  # what is not there gave nothing
     ]
     if not (others or found):
-        return [_listing(case, *pair) for pair in listed], []
-    sure = [
-        cause
-        for cause in found
-        if not others or any(_parent(cause.name) == folder.path for _, folder in listed)
-    ]
-    unsure = [each.name for each in found if each not in sure]
-    return sure, [Cleared("file", path, "other causes account for it") for path in unsure]
+        yield from (_listing(case, *pair) for pair in listed)
+    for cause in found:
+        if not others or any(_parent(cause.name) == folder.path for _, folder in listed):
+            yield cause
+        else:
+            yield Cleared("file", cause.name, "other causes account for it")
 
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:
@@ -148,7 +145,7 @@ def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
     blame = _writer(case, after)
     what = "holds other files than before"
     if before.size != after.size:
-        what = f"holds {after.size:,} file{'' if after.size == 1 else 's'}, not {before.size:,}"
+        what = f"holds {many(after.size, 'file')}, not {before.size:,}"
     message = f"{after.path}, which the cell lists, {what}{case.doings(blame)}"
     return Cause("file", after.path, message, blame=blame)
 

@@ -12,6 +12,8 @@ from ipytorchseed.why.finders.movers import never_seeded, rng_cause
 from ipytorchseed.why.finders.unused_seeds import draw_unused_seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
@@ -55,17 +57,18 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
-def find_rng(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
-    causes, cleared = _find_moved(case)
+    found = [*_find_moved(case)]
+    causes = [each for each in found if isinstance(each, Cause)]
     if causes and bears_on_nothing(case):
-        return [], [*cleared, *(Cleared("rng", cause.name, _UNUSED) for cause in causes)]
-    return causes, cleared
+        yield from (each for each in found if isinstance(each, Cleared))
+        yield from (Cleared("rng", cause.name, _UNUSED) for cause in causes)
+    else:
+        yield from found
 
 
-def _find_moved(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
+def _find_moved(case: Evidence) -> Iterator[Cause | Cleared]:
     begins = [run.begun for run in (case.against, case.run)]
     ends = [run.ended for run in (case.against, case.run)]
     for name in begins[1]:
@@ -75,39 +78,34 @@ def _find_moved(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
         used = _is_used(name, begins, ends) and not _only_imports(case, name)
         if before == after:
             if used:
-                cleared.append(Cleared("rng", name, "began in the same state"))
+                yield Cleared("rng", name, "began in the same state")
         elif not used:
             drawn = _only_imports(case, name)
-            cleared.append(Cleared("rng", name, _IMPORTS if drawn else "not used by this cell"))
+            yield Cleared("rng", name, _IMPORTS if drawn else "not used by this cell")
         elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
-            cleared.append(Cleared("rng", name, reason))
+            yield Cleared("rng", name, reason)
         else:
-            causes.append(rng_cause(case, name, before, after))
+            yield rng_cause(case, name, before, after)
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
-        found, innocent = _brought_in(case, name, ends[0][name], ends[1][name])
-        causes += found
-        cleared += innocent
-    return causes, cleared
+        before, after = ends[0][name], ends[1][name]
+        if name not in case.run.generators_after and before != after:
+            yield _brought_in(case, name, before, after)
 
 
-def _brought_in(
-    case: Evidence, name: str, before: str, after: str
-) -> tuple[list[Cause], list[Cleared]]:
+def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
     """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
-    if name in case.run.generators_after or before == after:
-        return [], []
     if _only_imports(case, name):
-        return [], [Cleared("rng", name, _IMPORTS)]
+        return Cleared("rng", name, _IMPORTS)
     if any(case.states.is_fresh(each) for each in (before, after)):
-        return [], [Cleared("rng", name, "not used by this cell")]
+        return Cleared("rng", name, "not used by this cell")
     ends = [case.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
     calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
     if one or ("seed" in case.run.source and asks):
-        return [], [Cleared("rng", name, _BY_ITSELF)]
-    return [never_seeded(name, before, after)], []
+        return Cleared("rng", name, _BY_ITSELF)
+    return never_seeded(name, before, after)
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
@@ -215,46 +213,28 @@ def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
     return found is not None and found.seed is not None and found.seed < _SMALL
 
 
-def find_cleared_again(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Come back to the sources that were cleared, where nothing else explains the change.
+def find_cleared_again(case: Evidence) -> Iterator[Cause]:
+    """Come back to the sources that were cleared.
 
     A cell may draw first and reseed then; and what its code hides may draw.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
     """
-    if others:
-        return [], []
-    suspects = [each.name for each in find_rng(case)[1] if each.message in _MAY_BE]
+    suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
     drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
-    return [
-        rng_cause(case, name, before.get(name), after[name])
-        if name in after
-        else never_seeded(name, ends[0][name], ends[1][name])
-        for name in drew
-    ], []
+    for name in drew:
+        if name in after:
+            yield rng_cause(case, name, before.get(name), after[name])
+        else:
+            yield never_seeded(name, ends[0][name], ends[1][name])
 
 
-def find_inherited(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name sources that forked workers begin with, where nothing else explains the change.
-
-    Their draws move nothing in the kernel.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
-    """
-    if others or not any(map(case.uses, _STARTS_WORKERS)):
-        return [], []
+def find_inherited(case: Evidence) -> Iterator[Cause]:
+    """Name sources that forked workers begin with: their draws move nothing in the kernel."""
+    if not any(map(case.uses, _STARTS_WORKERS)):
+        return
     begins = [run.begun for run in (case.against, case.run)]
-    moved = [
-        name
-        for name, package in _DRAWN_BY_WORKERS.items()
-        if case.uses(package)
-        and all(name in begin for begin in begins)
-        and begins[0][name] != begins[1][name]
-    ]
-    return [rng_cause(case, name, begins[0][name], begins[1][name]) for name in moved], []
+    for name, package in _DRAWN_BY_WORKERS.items():
+        known = case.uses(package) and all(name in begin for begin in begins)
+        if known and begins[0][name] != begins[1][name]:
+            yield rng_cause(case, name, begins[0][name], begins[1][name])

@@ -6,28 +6,28 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
+from ipytorchseed.fingerprint.value import SHARED, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import FITTED
-from ipytorchseed.why.changes import changed_parts, how_far, say_parts
 from ipytorchseed.why.evidence import differ
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.changers import (
+    MOST_TOLD,
     REDEFINED,
     find_changers,
     find_left_out,
     find_module_writers,
     find_shower,
 )
+from ipytorchseed.why.value_changes import changed_parts, how_far, say_parts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
 READING = "is what a clock said, or an address: another each time"
@@ -67,24 +67,6 @@ _ASPECTS = {
 }
 """Aspects that may be without effect, and what is said of them then."""
 
-_TOLD = 4
-"""Runs to blame for one value of which it is said what they did, the latest."""
-
-_KEPT = "kept"
-"""The aspect of a function with a cache that tells how many results it keeps."""
-
-_SPAWNED = "spawned"
-"""The aspect of numpy's generators that tells how many others they have spawned."""
-
-_FORMS = {
-    "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
-    "strides": ("holds the same numbers in another order in memory", "changed it"),
-    "order": ("holds the same items in another order", "changed it"),
-    _SPAWNED: ("had spawned another number of generators", "spawned from it"),
-    _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
-}
-"""By aspect, what is said of a value and of who changed it."""
-
 _BORROWED = {
     "optimizer": ("parameters", "module", "its parameters are those of {}"),
     "scheduler": ("a:optimizer", "optimizer", "its optimizer is {}"),
@@ -92,10 +74,8 @@ _BORROWED = {
 """By kind, the part that a value shares with one of another kind, which is the one to name."""
 
 
-def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the values that differ between the begins of the two runs."""
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     replaced = {*case.against.replaced} ^ {*case.run.replaced}
     for name, after in case.run.reads.items():
@@ -110,137 +90,26 @@ def find_inputs(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
             continue  # where it was not read before, the cell had made it itself
         harmless = _harmless(case, name, before, after)
         if harmless:
-            cleared.append(Cleared("input", name, harmless))
+            yield Cleared("input", name, harmless)
         else:
-            causes.append(_cause(case, name, before, after))
-    return causes, cleared
+            yield _cause(case, name, before, after)
 
 
-def find_forms(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name inputs of the same content and another form, where no cause is found.
-
-    Generators that one reaches in few steps are found under their own names; those told here lie
-    deeper, or in a module. The order of a set is another in each kernel; told is one within a
-    kernel.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
-    """
-    causes: list[Cause] = []
-    for name, after in case.run.reads.items() if not others else ():
-        before = case.against.reads.get(name)
-        if before is None:
-            continue
-        if after.kind == "rng" and name not in case.run.generators_before:
-            causes += _hidden_generator(case, name, before, after)
-            continue
-        pairs = zip(FORMS, forms(before), forms(after), strict=True)
-        alike = same(before, after) is True
-        moved = [
-            part
-            for part, was, now in pairs
-            if was != now and (part == "random" or (alike and _is_told(case, part)))
-        ]
-        moved += [_KEPT] if alike and _is_emptied(before, after) else []
-        spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
-        moved += [_SPAWNED] if len(spawned) > 1 else []
-        for part in moved[:1]:
-            if part == SHARED:
-                causes += _shared(case, name, before, after)
-                continue
-            what, how = _FORMS[part]
-            blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
-            message = f"{name} {what}{case.doings(blame[-_TOLD:])}"
-            was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
-            lost = part in (_KEPT, _SPAWNED)  # which nothing puts back
-            causes.append(
-                Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
-            )
-    return causes, []
-
-
-def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
-    """Say with which variables one began to share an object, or ceased to; told of one of them."""
-    was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
-    others = [each for each in (now or was) if each != name and not each.isdigit()]
-    if any(each < name for each in others):
-        return
-    again = "" if len(now) > len(was) or (now and not was) else "no longer "
-    if others:
-        holds = "is" if again else "is now"
-        message = f"{name} {holds} {again}the same object as {others[0]}, or a view of it"
-    else:
-        message = f"{name} {again}holds one object in several places: a change in one is in all"
-    names = {name, *others}
-    makers = [run for run in case.history if not names.isdisjoint(run.writes)]
-    blame = tuple(Blame(run, "made it anew") for run in makers[-1:])
-    # To replay looks at content alone, and would take what is there for what was.
-    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
-
-
-def _hidden_generator(
-    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
-) -> Iterator[Cause]:
-    """Name a generator that is not among those of the namespace: a local module's."""
-    if same(before, after) is False:
-        blame = tuple(find_changers(case, name))
-        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
-        yield Cause(
-            "rng", name, f"{name} had moved on{case.doings(blame[-_TOLD:])}", proof, blame=blame
-        )
-
-
-def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a function with a cache keeps fewer results than it did."""
-    was, now = (int(value.parts.get(_KEPT, "0")) for value in (before, after))
-    return now < was
-
-
-def _is_told(case: Evidence, part: str) -> bool:
-    return part != "order" or case.same_kernel
-
-
-def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:
-    """Yield the runs after which a value had another form than before."""
-    known = case.against.reads[name].parts.get(part)
-    last = case.against
-    for run in [*case.history, case.run]:
-        seen, made = run.reads.get(name), run.writes.get(name)
-        if seen is not None and seen.parts.get(part) != known:
-            yield last
-        if run is case.run:
-            return
-        if seen is not None:
-            known, last = seen.parts.get(part), run
-        if made is not None:
-            if made.parts.get(part) != known:
-                yield run
-            known, last = made.parts.get(part), run
-
-
-def find_cleared_inputs(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     """Come back to inputs that were cleared for what the cell reads or sets of them.
 
     Those of which it reads other parts count where they are its result as well.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
     """
-    if others:
-        return [], []
     made = {change.name for change in case.changed if change.what == "variable"}
     suspects = [
         each.name
-        for each in find_inputs(case)[1]
+        for each in find_inputs(case)
         if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
         or (each.message == _OTHER_PARTS and each.name in made)
         or (each.message.startswith(_ONLY) and _same_numbers(case))
     ]
-    return [
-        _cause(case, name, case.against.reads[name], case.run.reads[name]) for name in suspects
-    ], []
+    for name in suspects:
+        yield _cause(case, name, case.against.reads[name], case.run.reads[name])
 
 
 def _same_numbers(case: Evidence) -> bool:
@@ -401,7 +270,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
-    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-_TOLD:] if each.run]
+    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(

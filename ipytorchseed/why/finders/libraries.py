@@ -16,8 +16,11 @@ from ipytorchseed.determinism.libraries import (
     Setting,
 )
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.words import first_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
@@ -26,22 +29,20 @@ _CATCHES = re.compile(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
 """Text of cells that go on after an error, or hear warnings, and may answer otherwise then."""
 
 
-def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
 
     Args:
         case: The evidence.
         others: Whether another cause was found: how numbers are shown is then no cause as well.
     """
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
     before, after = case.against.settings, case.run.settings
     shown = not others and _shows_other_text(case)
     acts_on = {
         NUMBERS: True,
         TEXT: shown,
         FIGURES: shown or not (others or case.uses("torch")),  # its sizes and colours are numbers
-        RIGHTS: not others and not causes,
+        RIGHTS: not others,
         ERRORS: case.against.error != case.run.error
         or (not others and _CATCHES.search(case.run.source) is not None),
     }
@@ -49,10 +50,9 @@ def find_libraries(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
         if name not in before or name not in after or before[name] == after[name]:
             continue
         if acts_on[setting.acts_on] and _is_used(case, setting):
-            causes.append(_cause(case, setting, before[name], after[name]))
+            yield _cause(case, setting, before[name], after[name])
         else:
-            cleared.append(Cleared("flag", name, f"acts on {setting.acts_on} only"))
-    return causes, cleared
+            yield Cleared("flag", name, f"acts on {setting.acts_on} only")
 
 
 def _is_used(case: Evidence, setting: Setting) -> bool:
@@ -80,8 +80,8 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     moved = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)[:_TOLD]]
-    return ", ".join(said) + (f" and {len(moved) - _TOLD} more" if len(moved) > _TOLD else "")
+    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)]
+    return first_of(said, _TOLD)
 
 
 def _blame(case: Evidence, name: str) -> tuple[Blame, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.words import listed
+from ipytorchseed.why.words import listed, many
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
@@ -210,7 +210,7 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     """Write how many numbers were drawn, and of what size: a call may take several."""
     made = None if run is None else run.generators_after.get(name)
     bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
-    return f"{draws:,} {'number' if draws == 1 else 'numbers'}{bits}"
+    return f"{many(draws, 'number')}{bits}"
 
 
 def never_seeded(name: str, before: str, after: str) -> Cause:

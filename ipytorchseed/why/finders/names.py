@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 _RESET = re.compile(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
 
 
-def find_names(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_names(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the names that one of the runs found and the other did not."""
     run, against = case.run, case.against
     new = [name for name in run.reads if name in against.missing and name not in run.writes]
     gone = [name for name in against.reads if name in run.missing]
-    causes = [*(_new(case, name) for name in new), *(_gone(case, name) for name in gone)]
-    return [*causes, *_replaced(case)], []
+    yield from (_new(case, name) for name in new)
+    yield from (_gone(case, name) for name in gone)
+    yield from _replaced(case)
 
 
-def _replaced(case: Evidence) -> list[Cause]:
+def _replaced(case: Evidence) -> Iterator[Cause]:
     """Find what of packages the user put something else in place of, or put back."""
-    found = []
     for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
         attribute = name.rpartition(".")[2]
         setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
@@ -43,11 +43,10 @@ def _replaced(case: Evidence) -> list[Cause]:
         blame = *(Blame(run, how) for run in setters[-1:]), *find_left_out(case, name)
         now = f"now {value.summary}, not the package's own" if value else "the package's own again"
         message = f"{name} is {now}{case.doings(blame)}"
-        found.append(Cause("input", name, message, blame=blame, prevents=True))
-    return found
+        yield Cause("input", name, message, blame=blame, prevents=True)
 
 
-def find_own_names(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what was not there before and the cell sets too, where nothing else is a cause.
 
     Args:
@@ -56,10 +55,12 @@ def find_own_names(case: Evidence, others: bool) -> tuple[list[Cause], list[Clea
     """
     run, against = case.run, case.against
     own = [name for name in run.reads if name in against.missing and name in run.writes]
-    swapped = [] if others else [*_swapped(case, run, against), *_swapped(case, against, run)]
     if others:
-        return [], [Cleared("input", name, "the cell sets it itself") for name in own]
-    return [*(_new(case, name) for name in own), *swapped], []
+        yield from (Cleared("input", name, "the cell sets it itself") for name in own)
+    else:
+        yield from (_new(case, name) for name in own)
+        yield from _swapped(case, run, against)
+        yield from _swapped(case, against, run)
 
 
 _CALLED = frozenset({"class", "function", "method"})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.why.evidence import Evidence
 
@@ -15,7 +17,7 @@ _STRICT = re.compile(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 """The first line of a cell that ran under deterministic flags."""
 
 
-def find_operations(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
+def find_operations(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name operations that were seen not to repeat in this cell.
 
     Args:
@@ -36,7 +38,8 @@ def find_operations(case: Evidence, others: bool) -> tuple[list[Cause], list[Cle
             cleared[name] = Cleared("operation", name, "other causes account for the change")
         else:
             causes[name] = _cause(case, run, seen)
-    return [*causes.values()], [each for each in cleared.values() if each.name not in causes]
+    yield from causes.values()
+    yield from (each for each in cleared.values() if each.name not in causes)
 
 
 def _cause(case: Evidence, run: Run, seen: Operation) -> Cause:

@@ -15,6 +15,8 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.files import FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
@@ -83,10 +85,8 @@ _STATEMENTS = {
 """By flag, the statement that sets it, where it is not set as an attribute; empty for none."""
 
 
-def find_settings(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the settings that differ and can act on what the cell did."""
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
     before, after = dict(case.against.settings), dict(case.run.settings)
     for name in before.keys() ^ after.keys():
         if name.isupper():  # a variable that the cell names, set in one of the two kernels only
@@ -104,10 +104,9 @@ def find_settings(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
         kind = "flag" if name.startswith("torch.") else "environment"
         reason = _harmless(case, name, moved)
         if reason:
-            cleared.append(Cleared(kind, name, reason))
+            yield Cleared(kind, name, reason)
         else:
-            causes.append(_cause(case, kind, name, before[name], after[name]))
-    return causes, cleared
+            yield _cause(case, kind, name, before[name], after[name])
 
 
 def is_secret(name: str) -> bool:

@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import is_program
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.unknown import unseen_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 
 
-def find_unseen(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared]]:  # noqa: FBT001
-    """Name inputs whose content cannot be seen, and who used them, where nothing else is a cause.
-
-    Args:
-        case: The evidence.
-        others: Whether another cause was found.
-    """
-    if others or any(map(is_program, case.run.nondeterministic_calls)):
-        return [], []
-    causes = []
+def find_unseen(case: Evidence) -> Iterator[Cause]:
+    """Name inputs whose content cannot be seen, and who used them."""
+    if any(map(is_program, case.run.nondeterministic_calls)):
+        return
     for name in unseen_inputs(case.against, case.run):
         users = [run for run in case.history if _may_have_changed(case, run, name)]
         if not users:
@@ -33,8 +29,7 @@ def find_unseen(case: Evidence, others: bool) -> tuple[list[Cause], list[Cleared
         own = all(run.cell == case.run.cell for run in users)
         who = "; only earlier runs of this cell used it" if own else case.doings(blame)
         message = f"nothing else differs, but {name} cannot be seen into{who}"
-        causes.append(Cause("input", name, message, blame=blame, prevents=True))
-    return causes, []
+        yield Cause("input", name, message, blame=blame, prevents=True)
 
 
 def _may_have_changed(case: Evidence, run: Run, name: str) -> bool:

@@ -1,0 +1,132 @@
+"""Dictionaries, in the order of their keys."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
+
+from ipytorchseed.fingerprint.budget import SpentError
+from ipytorchseed.fingerprint.containers import batches, write_batch, write_tokens
+from ipytorchseed.fingerprint.objects import PARTS, extra
+from ipytorchseed.fingerprint.scalars import LEAVES
+from ipytorchseed.fingerprint.walk import ITEMS, Draft, Walk, Writing, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+_NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
+
+
+def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
+    """Iterate over keys and values in order, without comparing or hashing a key of the user's.
+
+    ``OrderedDict`` finds each next key by its hash. So its own order is asked for only where all
+    keys are of builtin types; else it is the order in which they were first put in.
+    """
+    if issubclass(type(value), OrderedDict):
+        for batch in batches(dict.keys(value)):
+            walk.tick(len(batch))
+            if not all(id(kind) in LEAVES for kind in map(type, batch)):
+                break
+        else:
+            return iter(OrderedDict.items(value))
+    return iter(dict.items(value))
+
+
+def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
+    """Take the items of a dictionary in batches: all, or its ends and some between."""
+    if length <= PARTS and type(value) is dict:  # most
+        yield [*value.items()]
+        return
+    if walk.may_hold(length):
+        yield from batches(_items(value, walk))
+        return
+    third = ITEMS // 3
+    near = min(length - third, _NEAR)
+    try:
+        yield [*islice(dict.items(value), third)]
+        yield [*islice(dict.items(value), third, near, near // third)]
+        yield [*islice(reversed(dict.items(value)), third)]
+    except RuntimeError:  # another thread changed it
+        raise SpentError from None
+
+
+def _name_item(key: object) -> str:
+    """Name an item as a part; nothing where its key is neither a text nor an integer."""
+    return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
+
+
+def _inner_parts(
+    items: Sequence[tuple[object, Any]], walk: Walk
+) -> Generator[object, bytes, dict[str, str]]:
+    """Tell the items of small dictionaries inside a dictionary apart: ``k:train.rate``."""
+    inner = [
+        (f"{outer}.{key}", each)
+        for outer, value in items
+        if type(outer) is str and type(value) is dict and len(value) <= PARTS
+        for key, each in [*value.items()]
+        if type(key) is str
+    ]
+    names = [name for name, _ in inner] + [name for name, _ in items if type(name) is str]
+    if len(inner) > PARTS or len({*names}) < len(names):
+        return {}
+    tokens = yield from write_tokens([each for _, each in inner], walk)
+    return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
+
+
+_TIMES: dict[object, tuple[str, ...]] = {
+    "fit_time": ("fit_time", "score_time"),
+    "mean_fit_time": ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
+}
+"""With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
+
+
+def count_times(names: Sequence[object]) -> int:
+    """Count the times with which the results of scikit-learn's model selection begin.
+
+    Args:
+        names: The keys or columns, in their order.
+
+    Returns:
+        How many of the first are times; 0 where these are no such results.
+    """
+    times = _TIMES.get(names[0]) if names and type(names[0]) is str else None
+    if times is None or len(names) <= len(times):
+        return 0
+    first = names[: len(times)]
+    plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
+    return len(times) if plain and (*first,) == times else 0
+
+
+def write_dict(value: Any, walk: Walk) -> Writing:
+    """Write a dictionary, in the order of its keys: iterating over it can depend on that."""
+    top = walk.top
+    length = dict.__len__(value)
+    parts = {"length": str(length)}
+    hasher = xxh3_128()
+    for batch in _entries(value, length, walk):
+        if len(batch) <= PARTS:
+            times = count_times([key for key, _ in batch])
+            batch[:times] = [(key, None) for key, _ in batch[:times]]
+            tokens = yield from write_tokens([each for item in batch for each in item], walk)
+            hasher.update(b"".join(tokens))
+            if top and length <= PARTS:
+                told = zip(batch, tokens[1::2], strict=True)
+                parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
+                parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
+                parts |= yield from _inner_parts(batch, walk)
+        else:
+            keys, values = zip(*batch, strict=True)
+            hasher.update((yield from write_batch(keys, walk)))
+            hasher.update((yield from write_batch(values, walk)))
+    more = b""
+    if type(value) is not dict:
+        more = yield from extra(value, walk, dict)
+    digest = xxh3_128_digest(b"dict%d;" % length + more + hasher.digest())
+    if not top:
+        return Draft(digest, "dict")
+    title = type.__dict__["__name__"].__get__(type(value))
+    return Draft(digest, "dict", f"{title} of {length:,}", parts)

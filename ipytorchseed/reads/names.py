@@ -1,0 +1,205 @@
+"""Follows names to the values that they hold: in the notebook, in modules, along dotted paths.
+
+Nothing is called: attributes are read from dictionaries and slots only.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection import values as introspection
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.dependencies import Dependencies, is_result
+from ipytorchseed.reads.draws import Draws
+from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.patches import Met, place_in
+from ipytorchseed.reads.resolution import MISSING, find_imported
+from ipytorchseed.reads.values import ValueFollower
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
+"""Names that the shell or the interpreter puts into the namespace."""
+
+
+class NameFollower(ValueFollower):
+    """Follows names, and notes those whose values are inputs of the cell.
+
+    Args:
+        namespace: The user's namespace.
+        hidden: Names of the shell's own in it, which are no input.
+        deadline: When it must end, by ``time.thread_time``.
+    """
+
+    def __init__(
+        self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
+    ) -> None:
+        super().__init__(deadline)
+        self._found = Dependencies()
+        self._notebook = Home(namespace, "")
+        self._hidden = hidden
+        self._inputs: dict[tuple[int, str], bool] = {}
+        self._entire: set[str] = set()  # names of which all is read
+        self._draws = Draws()
+        self._met = Met()
+
+    def _home(self, names: Mapping[str, Any]) -> Home:
+        return self._notebook if names is self._notebook.names else home_of(names)
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def read(
+        self, name: str, home: Home, assigned: frozenset[str], stars: Iterable[Any] = ()
+    ) -> None:
+        """Follow a global name that code looks up.
+
+        Args:
+            name: The name.
+            home: Where it is found.
+            assigned: Names of the notebook that the cell sets before it uses them.
+            stars: Modules from which the code imports all names.
+        """
+        for module in stars:
+            if module is not MISSING and name in introspection.module_names(module):
+                self._attribute(module, name, assigned)
+                return
+        if name in home.names:
+            self._use(home.names[name])
+            self._name(name, home.names[name], home, assigned)
+        else:
+            self._met.looked_up.add((id(vars(builtins)), name))
+            self._found.missing |= set() if home.module else {name}
+
+    def _use(self, value: Any) -> None:  # noqa: ANN401
+        if introspection.is_class(value):
+            self._draws.use(value)
+
+    def _name(self, name: str, value: Any, home: Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note a name and what its value leads to."""
+        key = id(home.names), name
+        followed = self._inputs.get(key)
+        if followed is None:
+            followed = self._inputs[key] = self._note(name, value, home)
+        if followed:
+            self.push([value], assigned)
+
+    def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
+        """Note a name, and tell whether its value is an input, to be followed."""
+        self.note_package(value)
+        self._met.meet(value)
+        if introspection.is_function(value):  # by whatever name it goes here
+            self._draws.names.add(introspection.qualified_name(value))
+        followed = self.is_input(value)
+        alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
+        if introspection.is_module(value) or not (followed or alias):
+            return False
+        if home.module:
+            if DUNDER.fullmatch(name):
+                return False
+        elif (name in self._hidden or _NOBODYS.fullmatch(name)) and not is_result(name):
+            return False
+        if home.found_again:
+            self._found.names.setdefault(home.shown(name), (home.module, name))
+        return followed  # what a package gives is not, but its alias may come to mean another
+
+    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+        """Note a class of the user's where it is found under its own name."""
+        self._draws.meet_class(made)
+        name, home = name_of_class(made), self._home_of(made)
+        if home is not None:
+            self._entire |= {home.shown(name)} if whole else set()
+            self._name(name, made, home, assigned)
+
+    def meet_object(self, value: Any) -> None:  # noqa: ANN401
+        """Note an object, and that its class counts as a whole."""
+        self._draws.meet(value)
+        made = type(value)
+        home = self._home_of(made) if is_local_module(module_of_class(made)) else None
+        if home is not None:
+            self._entire.add(home.shown(name_of_class(made)))
+
+    def _home_of(self, made: type) -> Home | None:
+        """Return where a class is found under its own name."""
+        name, module = name_of_class(made), sys.modules.get(module_of_class(made))
+        if self._notebook.names.get(name) is made:
+            return self._notebook
+        if module is not None and introspection.module_names(module).get(name) is made:
+            return self._home(introspection.module_names(module))
+        return None
+
+    # -- attributes of modules -----------------------------------------------------------------
+
+    def read_path(self, path: str, home: Home, assigned: frozenset[str]) -> None:
+        """Follow a dotted name through modules to the attribute that is read, or set."""
+        imported = path[:1] == ":"
+        if imported:
+            value, rest = find_imported(path[1:], home.package)
+        else:
+            root, _, rest = path.partition(".")
+            value = home.names.get(root, MISSING)
+            if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
+                return
+        steps = rest.split(".") if rest else []
+        while introspection.is_module(value):
+            self.note_package(value)
+            if not steps:
+                if not imported:
+                    self._whole_module(value, assigned)
+                return
+            called, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
+            if name.endswith("="):
+                self._set_attribute(value, name[:-1])
+                return
+            names = introspection.module_names(value)
+            if name not in names:
+                return
+            self._attribute(value, name, assigned)
+            value = names[name]
+            self._met.looked_up.add((id(names), name))
+            self._met.meet(value)
+            if called:
+                return
+        if steps and steps[0].endswith("=") and introspection.is_class(value):
+            self._set_attribute(value, steps[0][:-1])
+
+    def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note an attribute of a module of the user's, or one that the user may put into another.
+
+        Of packages that is a function of the user's, and a number or a text, whoever set it.
+        """
+        full = introspection.module_of(module)
+        if full == "__main__":
+            return
+        names = introspection.module_names(module)
+        value, local = names[name], is_local_module(full)
+        code = introspection.is_function(value) or introspection.is_class(value)
+        replaced = code and is_local_module(introspection.module_of(value))
+        if not local and is_plain(names, name):
+            self._found.names.setdefault(f"{full}.{name}", (full, name))
+        elif local or replaced:
+            self._use(value)
+            home = self._home(names)
+            self._entire.add(home.shown(name))
+            self._found.replaced |= set() if local else {home.shown(name)}
+            self._name(name, value, home, assigned)
+
+    def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
+        """Note that an attribute is set of a module, or of a class of a package."""
+        full = introspection.module_of(owner)
+        local = is_local_module(full)
+        place = (full, name) if local and full != "__main__" else place_in(owner, name)
+        if place is not None and not (local and introspection.is_class(owner)):
+            self._found.sets[".".join(place)] = place
+
+    def _whole_module(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
+        """Note all that a module of the user's holds, where it is handed on as a whole."""
+        if is_local_module(introspection.module_of(module)):
+            for name in list(introspection.module_names(module)):
+                self.tick()
+                if type(name) is str:
+                    self._attribute(module, name, assigned)

@@ -1,0 +1,103 @@
+"""How torch's and numpy's objects are copied: with their memory, gradients and hooks."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.session.memories import make_sure
+
+if TYPE_CHECKING:
+    from ipytorchseed.session.copying import Copies, ObjectCopier
+
+
+def of_library(kind: type) -> Copies | None:
+    """Return how torch's and numpy's own types are copied."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "nn"):
+        rows = (
+            (torch.nn.Parameter, _parameter),
+            (torch.optim.Optimizer, _optimizer),
+            (torch.Generator, _generator),
+            ((torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size), _same),
+        )
+        if kind is torch.Tensor:
+            return _tensor
+        for made, copies in rows:
+            if issubclass(kind, made):
+                return copies
+    numpy: Any = sys.modules.get("numpy")
+    return _array if numpy is not None and kind is numpy.ndarray else None
+
+
+def _tensor(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+    made = _leaf(copier, value)
+    if value.requires_grad:
+        if value.grad_fn is not None:
+            copier.cut.append("".join(copier.steps))
+            made = made.requires_grad_().clone()
+        else:
+            made = made.requires_grad_()
+    return _finish(copier, value, made)
+
+
+def _parameter(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+    made = type(value)(_leaf(copier, value), value.requires_grad)
+    return _finish(copier, value, made)
+
+
+def _leaf(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+    """Copy the numbers of a tensor."""
+    made = copier.memories.tensor(value)
+    if made is None:  # no plain memory: sparse, quantized, on another device
+        make_sure(value)
+        made = value.detach().clone()
+    return made
+
+
+def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:  # noqa: ANN401
+    """Give a tensor the gradient, the hooks and the attributes of another."""
+    copier.keep(value, made)
+    if value.is_leaf and value.grad is not None:
+        made.grad = copier.named(".grad", value.grad)
+    for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
+        hooks = getattr(value, name, None)
+        if hooks:
+            setattr(made, name, copy.copy(hooks))
+    if vars(value):
+        vars(made).update(copier.state(vars(value)))
+    return made
+
+
+def _generator(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torch.Generator
+    torch = sys.modules["torch"]
+    if value is torch.default_generator:
+        return value
+    made = torch.Generator(device=value.device)
+    made.set_state(value.get_state())
+    return made
+
+
+def _array(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    if value.dtype.hasobject:
+        make_sure(value)
+        made = value.copy()
+        copier.keep(value, made)
+        for index in range(made.size):
+            made.flat[index] = copier.copy(made.flat[index])
+        return made
+    return copier.memories.array(value)
+
+
+def _optimizer(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torch.optim.Optimizer
+    """Copy also what its pickles leave out: hooks, and what a scheduler put around ``step``."""
+    made = copier.rebuild(value, *value.__reduce_ex__(4))
+    rest = {name: each for name, each in vars(value).items() if name not in vars(made)}
+    hooks = {name: each for name, each in vars(value).items() if name.endswith("_hooks")}
+    vars(made).update(copier.state(rest | hooks))
+    return made
+
+
+def _same(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+    return value

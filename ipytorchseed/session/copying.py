@@ -1,0 +1,213 @@
+"""Copying an object part by part: each once, however often it is met."""
+
+from __future__ import annotations
+
+import copyreg
+import sys
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.session.memories import Memories, make_sure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_INTERNAL = (
+    "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
+    "torch._ops", "torch.fx",
+)  # fmt: skip
+"""Modules of torch's whose objects are its machinery, such as what ``torch.compile`` made."""
+
+_UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
+"""How the names of Arrow's types end whose objects do not change."""
+
+ATOMIC = frozenset(map(id, (
+    type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
+    slice, type, property, types.BuiltinFunctionType, types.CodeType,
+    types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType,
+)))  # fmt: skip
+"""Types whose objects are shared: they do not change. By identity, since the user's classes may
+have a hash and an equality of their own."""
+
+
+class ObjectCopier(ABC):
+    """Copies values as their classes say, or ``special`` does.
+
+    Attributes:
+        shared: What could not be copied and is shared instead: how one reaches it, and why.
+        cut: Tensors whose autograd graph could not be copied: how one reaches each.
+        memories: The memory of tensors and arrays, copied once each.
+        steps: How one reaches what is being copied, from a name on.
+    """
+
+    def __init__(self) -> None:
+        self.shared: dict[str, str] = {}
+        self.cut: list[str] = []
+        self.memories = Memories()
+        self.steps: list[str] = []
+        self._memo: dict[int, Any] = {}
+        self._kept: list[object] = []  # alive, so that no number in the memo is given again
+
+    @abstractmethod
+    def special(self, kind: type) -> Copies | None:
+        """Return how objects of a class are copied, where that is not left to the class."""
+
+    def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Copy values by name."""
+        return {name: self.named(name, value) for name, value in values.items()}
+
+    def named(self, name: str, value: Any) -> Any:  # noqa: ANN401
+        """Copy a value that is reached by a name, or by a further step from what is copied."""
+        self.steps.append(name)
+        try:
+            return self.copy(value)
+        finally:
+            self.steps.pop()
+
+    def copy(self, value: Any) -> Any:  # noqa: ANN401
+        """Copy a value, or return it where it cannot be copied."""
+        kind = type(value)
+        if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
+            return value
+        known = self._memo.get(id(value), self)
+        if known is not self:
+            return known
+        made = self._make(value, kind)
+        self.keep(value, made)
+        return made
+
+    def knows(self, value: Any) -> bool:  # noqa: ANN401
+        """Tell whether a value, or a parameter of it, was copied on the way to others."""
+        if id(type(value)) in ATOMIC:
+            return False
+        if id(value) in self._memo:
+            return True
+        torch: Any = sys.modules.get("torch")
+        if not hasattr(torch, "nn") or not _is_module(value):
+            return False
+        return any(id(each) in self._memo for each in value.parameters())
+
+    def known(self, value: object) -> Any:  # noqa: ANN401
+        """Return the copy of a value; None where there is none yet."""
+        return self._memo.get(id(value))
+
+    def keep(self, value: object, made: object) -> None:
+        """Note the copy of a value, before what it holds is copied: that may lead back to it."""
+        self._memo[id(value)] = made
+        self._kept.append(value)
+
+    def _make(self, value: Any, kind: type) -> Any:  # noqa: ANN401
+        special = self.special(kind)
+        if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
+            return value
+        if kind.__module__ == "pyarrow.lib" and kind.__name__.endswith(_UNCHANGING):
+            return value
+        try:
+            if special is not None:
+                return special(self, value)
+            return self._other(value, kind)
+        except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
+            return self.share(value, f"{type(error).__name__}: {error}")
+
+    def share(self, value: Any, reason: str) -> Any:  # noqa: ANN401
+        """Return the value itself, and note why it is not copied."""
+        self.shared.setdefault("".join(self.steps), f"{_name(type(value))}: {reason}")
+        return value
+
+    def _other(self, value: Any, kind: type) -> Any:  # noqa: ANN401
+        own = getattr(kind, "__deepcopy__", None)
+        if own is not None:
+            make_sure(value)
+            return own(value, self._memo)
+        if _points(value):
+            return self.share(value, "its memory may be another's")
+        table = copyreg.dispatch_table
+        reducer = next((table[each] for each in list(table) if each is kind), None)
+        reduced = reducer(value) if reducer is not None else value.__reduce_ex__(4)
+        if isinstance(reduced, str):
+            return value
+        return self.rebuild(value, *reduced)
+
+    def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
+        self,
+        value: Any,  # noqa: ANN401
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        state: Any = None,  # noqa: ANN401
+        items: Any = None,  # noqa: ANN401
+        pairs: Any = None,  # noqa: ANN401
+        setter: Callable[[Any, Any], None] | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Make an object from its parts, as ``copy`` does.
+
+        Args:
+            value: The original.
+            function: This and all that follows are what ``__reduce_ex__`` returns.
+            arguments: For the function.
+            state: What the object holds.
+            items: What is appended to it.
+            pairs: What is put into it by keys.
+            setter: What gives it its state, where it does not do so itself.
+        """
+        made = function(*[self.copy(each) for each in arguments])
+        self.keep(value, made)
+        if state is not None:
+            state = self.state(state)
+            if setter is not None:
+                setter(made, state)
+            elif hasattr(made, "__setstate__"):
+                made.__setstate__(state)
+            else:
+                slots = None
+                if isinstance(state, tuple) and len(state) == 2:  # noqa: PLR2004 -- dict and slots
+                    state, slots = state
+                if state:
+                    vars(made).update(state)
+                for name, each in (slots or {}).items():
+                    setattr(made, name, each)
+        for item in items or ():
+            made.append(self.copy(item))
+        self.fill(made, pairs or ())
+        return made
+
+    def fill(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:  # noqa: ANN401
+        """Put copies of keys and items into a container."""
+        for key, item in pairs:
+            made[self.copy(key)] = self.named(f"[{key!r}]" if type(key) is str else "[…]", item)
+
+    def state(self, state: Any) -> Any:  # noqa: ANN401
+        """Copy what an object holds: mostly attributes by name."""
+        if type(state) is not dict:
+            return self.copy(state)
+        made = {}
+        for key, item in list(state.items()):
+            made[self.copy(key)] = self.named(f".{key}" if type(key) is str else "[…]", item)
+        return made
+
+
+Copies = Callable[[ObjectCopier, Any], Any]
+"""Makes the copy of an object, given what copies its parts."""
+
+
+def _name(kind: type) -> str:
+    name, module = kind.__qualname__, kind.__module__
+    return name if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+def _points(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a value lies in memory that may be gone, and copies itself from there."""
+    ctypes: Any = sys.modules.get("_ctypes")
+    pillow: Any = sys.modules.get("PIL.Image")
+    if ctypes is not None:
+        data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
+        if isinstance(value, data):
+            return not data._b_needsfree_.__get__(value)
+    return pillow is not None and isinstance(value, pillow.Image) and bool(vars(value).get("map"))
+
+
+def _is_module(value: object) -> bool:
+    return issubclass(type(value), sys.modules["torch"].nn.Module)

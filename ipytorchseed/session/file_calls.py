@@ -1,0 +1,216 @@
+"""What Python's functions are about to do with files, programs and entropy, told to a listener."""
+
+from __future__ import annotations
+
+import _io
+import linecache
+import os
+import sys
+from pathlib import Path
+from random import SystemRandom
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.reads.shell import scripts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import FrameType
+
+    Function = Callable[..., Any]
+
+_LIST_FOR_THEMSELVES = (
+    "_frozen_importlib",
+    "importlib",
+    "ipytorchseed",
+    "IPython",
+    "pkg_resources",
+    "shutil",
+    "tempfile",
+)
+"""Modules that list folders without handing on what is there."""
+
+_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+_FOLDER_AT = 3
+_ENTROPY = 16
+"""Bytes that numpy asks for where it is to seed a generator by itself."""
+
+
+class Listener(Protocol):
+    """Who is told. What it raises is dropped: it would become the error of the user's ``open``."""
+
+    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
+        """Hear that a file is about to be opened; ``anew`` where it is empty then."""
+
+    def changes(self, path: str) -> None:
+        """Hear that a file is about to be replaced, renamed, cut or removed."""
+
+    def lists(self, folder: str) -> None:
+        """Hear that the names in a folder are about to be listed."""
+
+    def runs(self, scripts: Iterable[str], folder: str = "") -> None:
+        """Hear that a program is about to be started in a folder, and which files it may run."""
+
+    def asks(self, function: str) -> None:
+        """Hear that a library's function is about to seed a generator from the system's entropy."""
+
+
+def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
+    writes = mode not in {"r", "rb", "rt"}
+    anew = "w" in mode or "x" in mode
+    listener.opens(_absolute(file), reads="r" in mode, writes=writes, anew=anew)
+
+
+def _open_descriptor(
+    listener: Listener, path: object, flags: int, _: int = 0, **other: object
+) -> None:
+    writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
+    if writes and _tries_folder():
+        return
+    path = _absolute(path, other.get("dir_fd"))
+    listener.opens(path, reads=not writes, writes=writes, anew=anew)
+
+
+def tell_write(listener: Listener, file: object) -> None:
+    """Tell that a file is about to be written anew."""
+    listener.opens(_absolute(file), reads=False, writes=True, anew=True)
+
+
+def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
+    if not _tries_folder():
+        listener.changes(_absolute(path, dir_fd))
+
+
+def _tries_folder() -> bool:
+    """Tell whether ``tempfile`` tries a folder by a file of its own, which goes at once.
+
+    It does so once in a process; a kernel asks it to before it compiles the first cell.
+    """
+    caller = sys._getframe(3)  # noqa: SLF001 -- of the function above
+    called = caller.f_globals.get("__name__"), caller.f_code.co_name
+    return called == ("tempfile", "_get_default_tempdir")
+
+
+def _list(listener: Listener, path: object = ".") -> None:
+    caller = sys._getframe(2).f_globals.get("__name__")  # noqa: SLF001 -- of the function above
+    if not str(caller).startswith(_LIST_FOR_THEMSELVES):
+        listener.lists(_absolute("." if path is None else path))
+
+
+def _rename(
+    listener: Listener,
+    src: object,
+    dst: object,
+    *,
+    src_dir_fd: object = None,
+    dst_dir_fd: object = None,
+) -> None:
+    listener.changes(_absolute(src, src_dir_fd))
+    listener.changes(_absolute(dst, dst_dir_fd))
+
+
+def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: ARG001 -- its signature
+    listener.changes(_absolute(path))
+
+
+def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
+    folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
+    texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
+    texts = " ".join(texts).split() if "-c" in texts[1:2] else texts
+    listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
+
+
+def _spawn(
+    listener: Listener, _: object, words: Sequence[object], *__: object, **___: object
+) -> None:
+    _start(listener, words)
+
+
+def _system(listener: Listener, command: str) -> None:
+    listener.runs(scripts_of(command.split()))
+
+
+def _ask(listener: Listener, size: int) -> None:
+    """Tell which function of a library's lets numpy seed a generator, as nobody gave it a seed.
+
+    ``numpy.random.SeedSequence`` asks ``secrets.randbits`` for its entropy; it has no frame. A
+    generator that is copied is seeded too, and put into the other's state then; so is each
+    ``RandomState`` before it takes the seed that it is given: a line that names it is not told.
+    """
+    caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
+    maker = caller.f_back
+    if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
+        copies = maker.f_globals.get("__name__") == "numpy.random._pickle"
+        seeds = "RandomState" in linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+        function = "" if copies or seeds else _called_by_user(maker)
+        if function:
+            listener.asks(function)
+
+
+def _called_by_user(frame: FrameType | None) -> str:
+    """Name the library's function that the user's code called; empty where there is none."""
+    called = ""
+    while frame is not None and not _is_users(frame):
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.10 has none
+        if "<" not in name:  # one that is defined inside another, as a decorator's
+            called = _import_name(str(frame.f_globals.get("__name__")), name)
+        frame = frame.f_back
+    return called if frame is not None else ""
+
+
+def _is_users(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    if path[:1] == "<":  # as a cell's in a terminal
+        return frame.f_globals.get("__name__") == "__main__"
+    return not is_installed_file(path)
+
+
+def _import_name(module: str, name: str) -> str:
+    """Return the dotted name of a library's function, from the outermost package that offers it."""
+    first, parts = name.partition(".")[0], module.split(".")
+    held = names_of(module).get(first)
+    outer = (".".join(parts[:count]) for count in range(1, len(parts)))
+    offers = (each for each in outer if held is not None and names_of(each).get(first) is held)
+    return f"{next(offers, module)}.{name}".removesuffix(".__init__")
+
+
+def _absolute(path: object, folder: object = None) -> str:
+    """Return an absolute path.
+
+    Raises:
+        TypeError: It is the number of a file that is open already, or lies in a folder that is.
+    """
+    if type(path) is bytes:
+        path = os.fsdecode(path)
+    if type(path) is str and path[:1] == "/":
+        return path
+    if type(path) is not str or folder is not None:
+        raise TypeError
+    return str(Path(path).absolute())
+
+
+def names_of(module: str) -> dict[Any, Any]:
+    """Return a module's names; none of what else lies in ``sys.modules``: it is not asked."""
+    found = sys.modules.get(module)
+    return vars(found) if type(found) is ModuleType else {}
+
+
+_of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
+_told: tuple[tuple[Function | None, Function], ...] = (
+    (_io.open, _open),
+    (_of_system["open"], _open_descriptor),
+    (_of_system["listdir"], _list),
+    (_of_system["scandir"], _list),
+    (_of_system["remove"], _remove),
+    (_of_system["unlink"], _remove),
+    (_of_system["rename"], _rename),
+    (_of_system["replace"], _rename),
+    (_of_system["truncate"], _truncate),
+    (_of_system["system"], _system),
+    (_of_system["urandom"], _ask),
+    (_of_system.get("posix_spawn"), _spawn),
+    (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
+)
+CALLS = [(original, tell) for original, tell in _told if original is not None]
+"""The functions that this Python has, each with what tells a listener of its call."""

@@ -1,0 +1,120 @@
+"""Something that the cell reads has the same content as before, in another form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
+from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.finders.changers import MOST_TOLD, find_changers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ipytorchseed.fingerprint.value import Fingerprint
+    from ipytorchseed.ledger.records import Run
+    from ipytorchseed.why.evidence import Evidence
+
+_KEPT = "kept"
+"""The aspect of a function with a cache that tells how many results it keeps."""
+
+_SPAWNED = "spawned"
+"""The aspect of numpy's generators that tells how many others they have spawned."""
+
+_FORMS = {
+    "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
+    "strides": ("holds the same numbers in another order in memory", "changed it"),
+    "order": ("holds the same items in another order", "changed it"),
+    _SPAWNED: ("had spawned another number of generators", "spawned from it"),
+    _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
+}
+"""By aspect, what is said of a value and of who changed it."""
+
+
+def find_forms(case: Evidence) -> Iterator[Cause]:
+    """Name inputs of the same content and another form.
+
+    Generators that one reaches in few steps are found under their own names; those told here lie
+    deeper, or in a module. The order of a set is another in each kernel; told is one within a
+    kernel.
+    """
+    for name, after in case.run.reads.items():
+        before = case.against.reads.get(name)
+        if before is None:
+            continue
+        if after.kind == "rng" and name not in case.run.generators_before:
+            yield from _hidden_generator(case, name, before, after)
+            continue
+        pairs = zip(FORMS, forms(before), forms(after), strict=True)
+        told = ["random"]
+        if same(before, after) is True:
+            told = [part for part in FORMS if part != "order" or case.same_kernel]
+        moved = [part for part, was, now in pairs if was != now and part in told]
+        moved += [_KEPT] if same(before, after) is True and _is_emptied(before, after) else []
+        spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
+        moved += [_SPAWNED] if len(spawned) > 1 else []
+        for part in moved[:1]:
+            if part == SHARED:
+                yield from _shared(case, name, before, after)
+                continue
+            what, how = _FORMS[part]
+            blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
+            message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
+            was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
+            lost = part in (_KEPT, _SPAWNED)  # which nothing puts back
+            yield Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
+
+
+def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
+    """Say with which variables one began to share an object, or ceased to; told of one of them."""
+    was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
+    others = [each for each in (now or was) if each != name and not each.isdigit()]
+    if any(each < name for each in others):
+        return
+    again = "" if len(now) > len(was) or (now and not was) else "no longer "
+    if others:
+        holds = "is" if again else "is now"
+        message = f"{name} {holds} {again}the same object as {others[0]}, or a view of it"
+    else:
+        message = f"{name} {again}holds one object in several places: a change in one is in all"
+    names = {name, *others}
+    makers = [run for run in case.history if not names.isdisjoint(run.writes)]
+    blame = tuple(Blame(run, "made it anew") for run in makers[-1:])
+    # To replay looks at content alone, and would take what is there for what was.
+    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
+
+
+def _hidden_generator(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
+    """Name a generator that is not among those of the namespace: a local module's."""
+    if same(before, after) is False:
+        blame = tuple(find_changers(case, name))
+        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
+        yield Cause(
+            "rng", name, f"{name} had moved on{case.doings(blame[-MOST_TOLD:])}", proof, blame=blame
+        )
+
+
+def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a function with a cache keeps fewer results than it did."""
+    was, now = (int(value.parts.get(_KEPT, "0")) for value in (before, after))
+    return now < was
+
+
+def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:
+    """Yield the runs after which a value had another form than before."""
+    known = case.against.reads[name].parts.get(part)
+    last = case.against
+    for run in [*case.history, case.run]:
+        seen, made = run.reads.get(name), run.writes.get(name)
+        if seen is not None and seen.parts.get(part) != known:
+            yield last
+        if run is case.run:
+            return
+        if seen is not None:
+            known, last = seen.parts.get(part), run
+        if made is not None:
+            if made.parts.get(part) != known:
+                yield run
+            known, last = made.parts.get(part), run

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
-from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
+from ipytorchseed.reads.parsing import dotted_name, nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_CERTAIN = ast.Expr | ast.Assign | ast.AnnAssign | ast.Return
-_LEAVES = ast.Return | ast.Break | ast.Continue
-_MAY_NOT_RUN = ast.Lambda | ast.IfExp | ast.BoolOp | ast.comprehension
+_CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
+_LEAVES = {ast.Return, ast.Break, ast.Continue}
+_MAY_NOT_RUN = {ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension}
 _FILLS = WHOLE_BY_METHOD - {"load_state_dict"}
 _HIDDEN = frozenset({"eval", "exec", "globals", "locals", "super", "vars"})
 """Names by which code comes by objects that it does not name."""
@@ -71,21 +71,18 @@ def find_renewals(
     """
     found: dict[str, Renewal] = {}
     for node in statements_in(body, parse):
-        if not _HIDDEN.isdisjoint(names_in(node)):
+        parts = nodes_in(node)
+        kinds = {*map(type, parts)}
+        if not _HIDDEN.isdisjoint(each.id for each in parts if isinstance(each, ast.Name)):
             break
-        scan = _Scan(found, certain=_is_certain(node))
+        certain = type(node) in _CERTAIN and kinds.isdisjoint(_MAY_NOT_RUN)  # all runs, once
+        scan = _Scan(found, certain=certain)
         scan.visit(node)
         for name, part in scan.put:
             found.setdefault(name, Renewal()).put(part.removesuffix(".data"))
-        if any(isinstance(each, _LEAVES) for each in nodes_in(node)):
+        if not kinds.isdisjoint(_LEAVES):
             break
     return {name: each for name, each in found.items() if each.parts or each.lent}
-
-
-def _is_certain(node: ast.stmt) -> bool:
-    """Tell whether all of a statement runs, once."""
-    parts = nodes_in(node)
-    return isinstance(node, _CERTAIN) and not any(isinstance(each, _MAY_NOT_RUN) for each in parts)
 
 
 def overlap(one: str, other: str) -> bool:

@@ -31,7 +31,7 @@ class Pending(Struct):
         states: Every source's state.
         generators: The namespace's generators.
         settings: Flags, environment, versions and hardware.
-        reached: Where the values lie that it reads.
+        dependencies: Where the values lie that it reads.
         writes: Names that its code may set.
         calls: Whether it may run code that sets names of which its text does not tell.
         confined: Whether it can change no other variable but by changing what it reads.
@@ -50,7 +50,7 @@ class Pending(Struct):
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
-    reached: Dependencies
+    dependencies: Dependencies
     writes: set[str]
     calls: bool
     confined: bool
@@ -62,17 +62,17 @@ class Pending(Struct):
 
     def followed(self, asked: Collection[str]) -> dict[str, Any]:
         """Return what a run keeps of what following its code told; some code ``asked`` entropy."""
-        reached = self.reached
-        hashes = ("hash",) if reached.hashes else ()
+        dependencies = self.dependencies
+        hashes = ("hash",) if dependencies.hashes else ()
         return {
-            **{name: tuple(sorted(getattr(reached, name))) for name in _FOLLOWED},
+            **{name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED},
             "nondeterministic_calls": (
-                *sorted(reached.nondeterministic_calls.union(asked)),
+                *sorted(dependencies.nondeterministic_calls.union(asked)),
                 *hashes,
             ),
-            "only_loader_seed_draws": reached.only_loader_seed_draws,
-            "loaders": reached.passive_loaders,
-            "heeds": tuple(sorted(reached.heeded)),
+            "only_loader_seed_draws": dependencies.only_loader_seed_draws,
+            "loaders": dependencies.passive_loaders,
+            "heeds": tuple(sorted(dependencies.heeded)),
         }
 
 

@@ -191,9 +191,9 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        flow = self.effects_of(with_scripts(source))
-        reached = find_dependencies(
-            flow,
+        effects = self.effects_of(with_scripts(source))
+        dependencies = find_dependencies(
+            effects,
             namespace,
             self._hidden,
             self._timed,
@@ -201,7 +201,7 @@ class Session:
             seconds=self._budget.seconds / 2,
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
-        calls = bool(flow.paths or flow.items or flow.columns)
+        calls = bool(effects.paths or effects.items or effects.columns)
         pending = Pending(
             cell=cell,
             source=source,
@@ -210,15 +210,15 @@ class Session:
             clock=time.perf_counter(),
             states=states,
             generators=self._watch.generators(
-                namespace, self._users({*flow.reads, *reached.names, *rebound})
+                namespace, self._users({*effects.reads, *dependencies.names, *rebound})
             ),
-            settings=self._settings.read(source, reached.packages, reached.variables),
-            reached=reached,
-            writes=self._users(flow.writes),
+            settings=self._settings.read(source, dependencies.packages, dependencies.variables),
+            dependencies=dependencies,
+            writes=self._users(effects.writes),
             calls=calls,
-            confined=not calls or is_confined(reached, self._patched),
+            confined=not calls or is_confined(dependencies, self._patched),
             budget=self._budget,
-            outputs=Outputs(timed=reads_clock(reached.nondeterministic_calls)),
+            outputs=Outputs(timed=reads_clock(dependencies.nondeterministic_calls)),
             between={
                 name: (before, digests[name])
                 for name, before in self._ended.items()
@@ -227,19 +227,19 @@ class Session:
         )
         pending.budget.charge(began)
         places = Places()
-        for name, place in sorted(reached.names.items()):
+        for name, place in sorted(dependencies.names.items()):
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 places.note(name, value)
-                reached.texts.update(texts_of(value))
+                dependencies.texts.update(texts_of(value))
                 look = pending.reads[name] = self.variables.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
         self.pending = pending
-        reached.texts.update(*map(texts_in, reached.files))
-        self._files.start(programs=any(map(is_program, reached.nondeterministic_calls)))
-        self._files.runs(reached.files)
-        self._files.names(find_named(reached.texts))
+        dependencies.texts.update(*map(texts_in, dependencies.files))
+        self._files.start(programs=any(map(is_program, dependencies.nondeterministic_calls)))
+        self._files.runs(dependencies.files)
+        self._files.names(find_named(dependencies.texts))
         self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
@@ -290,23 +290,25 @@ class Session:
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
-        reached = pending.reached
-        flow, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
+        dependencies = pending.dependencies
+        effects, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
         began = time.thread_time()
         left = budget.left / 2
-        reached.sets |= set_in_packages(own, flow, namespace, self._hidden, left, self.effects_of)
+        dependencies.sets |= set_in_packages(
+            own, effects, namespace, self._hidden, left, self.effects_of
+        )
         budget.charge(began)
-        self._patched |= reached.sets
-        self._timed = self._timed - written | reached.timed
+        self._patched |= dependencies.sets
+        self._timed = self._timed - written | dependencies.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
         if own:
             began = time.thread_time()
             left = max(budget.seconds - budget.used, 0.0)
-            there = [*read_there(own, flow, namespace, self._hidden, left)]
+            there = [*read_there(own, effects, namespace, self._hidden, left)]
             budget.charge(began)
             for name, value in there:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
-        bound = written | reached.writes | reached.sets.keys()
+        bound = written | dependencies.writes | dependencies.sets.keys()
         ours = str(self.ledger.path or ledger_path())
         run = Run(
             notebook=self.notebook,
@@ -323,8 +325,8 @@ class Session:
             generators_after=records(generators),
             settings=self._settings.learned(pending.settings),
             reads=pending.reads,
-            missing=tuple(sorted(self._users(reached.missing))),
-            parts=parts_read(reached.parts, pending.reads),
+            missing=tuple(sorted(self._users(dependencies.missing))),
+            parts=parts_read(dependencies.parts, pending.reads),
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.variables.look(result, pending.budget),
@@ -343,7 +345,7 @@ class Session:
             rank=self.rank,
             notes=(
                 *states.notes,
-                *(() if reached.complete else (_TOO_MUCH,)),
+                *(() if dependencies.complete else (_TOO_MUCH,)),
                 *(() if len(bound_anew) <= MOST_NAMES else (_TOO_MANY,)),
                 *((_CUT_SHORT,) if self._cut_short else ()),
             ),

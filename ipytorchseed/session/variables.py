@@ -82,7 +82,7 @@ class Variables:
     ) -> dict[str, Fingerprint]:
         """Name what the run made or changed, also through other names of the same objects."""
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
-        places = {name: ("", name) for name in named} | pending.reached.sets
+        places = {name: ("", name) for name in named} | pending.dependencies.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
         unchanged = True
@@ -90,7 +90,7 @@ class Variables:
             if _is_unchanging(before) or is_result(name):
                 continue
             value = made.get(name) or self._at(
-                pending.reached.names[name], namespace, pending.budget
+                pending.dependencies.names[name], namespace, pending.budget
             )
             alike = None if value is None else same(before, value)
             unchanged &= alike is True

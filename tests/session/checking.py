@@ -44,11 +44,11 @@ def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
     names["__name__"] = "__main__"
     cell = Cell(source, names)
     names["print"] = print
-    reached = find_dependencies(
+    dependencies = find_dependencies(
         effects_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
     )
     repeated = RepeatedCell(
-        names, reached, lines=Lines(FILE, names), source=source,
+        names, dependencies, lines=Lines(FILE, names), source=source,
         hidden=frozenset({"print", "__builtins__"}), **options,
     )  # fmt: skip
     made = Check(repeated, runs)

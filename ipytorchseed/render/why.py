@@ -322,7 +322,7 @@ def _is_step(change: Change) -> bool:
 def _shorten(text: str, most: int = _LABEL) -> str:
     """Return the first line of a cell or an error, cut where it or the text is longer."""
     line = label_of(text)
-    return f"{line[:most].rstrip()}…" if len(line) > most or "\n" in text.strip() else line
+    return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
 
 
 def _clock(run: Run) -> str:

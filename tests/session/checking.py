@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 from contextlib import nullcontext
 from typing import Any
 
@@ -45,8 +46,9 @@ def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
     cell = Cell(source, names)
     names["print"] = print
     dependencies = find_dependencies(
-        effects_of_cell(source, lambda text: text), names, hidden={"print", "__builtins__"}
-    )
+        effects_of_cell(source, lambda text: text), names,
+        hidden={"print", "__builtins__"}, seconds=math.inf,
+    )  # fmt: skip
     repeated = RepeatedCell(
         names, dependencies, lines=Lines(FILE, names), source=source,
         hidden=frozenset({"print", "__builtins__"}), **options,

@@ -274,9 +274,9 @@ def _layer_named(model: object, part: str) -> str:
     if at is None or module_of_class(at) != _CONTAINERS:
         return part
     key, names = part[2:].partition(".")[0], [*_registered(model, "_modules")]
-    place = int(key[1:-1]) if key[:1] == "[" else len(names)
-    if -len(names) <= place < len(names):
-        key = names[place]
+    place = key[1:-1] if key[:1] == "[" else ""
+    if place.removeprefix("-").isdecimal() and -len(names) <= int(place) < len(names):
+        key = names[int(place)]
     return f"a:{key}" if key in names else part
 
 

@@ -226,6 +226,7 @@ LAYERS = {
     "x = parts[-1](1)": ("parts", {"m:", "m:1"}),
     "x = parts[5](1)": ("parts", {"k:[5]"}),
     "x = named['in'](1)": ("named", {"m:", "m:in"}),
+    "x = named['[in]'](1)": ("named", {"k:[in]"}),  # a name of its own, that is no number
     "x = parts[0](1) + parts[1:](1)": ("parts", None),
     "x = parts[place](1)": ("parts", None),
     "x = parts(1)": ("parts", None),

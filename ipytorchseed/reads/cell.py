@@ -108,7 +108,34 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     effects.anew = find_overwrites(tree.body, parse)
     effects.renewed = find_renewals(tree.body, parse)
+    effects.inert = all(map(_is_inert, tree.body))
     return effects
+
+
+def _is_inert(statement: ast.stmt) -> bool:
+    """Tell whether a statement runs no code: it names constants, names, and lists of them."""
+    if isinstance(statement, ast.FunctionDef):
+        given = statement.args
+        asked = *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg
+        annotations = (each.annotation for each in asked if each is not None)
+        run = *given.defaults, *given.kw_defaults, *annotations, statement.returns
+        return not statement.decorator_list and all(map(_is_simple, run))
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+        return _is_simple(statement.value) and all(isinstance(each, ast.Name) for each in targets)
+    return isinstance(statement, ast.Pass)
+
+
+def _is_simple(value: ast.expr | None) -> bool:
+    """Tell whether an expression, if there is one, runs no code: no operator, call or lookup."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return all(map(_is_simple, value.elts))
+    if isinstance(value, ast.Dict):
+        named = all(isinstance(each, ast.Constant) for each in value.keys)
+        return named and all(map(_is_simple, value.values))
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.operand, ast.Constant)
+    return value is None or isinstance(value, ast.Constant | ast.Name)
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:

@@ -57,6 +57,8 @@ class Effects(Struct):
         holds: Last parts of names that are bound to sets.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
+        inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
+            a file.
     """
 
     reads: dict[str, frozenset[str]] = {}
@@ -86,6 +88,7 @@ class Effects(Struct):
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
+    inert: bool = False
 
     def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
         """Note that a name is looked up where the names ``assigned`` are set."""

@@ -76,15 +76,18 @@ class FileWatch:
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
 
-    def start(self, *, programs: bool = False) -> None:
-        """Begin to note; files that other ``programs`` write from now on are the cell's own."""
-        self._since = time_ns() if programs else None
+    def clear(self) -> None:
+        """Forget what was noted."""
         self.paths.clear()
         self._made.clear()
         self._written.clear()
         self.asked.clear()
         self._listed = 0
         self._named = {}
+
+    def start(self, *, programs: bool = False) -> None:
+        """Begin to note; files that other ``programs`` write from now on are the cell's own."""
+        self._since = time_ns() if programs else None
         hearing.start(self)
 
     def stop(self) -> None:

@@ -35,10 +35,13 @@ class ImportWatch:
         self.inside = False
         self.own: dict[str, str] = {}
 
-    def start(self) -> None:
-        """Begin to note."""
+    def clear(self) -> None:
+        """Forget what was noted."""
         self.steps.clear()
         self.own.clear()
+
+    def start(self) -> None:
+        """Begin to note."""
         self.inside = False
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)

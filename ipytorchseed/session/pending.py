@@ -33,6 +33,7 @@ class Pending(Struct):
         settings: Flags, environment, versions and hardware.
         dependencies: Where the values lie that it reads.
         writes: Names that its code may set.
+        inert: As in ``Effects``.
         calls: Whether it may run code that sets names of which its text does not tell.
         confined: Whether it can change no other variable but by changing what it reads.
         budget: Time to look at values.
@@ -52,6 +53,7 @@ class Pending(Struct):
     settings: Mapping[str, Any]
     dependencies: Dependencies
     writes: set[str]
+    inert: bool
     calls: bool
     confined: bool
     budget: Budget

@@ -215,6 +215,7 @@ class Session:
             settings=self._settings.read(source, dependencies.packages, dependencies.variables),
             dependencies=dependencies,
             writes=self._users(effects.writes),
+            inert=effects.inert,
             calls=calls,
             confined=not calls or is_confined(dependencies, self._patched),
             budget=self._budget,
@@ -236,11 +237,14 @@ class Session:
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
         self.pending = pending
-        dependencies.texts.update(*map(texts_in, dependencies.files))
-        self._files.start(programs=any(map(is_program, dependencies.nondeterministic_calls)))
-        self._files.runs(dependencies.files)
-        self._files.names(find_named(dependencies.texts))
-        self._imports.start()
+        self._files.clear()
+        self._imports.clear()
+        if not pending.inert:
+            dependencies.texts.update(*map(texts_in, dependencies.files))
+            self._files.start(programs=any(map(is_program, dependencies.nondeterministic_calls)))
+            self._files.runs(dependencies.files)
+            self._files.names(find_named(dependencies.texts))
+            self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
@@ -283,7 +287,7 @@ class Session:
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
-        states = self._states.read()
+        states = pending.states if pending.inert else self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         bound_anew = pending.writes | rebound
         written = foremost(bound_anew, pending.writes)

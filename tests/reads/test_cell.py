@@ -77,6 +77,49 @@ def test_text_not_known():
     assert effects_of_cell("exec('x = 1')", str).complete
 
 
+INERT = [
+    "",
+    "x = 1",
+    "x = y = -1.5",
+    "sizes = [batch, (1, 'two', None)]",
+    "config = {'lr': 0.1, 'model': net}",
+    "def loss(a, b: Tensor = None, *, c=1) -> float:\n    return random.random()",
+    "pass",
+]
+ACTS = [
+    "x",
+    "x = draw()",
+    "x = a + b",
+    "x = -a",
+    "x = a.b",
+    "x = a[0]",
+    "x = [*a]",
+    "x = {**a}",
+    "x = {a: 1}",
+    "x = {a}",
+    "x = f'{a}'",
+    "x += 1",
+    "a.b = 1",
+    "a[0] = 1",
+    "x, y = a, 1",
+    "del x",
+    "import random",
+    "if a:\n    x = 1",
+    "class A:\n    pass",
+    "@made\ndef f():\n    pass",
+    "def f(a=draw()):\n    pass",
+    "def f(a: np.ndarray):\n    pass",
+    "def f() -> list[int]:\n    pass",
+    "%%time\nx = 1",
+]
+
+
+def test_a_cell_that_runs_no_code():
+    """It binds names to constants, to lists of them, or to functions."""
+    assert [cell for cell in INERT if not effects_of_cell(cell, transform).inert] == []
+    assert [cell for cell in ACTS if effects_of_cell(cell, transform).inert] == []
+
+
 def test_text_that_a_name_holds():
     """It is found where the cell is about to run: part of a name, an expression, a query."""
     cell = """

@@ -326,3 +326,19 @@ def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
     assert tempfile.tempdir == str(tmp_path)
     (made,) = notebook.run("_, name = tempfile.mkstemp()").wrote
     assert Path(made).parent == tmp_path
+
+
+def test_a_cell_that_runs_no_code_reads_no_file(notebook, folder):
+    """Nor is what the cell before it opened, wrote or imported on its record."""
+    (folder / "own_module.py").write_text("", encoding="utf-8")
+    notebook.run("import sys; sys.path.insert(0, '')")
+    before = notebook.run(
+        "p.write_text('1'); p.read_text(); open('other', 'w').close(); import own_module"
+    )
+    assert before.wrote
+    assert before.loaded
+    after = notebook.run("name = 'other'")
+    assert (after.files, after.wrote, dict(after.loaded)) == ((), (), {})
+    assert [each.path for each in notebook.run("open(name).read()").files] == [
+        str(folder / "other")
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +67,14 @@ def test_a_source_that_raises_is_noted():
         del table._registered["dice"]
     assert states.notes == ("dice cannot be read: ValueError: no state today",)
     assert "torch.cpu" in states.digests
+
+
+def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook, monkeypatch):
+    """A thread or another extension drew, not the cell; no run's record passes over it."""
+    began = notebook.run("x = 1")
+    monkeypatch.setattr(notebook, "_execute", lambda _: random.random())
+    during = notebook.run("x = 2")
+    monkeypatch.undo()
+    after = notebook.run("x = 3")
+    assert during.after == during.before == began.after
+    assert after.between == {"python": (during.after["python"], after.before["python"])}

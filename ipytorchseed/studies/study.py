@@ -298,8 +298,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
     """
     chosen = choose_seeds(count, start)
     if not callable(function):
-        msg = f"seeds takes a function without arguments, not {function!r}"  # type: ignore[unreachable]
-        raise TypeError(msg)
+        raise TypeError(f"seeds takes a function without arguments, not {function!r}")
     scipy_stats()
 
     with called_by_name(function) as names:

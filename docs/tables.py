@@ -92,7 +92,7 @@ def magics() -> str:
     """Return a section for each magic and each of its words."""
     signs = {"line": "%", "cell": "%%"}
     return "".join(
-        _command(import_module(module).command(kind), signs[kind] + name, 2)
+        _command(getattr(import_module(module), kind), signs[kind] + name, 2)
         for kind, name, module, _ in MAGICS
     )
 

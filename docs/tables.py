@@ -15,7 +15,7 @@ import click
 
 import ipytorchseed
 from ipytorchseed.cli import main
-from ipytorchseed.determinism import environment, precision, torch_flags
+from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
 from ipytorchseed.determinism.flag import ANY
 from ipytorchseed.determinism.machine import Machine
 from ipytorchseed.determinism.table import FLAGS
@@ -34,7 +34,7 @@ _GROUPS = {
     "Deterministic algorithms": torch_flags.ALGORITHMS,
     "Libraries below torch": torch_flags.LIBRARIES,
     "Environment variables": environment.FLAGS,
-    "Compiled code": torch_flags.COMPILED,
+    "Compiled code": inductor_flags.COMPILED,
     "Modes and threads": torch_flags.MODES,
     "The precision of float32": precision.FLAGS,
     "Smaller types and attention": torch_flags.NUMBERS,
@@ -92,7 +92,7 @@ def magics() -> str:
     """Return a section for each magic and each of its words."""
     signs = {"line": "%", "cell": "%%"}
     return "".join(
-        _command(import_module(module).command(kind), signs[kind] + name, 2)
+        _command(getattr(import_module(module), kind), signs[kind] + name, 2)
         for kind, name, module, _ in MAGICS
     )
 

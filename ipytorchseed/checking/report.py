@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -16,7 +15,7 @@ from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
 from ipytorchseed.why.explanation import Cause, Change
@@ -272,7 +271,7 @@ def _also(cell: CellVerdict, known: set[str]) -> str:
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
     """Write verdicts as one line of JSON."""
-    return json.dumps({"schema": 1, "notebooks": [_notebook(each) for each in verdicts]})
+    return write_json(notebooks=[*map(_notebook, verdicts)])
 
 
 def _notebook(verdict: Verdict) -> dict[str, object]:

@@ -198,11 +198,10 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             name = getattr(function, "__qualname__", function)
-            msg = (
+            raise TypeError(
                 f"{name} is a generator function: its body runs after the call that this would"
                 " make deterministic. Use `with its.deterministic():` inside it"
             )
-            raise TypeError(msg)
         home = getattr(inspect.unwrap(function), "__code__", None)
 
         def block() -> deterministic:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ipytorchseed.determinism import environment, precision, torch_flags
+from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.determinism.interrupts import held_interrupts
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FLAGS: tuple[Flag, ...] = (
     *torch_flags.ALGORITHMS,
     *torch_flags.LIBRARIES,
-    *torch_flags.COMPILED,
+    *inductor_flags.COMPILED,
     *environment.FLAGS,
     *torch_flags.MODES,
     *precision.FLAGS,
@@ -27,7 +27,7 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-_IN_ORDER = (*torch_flags.ALGORITHMS, *torch_flags.COMPILED)
+_IN_ORDER = (*torch_flags.ALGORITHMS, *inductor_flags.COMPILED)
 
 
 def read_flags() -> dict[str, object]:

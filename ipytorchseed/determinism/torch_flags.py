@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag
+from ipytorchseed.determinism.inductor_flags import inductor_flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,6 @@ _NOTES = _DOCS + "notes/randomness.html"
 _USE = _DOCS + "generated/torch.use_deterministic_algorithms.html"
 _BACKENDS = _DOCS + "backends.html"
 _NUMERICS = _DOCS + "notes/numerical_accuracy.html"
-_INDUCTOR = "torch._inductor.config"
 
 
 def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what is read here
@@ -82,42 +80,6 @@ def _use(mode: bool | None = None, warn_only: bool | None = None) -> None:
     )
 
 
-def _inductor(
-    path: str, *, variable: str = "", default: object = False
-) -> tuple[Callable[[], object], Callable[[Any], None]]:
-    """Return getter and setter of a setting of inductor's, which is not imported to look at it.
-
-    Args:
-        path: Its name in inductor's module; one that this torch does not have stays as ``default``.
-        variable: The environment variable that sets it as inductor is imported.
-        default: What it is otherwise: False, or a word.
-    """
-    find = attrgetter(path)
-
-    def get() -> object:
-        module = sys.modules.get(_INDUCTOR)
-        if module is not None:
-            try:
-                return find(module)
-            except AttributeError:
-                return default
-        told = os.environ.get(variable, "") if variable else ""
-        return told == "1" if default is False else told or default
-
-    def set_(value: Any) -> None:  # noqa: ANN401
-        module = sys.modules.get(_INDUCTOR)
-        if module is not None and get() != value:  # so that nothing is set that is implied
-            holder, _, last = path.rpartition(".")
-            with suppress(AttributeError):  # a torch without it
-                setattr(attrgetter(holder)(module) if holder else module, last, value)
-
-    return get, set_
-
-
-_deterministic_get, _deterministic_set = _inductor(
-    "deterministic", variable="TORCHINDUCTOR_DETERMINISTIC"
-)
-
 ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the rows below it
     Flag(
         name="torch.use_deterministic_algorithms",
@@ -139,10 +101,9 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         source=_USE,
         risk="operations without a deterministic algorithm only warn",
     ),
-    Flag(
-        name=f"{_INDUCTOR}.deterministic",
-        get=_deterministic_get,
-        set=_deterministic_set,
+    inductor_flag(
+        "deterministic",
+        variable="TORCHINDUCTOR_DETERMINISTIC",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
         why="Compiled code is not tuned by timings, which choose other kernels each time; set"
         " together with deterministic algorithms since torch 2.10, not by"
@@ -204,75 +165,7 @@ LIBRARIES: tuple[Flag, ...] = (
     ),
 )
 
-# -- compiled code ---------------------------------------------------------------------------------
-
-
-def _compiled(path: str, why: str, source: str, **fields: Any) -> Flag:
-    """A row for a setting of inductor's, of which any value serves."""
-    known = {name: fields.pop(name) for name in ("variable", "default") if name in fields}
-    get, set_ = _inductor(path, **known)
-    return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
-
-
-def _on_triton(machine: Machine) -> bool:
-    return machine.cuda or machine.xpu
-
-
-_CONFIG = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py"
-
-COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below it
-    _compiled(
-        "numerics",
-        "Compiled code rounds as it is fastest, or as eager code does (strict: eager's rounding of"
-        " products, divisions and sums).",
-        _CONFIG,
-        variable="TORCHINDUCTOR_NUMERICS",
-        default="default",
-        applies=lambda machine: machine.torch >= (2, 14),
-    ),
-    _compiled(
-        "emulate_precision_casts",
-        "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
-        " strict numerics.",
-        _CONFIG,
-        variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
-    ),
-    _compiled(
-        "eager_numerics.division_rounding",
-        "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
-        " numerics.",
-        _CONFIG,
-        variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
-        applies=_on_triton,
-    ),
-    _compiled(
-        "eager_numerics.disable_ftz",
-        "Compiled code on GPU keeps the tiniest numbers, as eager code does, or takes them for 0;"
-        " implied by strict numerics.",
-        _CONFIG,
-        applies=_on_triton,
-    ),
-    _compiled(
-        "eager_numerics.use_pytorch_libdevice",
-        "Compiled code on GPU takes exp, erf and their like from CUDA's library, as eager code"
-        " does, or from Triton's.",
-        _CONFIG,
-        applies=_on_triton,
-    ),
-    _compiled(
-        "batch_invariant",
-        "Compiled code gives a sample the same bits in a batch of any size, or is tuned to the"
-        " size.",
-        _CONFIG,
-        variable="TORCHINDUCTOR_BATCH_INVARIANT",
-    ),
-    _compiled(
-        "fallback_random",
-        "Compiled code draws random numbers as eager code does, or in a way of its own; both"
-        " repeat, with different numbers.",
-        "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
-    ),
-)
+# -- smaller types and attention -------------------------------------------------------------------
 
 
 def _reduction(kind: str) -> Flag:

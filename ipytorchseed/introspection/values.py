@@ -131,8 +131,7 @@ def is_from_its_module(value: Any) -> bool:
     name = qualified_name(value).rpartition(".")[2]
     kind = type(owner)
     for module in {module_of(value), module_of_class(kind), "secrets"}:
-        found = sys.modules.get(module)
-        if found is not None and is_module(found) and module_names(found).get(name) is value:
+        if imported(module, name) is value:
             return True
     return False
 

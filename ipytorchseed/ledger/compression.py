@@ -39,13 +39,11 @@ def decompress(data: bytes) -> bytes:
     if kind == _PLAIN:
         return rest
     if kind not in (_ZLIB, _SHUFFLED):
-        msg = f"its bytes are of an unknown kind {kind!r}"
-        raise ValueError(msg)
+        raise ValueError(f"its bytes are of an unknown kind {kind!r}")
     try:
         content = zlib.decompress(rest)
     except zlib.error as error:
-        msg = f"its bytes cannot be decompressed: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"its bytes cannot be decompressed: {error}") from error
     return _unshuffle(content) if kind == _SHUFFLED else content
 
 

@@ -120,8 +120,7 @@ class Database:
         with self._lock:
             if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
                 how = "is closed" if self._closed else "is being used by this thread"
-                msg = f"the ledger {self.path or 'in memory'} {how}: nothing was done"
-                raise LedgerError(msg)
+                raise LedgerError(f"the ledger {self.path or 'in memory'} {how}: nothing was done")
             self._busy = True
             try:
                 try:
@@ -219,8 +218,7 @@ class Database:
             self._check_remains(path)
             self._made = place.prepare(path) or self._made
         elif not path.exists():
-            msg = f"there is no ledger at {path} yet"
-            raise LedgerError(msg)
+            raise LedgerError(f"there is no ledger at {path} yet")
         self._files, sizes = place.look(path)
         # Closing the last connection takes the log away, unless it is one that cannot write. So a
         # ledger that turns out to be a newer one's is left as it is.

@@ -101,8 +101,7 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
     try:
         return msgspec.convert(msgspec.msgpack.decode(content, ext_hook=read), kind)
     except msgspec.MsgspecError as error:
-        msg = f"no {kind.__name__} can be read from it: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"no {kind.__name__} can be read from it: {error}") from error
 
 
 def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
@@ -176,8 +175,7 @@ def _stored(record: bytes) -> _Stored:
     try:
         stored: _Stored = _STORED.decode(record)
     except msgspec.MsgspecError as error:
-        msg = f"no run can be read from it: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"no run can be read from it: {error}") from error
     return stored
 
 

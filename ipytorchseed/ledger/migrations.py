@@ -97,11 +97,9 @@ def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
     filled = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if filled and application == _OUTDATED:
-        msg = f"the ledger {path} is of an old format, which cannot be read any more"
-        raise OutdatedError(msg)
+        raise OutdatedError(f"the ledger {path} is of an old format, which cannot be read any more")
     if filled and application != APPLICATION:
-        msg = f"{path} is another program's database, no ledger: move it away"
-        raise LedgerError(msg)
+        raise LedgerError(f"{path} is another program's database, no ledger: move it away")
     return refuse_newer(connection, path, int(version))
 
 
@@ -140,9 +138,8 @@ def refuse_newer(connection: sqlite3.Connection, path: Path | None, version: int
     if version < 0:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
-        msg = (
+        raise LedgerError(
             f"the ledger {path} was made by a newer ipytorchseed (tables of version {version}, "
             f"here {len(MIGRATIONS)}): upgrade ipytorchseed; nothing was written"
         )
-        raise LedgerError(msg)
     return version

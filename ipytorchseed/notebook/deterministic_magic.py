@@ -23,11 +23,6 @@ _warn = flag("--warn", "List operations without deterministic algorithm; do not 
 _no_cudnn = flag("--no-cudnn", "Also switch cuDNN off.")
 
 
-def command(kind: str) -> click.Command:
-    """Return the declaration of the line magic or of the cell magic."""
-    return _cell if kind == "cell" else _line
-
-
 class _Settings(Words):
     """The words of ``%deterministic``; to a seed it says where one belongs."""
 
@@ -60,7 +55,7 @@ class _Settings(Words):
 @in_json("the report")
 @click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
 @click.pass_context
-def _line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
+def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
     """Show every setting that decides whether results repeat, and what it should be."""
     if ctx.invoked_subcommand is None:
         view = report()
@@ -72,7 +67,7 @@ def _line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
             display(view)
 
 
-@_line.command("on")
+@line.command("on")
 @_warn
 @_no_cudnn
 @quiet
@@ -88,7 +83,7 @@ def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
         click.echo(f"{report().headline}\n%deterministic off puts the settings back.")
 
 
-@_line.command("off")
+@line.command("off")
 @quiet
 @click.pass_obj
 def _off(target: Target, *, quiet: bool) -> None:
@@ -141,7 +136,7 @@ def _off(target: Target, *, quiet: bool) -> None:
 @flag("--summaries", "With --trace FILE, keep what its --rtol takes to compare.")
 @in_json("the receipt, or the check's result,")
 @click.pass_obj
-def _cell(  # noqa: PLR0913 -- click passes each option by its name
+def cell(  # noqa: PLR0913 -- click passes each option by its name
     target: Target,
     seed: int | None,
     *,

@@ -33,7 +33,7 @@ MAGICS = (
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
     ("cell", "seeds", "ipytorchseed.notebook.seeds_magic", "%%seeds 8"),
 )
-"""Kind, name, the module whose ``command`` declares words and options, and an example."""
+"""Kind, name, the module that declares words and options under the kind, and an example."""
 
 
 class Extension:

@@ -56,7 +56,7 @@ class Magic:
     Args:
         kind: ``line`` or ``cell``.
         name: Without percent signs.
-        module: The module whose ``command(kind)`` returns the click command.
+        module: The module whose ``line`` or ``cell`` is the click command.
         example: A line that works, to show under an error.
         state: What the command works on.
     """
@@ -77,7 +77,7 @@ class Magic:
     @property
     def command(self) -> click.Command:
         """The declaration of its words and options."""
-        made: click.Command = import_module(self._module).command(self.kind)
+        made: click.Command = getattr(import_module(self._module), self.kind)
         return made
 
     @property

@@ -17,18 +17,13 @@ from ipytorchseed.session.session import Session
 from ipytorchseed.why.explanation import Cause
 
 
-def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%replay
-    """Return the declaration of ``%replay``."""
-    return _replay
-
-
 @click.command()
 @click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
 @flag("--dry", "Only show which cells would run again.")
 @flag("--undo", "Put back what was there before the last replay.")
 @flag("--yes", "Also run cells that write files or start programs.")
 @click.pass_obj
-def _replay(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
+def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
     """Bring the result of In[N] back, and check it bit for bit.
 
     Runs the cells again that made what In[N] read, as far as that is not what it was, then its own

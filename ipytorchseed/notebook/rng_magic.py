@@ -24,11 +24,6 @@ _SHOWN = 50
 """Runs in the timeline."""
 
 
-def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
-    """Return the declaration of ``%rng``."""
-    return _rng
-
-
 @click.group(
     cls=Words,
     invoke_without_command=True,
@@ -54,7 +49,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%rng
 )
 @expect
 @click.pass_context
-def _rng(  # noqa: PLR0913 -- click passes each option by itself
+def line(  # noqa: PLR0913 -- click passes each option by itself
     ctx: click.Context,
     *,
     as_text: bool,
@@ -122,7 +117,7 @@ def _look(state: State, *, everything: bool) -> RngView:
     return RngView(status, judged, runs, session.kernel, note, everything=everything)
 
 
-@_rng.command("diff")
+@line.command("diff")
 @click.argument("first", metavar="A", shell_complete=recent_runs)
 @click.argument("second", metavar="B", shell_complete=recent_runs)
 @click.pass_obj
@@ -133,7 +128,7 @@ def _diff(target: Target, first: str, second: str) -> None:
     display(StateDifference(*runs, _positions(session, runs), session.kernel))
 
 
-@_rng.command("who")
+@line.command("who")
 @click.argument("number", metavar="N", shell_complete=recent_runs)
 @click.pass_obj
 def _who(target: Target, number: str) -> None:

@@ -62,7 +62,7 @@ class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since
             except SeedError as error:
                 message = str(error)
         elif ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
-            known = {name: name for name in _seed.commands}
+            known = {name: name for name in line.commands}
             message = f"{said} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
             meant |= known
         raise click.UsageError(f"{message}{did_you_mean(text, meant)}", ctx)
@@ -94,11 +94,6 @@ class SeedCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%seed
-    """Return the declaration of ``%seed``."""
-    return _seed
-
-
 @click.group(
     cls=_SeedWords,
     invoke_without_command=True,
@@ -117,7 +112,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%seed
     ),
 )
 @click.pass_context
-def _seed(ctx: click.Context) -> None:
+def line(ctx: click.Context) -> None:
     """Put every source of randomness in a known state.
 
     A SEED, an integer from 0 to 4294967295, seeds python, numpy, torch on every device and
@@ -153,7 +148,7 @@ def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: b
             click.echo(f"The seed follows from {common} and {whose}.")
 
 
-@_seed.command("each", cls=SeedCommand)
+@line.command("each", cls=SeedCommand)
 @click.argument("seed", type=SeedValue())
 @flag("--same", "Give every cell SEED itself.")
 @quiet
@@ -165,7 +160,7 @@ def _each(target: Target, seed: int, *, same: bool, quiet: bool) -> None:
         click.echo(f"{target[0].seeding.rule}.\n%seed off stops it.")
 
 
-@_seed.command("off")
+@line.command("off")
 @quiet
 @click.pass_obj
 def _off(target: Target, *, quiet: bool) -> None:
@@ -175,7 +170,7 @@ def _off(target: Target, *, quiet: bool) -> None:
         click.echo("Cells are no longer seeded." if was else "%seed each was not on.")
 
 
-@_seed.command("new")
+@line.command("new")
 @quiet
 @click.pass_obj
 def _new(target: Target, *, quiet: bool) -> None:
@@ -186,7 +181,7 @@ def _new(target: Target, *, quiet: bool) -> None:
         click.echo(seeded_text(seed, [], state.generators()))
 
 
-@_seed.command("stamp")
+@line.command("stamp")
 @click.pass_obj
 def _stamp(target: Target) -> None:
     """Print one line for a paper or a log: seed, states, settings, versions, hardware."""
@@ -196,7 +191,7 @@ def _stamp(target: Target) -> None:
     click.echo(stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}"))
 
 
-@_seed.command("log")
+@line.command("log")
 @click.pass_obj
 def _log(target: Target) -> None:
     """Show which seeds were applied when, across kernel restarts."""
@@ -224,7 +219,7 @@ def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]
 _name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_complete=_saved)
 
 
-@_seed.command("save")
+@line.command("save")
 @_name
 @quiet
 @click.pass_obj
@@ -239,7 +234,7 @@ def _save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
         click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
 
 
-@_seed.command("restore")
+@line.command("restore")
 @_name
 @quiet
 @click.pass_obj
@@ -258,7 +253,7 @@ def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
         click.echo(restored_text(done, f"as saved under {name!r}"))
 
 
-@_seed.command("rewind")
+@line.command("rewind")
 @click.argument("run", metavar="N", shell_complete=recent_runs)
 @flag("--after", "To where they stood when In[N] ended.")
 @quiet

@@ -24,11 +24,6 @@ _DIGITS = 10
 """Of a number of seeds, beyond which it is not read."""
 
 
-def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %seeds
-    """Return the declaration of ``%%seeds``."""
-    return _seeds
-
-
 def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     names = _Shelf(ctx.obj[0]).names()
     return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
@@ -57,7 +52,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
 @in_json("the study")
 @click.pass_obj
-def _seeds(  # noqa: PLR0913 -- click passes each option by its name
+def cell(  # noqa: PLR0913 -- click passes each option by its name
     target: tuple[State, str],
     number: str,
     *,

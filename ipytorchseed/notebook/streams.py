@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
+
+if TYPE_CHECKING:
+    from ipytorchseed.session.outputs import Outputs
 
 _HOOKS = ("write_output_prompt", "finish_displayhook")
 """What writes around the ``Out[...]`` of a terminal: the result is recorded as a result."""
@@ -29,25 +32,16 @@ class OutputCapture:
 
     Args:
         shell: The running shell.
-        printed: Called with each text that is printed.
-        displayed: Called with each bundle that is displayed.
-        resulted: Called with the bundle as which a result is shown.
+        find: Returns what is told of all that is printed, displayed or shown as a result; None
+            where nobody listens now.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        printed: Callable[[str], None],
-        displayed: Callable[[Mapping[str, Any]], None],
-        resulted: Callable[[Mapping[str, Any]], None],
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, find: Callable[[], Outputs | None]) -> None:
         self._shell: Any = shell
         self._publisher: Any = shell.display_pub
         self._hook: Any = shell.displayhook
         self._stream: Any = sys.stdout
-        self._printed = printed
-        self._displayed = displayed
-        self._resulted = resulted
+        self._find = find
         self._replaced = Replacements()
         self._round = object()
         self._showing = 0  # the thread that shows a result, a display or a traceback
@@ -68,13 +62,15 @@ class OutputCapture:
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             captured = self._round is mine and self._showing != get_ident()
             if captured and args and isinstance(args[0], str):
-                self._note(self._printed, str.__str__(args[0]))  # without what a subclass does
+                text = str.__str__(args[0])  # without what a subclass does
+                self._note(lambda outputs: outputs.printed(text))
             return write(*args, **kwargs)
 
         def captured_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine and not kwargs.get("update"):
-                self._note(self._displayed, args[0] if args else kwargs.get("data", {}))
+                bundle = args[0] if args else kwargs.get("data", {})
+                self._note(lambda outputs: outputs.displayed(bundle))
             return publish(*args, **kwargs)
 
         write_result = self._hook.write_format_data
@@ -82,7 +78,8 @@ class OutputCapture:
         def captured_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine:
-                self._note(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
+                bundle = args[0] if args else kwargs.get("format_dict", {})
+                self._note(lambda outputs: outputs.resulted(bundle))
             return write_result(*args, **kwargs)
 
         self._showing = 0
@@ -96,11 +93,13 @@ class OutputCapture:
             with suppress(AttributeError):  # a stream that takes no attributes
                 self._replaced.put(holder, name, ours)
 
-    def _note(self, note: Callable[[Any], None], shown: object) -> None:
+    def _note(self, note: Callable[[Outputs], None]) -> None:
         """Have something noted that the cell shows; whatever we make of it, the cell shows it."""
         __tracebackhide__ = True
         try:
-            note(shown)
+            outputs = self._find()
+            if outputs is not None:
+                note(outputs)
         except KeyboardInterrupt as interrupt:  # it is the cell's: no frame of ours is shown
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours

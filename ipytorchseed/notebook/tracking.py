@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed
+    from ipytorchseed.session.outputs import Outputs
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
 
@@ -64,7 +65,7 @@ class Tracking:
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
-        self._capture = OutputCapture(shell, self._printed, self._displayed, self._resulted)
+        self._capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
 
     @property
@@ -269,7 +270,7 @@ class Tracking:
             with hushed(self._shell, session.pending.outputs, results):
                 result = execute()
         else:
-            with OutputCapture(self._shell, self._printed, self._displayed, self._resulted):
+            with OutputCapture(self._shell, self._outputs):
                 result = execute()
             results.append(result.result)
         return self._close(result, results[-1] if results else None)
@@ -347,20 +348,9 @@ class Tracking:
         except OSError:  # the folder was removed
             return os.environ.get("PWD", "")
 
-    def _printed(self, text: str) -> None:
+    def _outputs(self) -> Outputs | None:
         pending = None if self._session is None else self._session.pending
-        if pending is not None:
-            pending.outputs.printed(text)
-
-    def _displayed(self, bundle: Mapping[str, Any]) -> None:
-        pending = None if self._session is None else self._session.pending
-        if pending is not None:
-            pending.outputs.displayed(bundle)
-
-    def _resulted(self, bundle: Mapping[str, Any]) -> None:
-        pending = None if self._session is None else self._session.pending
-        if pending is not None:
-            pending.outputs.resulted(bundle)
+        return None if pending is None else pending.outputs
 
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:

@@ -31,11 +31,6 @@ _SWITCH = {"on": True, "off": False}
 """Words that switch the line under changed cells."""
 
 
-def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
-    """Return the declaration of ``%why``."""
-    return _why
-
-
 @click.command(
     epilog=examples(
         {
@@ -69,7 +64,7 @@ def command(kind: str) -> click.Command:  # noqa: ARG001 -- there is no %%why
 @flag("--yes", "With --prove: also run cells that write files or start programs.")
 @in_json()
 @click.pass_obj
-def _why(  # noqa: PLR0913 -- click passes each option by its name
+def line(  # noqa: PLR0913 -- click passes each option by its name
     target: Target,
     what: str | None,
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import chain
 
@@ -11,7 +10,7 @@ from msgspec.structs import asdict
 from ipytorchseed.ranks.causes import describe, list_ranks
 from ipytorchseed.ranks.judging import Finding, Judgement, Row
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.values import hue, pick, short_digest
+from ipytorchseed.render.values import hue, pick, short_digest, write_json
 from ipytorchseed.render.view import View
 
 _COLUMNS = 5
@@ -154,22 +153,20 @@ class RanksView(View):
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         steps = {each.rank: self._steps[each.rank] for each in self._judged.ranks if each.every}
-        told = {
-            "schema": 1,
-            "alike": self.alike,
-            "ranks": [
+        return write_json(
+            alike=self.alike,
+            ranks=[
                 {**pick(each, "rank", "world", "host"), "steps": steps.get(each.rank)}
                 for each in self._judged.ranks
             ],
-            "headline": self.headline,
-            "findings": [_as_json(each) for each in self.findings],
-            "rows": [
+            headline=self.headline,
+            findings=[_as_json(each) for each in self.findings],
+            rows=[
                 {**asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
                 for each in self.rows
             ],
-            "notes": self.notes,
-        }
-        return json.dumps(told)
+            notes=self.notes,
+        )
 
 
 def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:

@@ -5,111 +5,83 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 ANY = 99
 """Asked by any call."""
 
+
+def _calls(given: int, functions: Mapping[str, str]) -> dict[str, int]:
+    """Return the full names of functions, each with the arguments that a call has at most."""
+    return {f"{home}.{name}": given for home, names in functions.items() for name in names.split()}
+
+
 CLOCKS: dict[str, int] = {
-    "datetime.date.today": ANY,
-    "datetime.datetime.now": ANY,
-    "datetime.datetime.today": ANY,
-    "datetime.datetime.utcnow": ANY,
-    "os.times": ANY,
-    "pandas.Timestamp.now": ANY,
-    "pandas.Timestamp.today": ANY,
-    "pandas.Timestamp.utcnow": ANY,
-    "time.asctime": 0,
-    "time.clock_gettime": ANY,
-    "time.clock_gettime_ns": ANY,
-    "time.ctime": 0,
-    "time.gmtime": 0,
-    "time.localtime": 0,
-    "time.monotonic": ANY,
-    "time.monotonic_ns": ANY,
-    "time.perf_counter": ANY,
-    "time.perf_counter_ns": ANY,
-    "time.process_time": ANY,
-    "time.process_time_ns": ANY,
+    **_calls(
+        ANY,
+        {
+            "datetime.date": "today",
+            "datetime.datetime": "now today utcnow",
+            "os": "times",
+            "pandas.Timestamp": "now today utcnow",
+            "time": "clock_gettime clock_gettime_ns monotonic monotonic_ns perf_counter"
+            " perf_counter_ns process_time process_time_ns thread_time thread_time_ns time time_ns",
+        },
+    ),
+    **_calls(0, {"time": "asctime ctime gmtime localtime"}),
     "time.strftime": 1,
-    "time.thread_time": ANY,
-    "time.thread_time_ns": ANY,
-    "time.time": ANY,
-    "time.time_ns": ANY,
 }
 """Clocks: asked by a call with at most so many arguments that are not None."""
 
 ENTROPY: dict[str, int] = {
-    "numpy.random.MT19937": 0,
-    "numpy.random.PCG64": 0,
-    "numpy.random.PCG64DXSM": 0,
-    "numpy.random.Philox": 0,
-    "numpy.random.RandomState": 0,
-    "numpy.random.RandomState.seed": 0,
-    "numpy.random.SFC64": 0,
-    "numpy.random.SeedSequence": 0,
-    "numpy.random.default_rng": 0,
-    "numpy.random.seed": 0,
-    "os.getpid": ANY,
-    "os.getrandom": ANY,
-    "os.urandom": ANY,
-    "random.Random": 0,
-    "random.Random.seed": 0,
-    "random.SystemRandom": ANY,
-    "random.seed": 0,
-    "secrets.choice": ANY,
-    "secrets.randbelow": ANY,
-    "secrets.randbits": ANY,
-    "secrets.token_bytes": ANY,
-    "secrets.token_hex": ANY,
-    "secrets.token_urlsafe": ANY,
-    "tempfile.NamedTemporaryFile": ANY,
-    "tempfile.TemporaryDirectory": ANY,
-    "tempfile.mkdtemp": ANY,
-    "tempfile.mkstemp": ANY,
-    "torch.Generator.seed": ANY,
-    "torch.cuda.seed": ANY,
-    "torch.cuda.seed_all": ANY,
-    "torch.seed": ANY,
-    "uuid.uuid1": ANY,
-    "uuid.uuid4": ANY,
-    "uuid.uuid6": ANY,
-    "uuid.uuid7": ANY,
+    **_calls(
+        ANY,
+        {
+            "os": "getpid getrandom urandom",
+            "random": "SystemRandom",
+            "secrets": "choice randbelow randbits token_bytes token_hex token_urlsafe",
+            "tempfile": "NamedTemporaryFile TemporaryDirectory mkdtemp mkstemp",
+            "torch": "seed",
+            "torch.Generator": "seed",
+            "torch.cuda": "seed seed_all",
+            "uuid": "uuid1 uuid4 uuid6 uuid7",
+        },
+    ),
+    **_calls(
+        0,
+        {
+            "numpy.random": "MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence"
+            " default_rng seed",
+            "numpy.random.RandomState": "seed",
+            "random": "Random seed",
+            "random.Random": "seed",
+        },
+    ),
 }
 """The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
 
-STANDS: dict[str, int] = {
-    "os.getloadavg": ANY,
-    "psutil.cpu_percent": ANY,
-    "psutil.virtual_memory": ANY,
-    "shutil.disk_usage": ANY,
-    "threading.active_count": ANY,
-    "threading.enumerate": ANY,
-    "threading.get_ident": ANY,
-    "threading.get_native_id": ANY,
-    "tracemalloc.get_traced_memory": ANY,
-}
+STANDS: dict[str, int] = _calls(
+    ANY,
+    {
+        "os": "getloadavg",
+        "psutil": "cpu_percent virtual_memory",
+        "shutil": "disk_usage",
+        "threading": "active_count enumerate get_ident get_native_id",
+        "tracemalloc": "get_traced_memory",
+    },
+)
 """What tells how the process or the machine stands at the moment."""
 
-MEMORY: dict[str, int] = {
-    "numpy.empty": ANY,
-    "numpy.empty_like": ANY,
-    "torch.empty": ANY,
-    "torch.empty_like": ANY,
-}
+MEMORY: dict[str, int] = _calls(ANY, {"numpy": "empty empty_like", "torch": "empty empty_like"})
 """What gives memory as it lies: most code sets all of it before it reads it."""
 
-PROGRAMS: dict[str, int] = {
-    "os.popen": ANY,
-    "os.system": ANY,
-    "subprocess.Popen": ANY,
-    "subprocess.call": ANY,
-    "subprocess.check_call": ANY,
-    "subprocess.check_output": ANY,
-    "subprocess.getoutput": ANY,
-    "subprocess.getstatusoutput": ANY,
-    "subprocess.run": ANY,
-}
+PROGRAMS: dict[str, int] = _calls(
+    ANY,
+    {
+        "os": "popen system",
+        "subprocess": "Popen call check_call check_output getoutput getstatusoutput run",
+    },
+)
 """What runs another program, of which nothing is recorded."""
 
 NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | MEMORY | PROGRAMS

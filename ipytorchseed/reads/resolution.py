@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.values import (
+    imported,
     is_class,
     is_function,
     is_module,
@@ -66,8 +67,7 @@ def _asks(known: str, given: int) -> bool:
 
 def _may_be_random(value: Any) -> bool:  # noqa: ANN401
     """Tell whether a value may lead to the system's generator, whose every method asks."""
-    found = sys.modules.get("random")
-    kind = module_names(found).get("SystemRandom") if is_module(found) else None
+    kind = imported("random", "SystemRandom")
     return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
 
 
@@ -122,7 +122,7 @@ def find_imported(path: str, package: str = "") -> tuple[Any, str]:
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
         module = sys.modules.get(".".join(parts[:end]))
-        if module is not None and is_module(module):
+        if is_module(module):
             return module, ".".join(parts[end:])
     return MISSING, ""
 
@@ -149,8 +149,7 @@ def _name_of_method(value: types.MethodType) -> str:
     kind = owner if is_class(owner) else type(owner)
     made_in = module_of_class(kind)
     for module in (made_in, "secrets"):
-        found = sys.modules.get(module)
-        if found is not None and is_module(found) and module_names(found).get(name) is value:
+        if imported(module, name) is value:
             return _canonical(f"{module}.{name}")
     owner_name = _canonical(f"{made_in}.{name_of_class(kind)}")
     return owner_name if owner_name == SYSTEM_RANDOM else f"{owner_name}.{name}"

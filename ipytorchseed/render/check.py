@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from ipytorchseed.render.text import WIDTH, visible, wrap
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.session.verdict import Checked, Culprit
 from ipytorchseed.why.words import sentence
@@ -190,15 +188,12 @@ class CheckView(View):
         """Write it as one line of JSON."""
         checked, culprit = self.checked, self.checked.culprit
         first = culprit and {**pick(culprit, "operation", "line", "index"), "inputs_equal": True}
-        differences = [pick(each, "what", "name", "detail") for each in checked.differences]
-        told = {
-            "schema": 1,
+        return write_json(
             **pick(checked, "reproducible", "runs"),
-            "differences": differences,
-            "first_divergence": first,
-            "with_flags": checked.with_flags,
-        }
-        return json.dumps(told)
+            differences=[pick(each, "what", "name", "detail") for each in checked.differences],
+            first_divergence=first,
+            with_flags=checked.with_flags,
+        )
 
 
 def _times(runs: int) -> str:

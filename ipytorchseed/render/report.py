@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 
@@ -10,7 +9,7 @@ from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, as
 from ipytorchseed.determinism.flag import ANY, plain
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
-from ipytorchseed.render.values import write_value
+from ipytorchseed.render.values import write_json, write_value
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.words import many
 
@@ -95,7 +94,7 @@ class Report(View):
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
-        return json.dumps({"schema": 1, "flags": flags_json(self.assessment.flags)})
+        return write_json(flags=flags_json(self.assessment.flags))
 
     @property
     def verdict(self) -> str:

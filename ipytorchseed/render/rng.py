@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from ipytorchseed.determinism.assessment import Judged
@@ -15,6 +14,7 @@ from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
+from ipytorchseed.render.values import write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import Position
@@ -98,13 +98,10 @@ def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
         flags: Every flag, judged; None where torch is not imported: they are not known then.
     """
     rows = read_rows(found)
-    return json.dumps(
-        {
-            "schema": 1,
-            "sources": [row.to_json() for row in rows if not row.type],
-            "generators": [row.to_json() for row in rows if row.type],
-            "flags": _unknown_flags() if flags is None else flags_json(flags),
-        }
+    return write_json(
+        sources=[row.to_json() for row in rows if not row.type],
+        generators=[row.to_json() for row in rows if row.type],
+        flags=_unknown_flags() if flags is None else flags_json(flags),
     )
 
 

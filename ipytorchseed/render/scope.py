@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from html import escape
 
@@ -10,7 +9,7 @@ from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.render.text import draw_table
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
 
@@ -85,21 +84,17 @@ def receipt_json(scope: deterministic) -> str:
         values ``before`` and ``within``, ``alerts``, and ``restored``: whether every flag is as
         it was; ``stuck`` names those that torch would not set back.
     """
-    return json.dumps(
-        {
-            "schema": 1,
-            "seed": scope.seed,
-            "warn": scope.warn,
-            "isolated": scope.isolate,
-            "flags": [
-                {"name": name, "before": plain(before), "within": plain(within)}
-                for name, before, within in scope.changes
-            ],
-            "alerts": [
-                pick(alert, "operation", "line", "forward", "count", "instead")
-                for alert in scope.alerts
-            ],
-            "restored": not scope.stuck,
-            "stuck": scope.stuck,
-        }
+    return write_json(
+        **pick(scope, "seed", "warn"),
+        isolated=scope.isolate,
+        flags=[
+            {"name": name, "before": plain(before), "within": plain(within)}
+            for name, before, within in scope.changes
+        ],
+        alerts=[
+            pick(alert, "operation", "line", "forward", "count", "instead")
+            for alert in scope.alerts
+        ],
+        restored=not scope.stuck,
+        stuck=scope.stuck,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from ipytorchseed.render.trace_words import (
     times,
     where,
 )
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
 from ipytorchseed.why.words import many
@@ -209,21 +208,18 @@ class TraceView(View):
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         found = self.found
-        return json.dumps(
-            {
-                "schema": 1,
-                **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
-                "a": _trace_json(found.a),
-                "b": _trace_json(found.b),
-                "first_divergence": _parting_json(found.first, found.rtol),
-                "first_operation": _parting_json(found.operation, found.rtol),
-                "rounding": [
-                    {**_place_json(each.operation), **pick(each, "count", "largest")}
-                    for each in found.roundings
-                ],
-                "stretches": [_span_json(each) for each in found.spans[:_MOST_JSON]],
-                "settings": [{"name": name, "a": a, "b": b} for name, a, b in found.settings],
-            }
+        return write_json(
+            **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
+            a=_trace_json(found.a),
+            b=_trace_json(found.b),
+            first_divergence=_parting_json(found.first, found.rtol),
+            first_operation=_parting_json(found.operation, found.rtol),
+            rounding=[
+                {**_place_json(each.operation), **pick(each, "count", "largest")}
+                for each in found.roundings
+            ],
+            stretches=[_span_json(each) for each in found.spans[:_MOST_JSON]],
+            settings=[{"name": name, "a": a, "b": b} for name, a, b in found.settings],
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -31,6 +32,11 @@ def write_value(value: object) -> str:
 def pick(record: object, *names: str) -> dict[str, Any]:
     """Return attributes of a record by their names: what other programs read of it."""
     return {name: getattr(record, name) for name in names}
+
+
+def write_json(**told: object) -> str:
+    """Write what other programs read as one line of JSON, after the version of its schema."""
+    return json.dumps({"schema": 1, **told})
 
 
 def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:

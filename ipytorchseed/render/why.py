@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
@@ -269,19 +268,16 @@ class WhyView(View):
         def named(told: dict[str, object]) -> dict[str, object]:
             return {**told, "name": cell} if told["kind"] == "code" else told
 
-        return json.dumps(
-            {
-                "schema": 1,
-                "cell": {"id": cell, "label": label_of(said.run.source)},
-                "run": _run(said.run),
-                "against": said.against and _run(said.against),
-                "again": said.again and _run(said.again),
-                **pick(said, "verdict", "message"),
-                "changed": [pick(change, "what", "name", "detail") for change in said.changed],
-                "causes": [named(cause_json(cause)) for cause in said.causes],
-                "mend": to_builtins(said.remedy),
-                "cleared": [named(to_builtins(it)) for it in said.cleared],
-            }
+        return write_json(
+            cell={"id": cell, "label": label_of(said.run.source)},
+            run=_run(said.run),
+            against=said.against and _run(said.against),
+            again=said.again and _run(said.again),
+            **pick(said, "verdict", "message"),
+            changed=[pick(change, "what", "name", "detail") for change in said.changed],
+            causes=[named(cause_json(cause)) for cause in said.causes],
+            mend=to_builtins(said.remedy),
+            cleared=[named(to_builtins(it)) for it in said.cleared],
         )
 
 

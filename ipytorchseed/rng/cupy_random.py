@@ -21,8 +21,7 @@ def _states() -> dict[int, Any]:
 
 
 def _unwritable(state: bytes) -> None:  # noqa: ARG001
-    msg = "CuPy's generators can be seeded, but cuRAND has no way to put a state back"
-    raise StateError(msg)
+    raise StateError("CuPy's generators can be seeded, but cuRAND has no way to put a state back")
 
 
 def _source(index: int) -> Source:

@@ -73,12 +73,10 @@ class Twister(Struct, frozen=True):
             StateError: It is no state of a Mersenne Twister.
         """
         if len(state) != SIZE:
-            msg = f"a Mersenne Twister's state has {SIZE} bytes, this one {len(state)}"
-            raise StateError(msg)
+            raise StateError(f"a Mersenne Twister's state has {SIZE} bytes, this one {len(state)}")
         used, cached, normal = _TAIL.unpack_from(state, _WORDS)
         if not 0 <= used <= N:  # numpy would take it, and read past its words
-            msg = f"a Mersenne Twister's position is from 0 to {N}, this one {used}"
-            raise StateError(msg)
+            raise StateError(f"a Mersenne Twister's position is from 0 to {N}, this one {used}")
         return cls(state[:_WORDS], used, normal if cached else None)
 
 

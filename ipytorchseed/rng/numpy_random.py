@@ -155,8 +155,7 @@ def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:  # noq
     """Put a state in place, or leave the state ``before`` there and say why."""
     mine, other = before["bit_generator"], document.get("bit_generator")
     if mine != other:
-        msg = f"this state is of numpy's {other}, but the generator now runs on {mine}"
-        raise StateError(msg)
+        raise StateError(f"this state is of numpy's {other}, but the generator now runs on {mine}")
     try:
         put(document)
     except (LookupError, OverflowError, TypeError, ValueError) as error:
@@ -183,8 +182,7 @@ def _from_json(state: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, OverflowError):  # numpy's, for a list of anything else
         document = None
     if not isinstance(document, dict):
-        msg = f"these {len(state)} bytes are no state of a numpy generator"
-        raise StateError(msg)
+        raise StateError(f"these {len(state)} bytes are no state of a numpy generator")
     return document
 
 

@@ -54,11 +54,10 @@ class RandomState:
         held = {re.split(r"[.[]", name)[0] for name in names}
         for name, value in generators.items():
             if name not in held:
-                msg = (
+                raise SourceError(
                     f"{name} is {_describe(value)} and holds no generator of its own; without one"
                     " it draws from the sources, which are kept anyway: leave it out"
                 )
-                raise SourceError(msg)
 
     def state_dict(self) -> dict[str, Any]:
         """Return all states as they stand. Nothing is drawn or started.
@@ -130,11 +129,10 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
         raise StateError(msg)
     if state_dict["format"] != _FORMAT:
-        msg = (
+        raise StateError(
             f"the random state is of format {state_dict['format']!r}, and this ipytorchseed reads"
             f" format {_FORMAT}: load it with the version that saved it"
         )
-        raise StateError(msg)
     rank = _rank()
     if rank not in state_dict:
         kept = ", ".join(sorted(name for name in state_dict if name != "format")) or "no rank"
@@ -147,8 +145,7 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
     try:
         return msgspec.msgpack.decode(state_dict[rank], type=_States)
     except (TypeError, msgspec.MsgspecError) as error:
-        msg = f"the random state of {rank} is damaged: {error}"
-        raise StateError(msg) from None
+        raise StateError(f"the random state of {rank} is damaged: {error}") from None
 
 
 def _restore(states: Mapping[str, bytes]) -> None:

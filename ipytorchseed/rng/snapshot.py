@@ -65,8 +65,7 @@ def restore(snapshot: Snapshot) -> None:
     """
     if not isinstance(snapshot, Snapshot):
         got = type(snapshot).__name__  # type: ignore[unreachable]  # types are not always checked
-        msg = f"restore takes what its.snapshot() returned, not {got}"
-        raise StateError(msg)
+        raise StateError(f"restore takes what its.snapshot() returned, not {got}")
     present = {source.name: source for source in sources()}
     gone = [name for name in snapshot.states if name not in present]
     if gone:

@@ -105,8 +105,7 @@ def seed_all(number: int) -> None:
             except Exception as error:  # noqa: BLE001 -- what others registered may fail as it likes
                 failed.append(f"{library.name!r} ({type(error).__name__}: {error})")
     if failed:
-        msg = f"could not seed {', '.join(failed)}; every other source was seeded"
-        raise SourceError(msg)
+        raise SourceError(f"could not seed {', '.join(failed)}; every other source was seeded")
 
 
 def check_folder(module: str) -> None:
@@ -120,11 +119,10 @@ def check_folder(module: str) -> None:
     try:
         os.getcwd()  # noqa: PTH109 -- what is asked is whether it can be told
     except OSError:
-        msg = (
+        raise SourceError(
             "the working folder was removed, and without one"
             f" {module.partition('.')[0]} cannot be imported; change to another first: %cd ~"
-        )
-        raise SourceError(msg) from None
+        ) from None
 
 
 def remember(value: int) -> None:
@@ -186,8 +184,7 @@ def register_source(  # noqa: PLR0913 -- one for each thing a source can do
         given["draws"] = draws
     for argument, value in given.items():
         if not callable(value):
-            msg = f"{argument} of the source {name!r} must be callable, not {value!r}"
-            raise SourceError(msg)
+            raise SourceError(f"{argument} of the source {name!r} must be callable, not {value!r}")
     begun: dict[int, bytes] = {}
 
     def apply(value: int) -> None:
@@ -216,8 +213,7 @@ def unregister_source(name: str) -> None:
     _load_plugins()
     if name not in _registered:
         added = ", ".join(_registered) or "none"
-        msg = f"no source called {name!r} was registered; registered: {added}"
-        raise SourceError(msg)
+        raise SourceError(f"no source called {name!r} was registered; registered: {added}")
     del _registered[name]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -11,7 +10,7 @@ from typing import Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.values import aligned
+from ipytorchseed.render.values import aligned, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.session.calling import NAME, SHELLS, called_by_name
 from ipytorchseed.session.repeating import Shown
@@ -254,18 +253,16 @@ class Study(View):
         record = self.record
         unknown = dict.fromkeys(Summary.__struct_fields__)
         summaries = as_plain(self.summaries)
-        told = {
-            "schema": 1,
-            "seeds": record.seeds,
-            "numbers": [
+        return write_json(
+            seeds=record.seeds,
+            numbers=[
                 {"name": name, "values": [*map(_value, values)], **summaries.get(name, unknown)}
                 for name, values in record.numbers.items()
             ],
-            "failed": [{"seed": seed, "error": said} for seed, said in record.errors.items()],
-            "notes": record.notes,
-            "versus": None if self.compared is None else self.compared.as_json(),
-        }
-        return json.dumps(told)
+            failed=[{"seed": seed, "error": said} for seed, said in record.errors.items()],
+            notes=record.notes,
+            versus=None if self.compared is None else self.compared.as_json(),
+        )
 
     def _varying(self) -> list[str]:
         return [name for name, found in self.summaries.items() if found.least < found.most]
@@ -298,8 +295,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
     """
     chosen = choose_seeds(count, start)
     if not callable(function):
-        msg = f"seeds takes a function without arguments, not {function!r}"  # type: ignore[unreachable]
-        raise TypeError(msg)
+        raise TypeError(f"seeds takes a function without arguments, not {function!r}")
     scipy_stats()
 
     with called_by_name(function) as names:

@@ -7,36 +7,16 @@ from typing import Any
 
 from msgspec import Struct
 
-_OVERWRITES = frozenset(
-    [
-        "copy_",
-        "fill_",
-        "zero_",
-        "uniform_",
-        "normal_",
-        "bernoulli_",
-        "exponential_",
-        "random_",
-        "cauchy_",
-        "geometric_",
-        "log_normal_",
-    ]
-)
+_OVERWRITES = frozenset({
+    "copy_", "fill_", "zero_", "uniform_", "normal_", "bernoulli_", "exponential_", "random_",
+    "cauchy_", "geometric_", "log_normal_",
+})  # fmt: skip
 """Operations that write all of their first argument without reading it."""
 
-_UNWRITTEN = frozenset(
-    [
-        "empty",
-        "empty_like",
-        "empty_strided",
-        "empty_permuted",
-        "new_empty",
-        "new_empty_strided",
-        "_empty_affine_quantized",
-        "resize_",
-        "resize",
-    ]
-)
+_UNWRITTEN = frozenset({
+    "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
+    "_empty_affine_quantized", "resize_", "resize",
+})  # fmt: skip
 """Operations that give memory as they find it."""
 
 
@@ -45,7 +25,6 @@ class Operation(Struct, frozen=True):
 
     Attributes:
         name: As torch spells it, ``aten::index_put_``.
-        overload: With its overload, ``aten::index_put_.default``.
         view: Whether it only looks at an argument's memory in another way.
         unwritten: Whether the memory of what it returns is not written to.
         draws: Whether it draws random numbers.
@@ -57,7 +36,6 @@ class Operation(Struct, frozen=True):
     """
 
     name: str
-    overload: str
     view: bool
     unwritten: bool
     draws: bool
@@ -70,7 +48,7 @@ class Operation(Struct, frozen=True):
 
 def named(name: str) -> Operation:
     """Return an operation of which no more than the name is known."""
-    return Operation(name, name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+    return Operation(name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
 
 
 @cache
@@ -95,7 +73,6 @@ def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what 
     unread = {place for place, each in written if place == 0 and short in _OVERWRITES}
     return Operation(
         name=name,
-        overload=f"{name}.{schema.overload_name or 'default'}",
         view=view or name.startswith("profiler::"),
         unwritten=short in _UNWRITTEN,
         draws=torch.Tag.nondeterministic_seeded in func.tags,

@@ -1,0 +1,112 @@
+"""The rows for what torch.compile's inductor is told, which is not imported to look at it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.determinism.flag import Flag
+
+if TYPE_CHECKING:
+    from ipytorchseed.determinism.machine import Machine
+
+_INDUCTOR = "torch._inductor.config"
+
+_CONFIG = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py"
+
+
+def inductor_flag(
+    path: str,
+    why: str,
+    source: str = _CONFIG,
+    *,
+    variable: str = "",
+    default: object = False,
+    **fields: Any,
+) -> Flag:
+    """Return a row for a setting of inductor's, of which any value serves if no field says else.
+
+    Args:
+        path: Its name in inductor's module; one that this torch does not have stays as ``default``.
+        why: What it does.
+        source: Where that is written.
+        variable: The environment variable that sets it as inductor is imported.
+        default: What it is otherwise: False, or a word.
+        **fields: Of the row.
+    """
+    find = attrgetter(path)
+
+    def get() -> object:
+        module = sys.modules.get(_INDUCTOR)
+        if module is not None:
+            try:
+                return find(module)
+            except AttributeError:
+                return default
+        told = os.environ.get(variable, "") if variable else ""
+        return told == "1" if default is False else told or default
+
+    def set_(value: Any) -> None:  # noqa: ANN401
+        module = sys.modules.get(_INDUCTOR)
+        if module is not None and get() != value:  # so that nothing is set that is implied
+            holder, _, last = path.rpartition(".")
+            with suppress(AttributeError):  # a torch without it
+                setattr(attrgetter(holder)(module) if holder else module, last, value)
+
+    return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
+
+
+def _on_triton(machine: Machine) -> bool:
+    return machine.cuda or machine.xpu
+
+
+COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below it
+    inductor_flag(
+        "numerics",
+        "Compiled code rounds as it is fastest, or as eager code does (strict: eager's rounding of"
+        " products, divisions and sums).",
+        variable="TORCHINDUCTOR_NUMERICS",
+        default="default",
+        applies=lambda machine: machine.torch >= (2, 14),
+    ),
+    inductor_flag(
+        "emulate_precision_casts",
+        "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
+        " strict numerics.",
+        variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
+    ),
+    inductor_flag(
+        "eager_numerics.division_rounding",
+        "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
+        " numerics.",
+        variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
+        applies=_on_triton,
+    ),
+    inductor_flag(
+        "eager_numerics.disable_ftz",
+        "Compiled code on GPU keeps the tiniest numbers, as eager code does, or takes them for 0;"
+        " implied by strict numerics.",
+        applies=_on_triton,
+    ),
+    inductor_flag(
+        "eager_numerics.use_pytorch_libdevice",
+        "Compiled code on GPU takes exp, erf and their like from CUDA's library, as eager code"
+        " does, or from Triton's.",
+        applies=_on_triton,
+    ),
+    inductor_flag(
+        "batch_invariant",
+        "Compiled code gives a sample the same bits in a batch of any size, or is tuned to the"
+        " size.",
+        variable="TORCHINDUCTOR_BATCH_INVARIANT",
+    ),
+    inductor_flag(
+        "fallback_random",
+        "Compiled code draws random numbers as eager code does, or in a way of its own; both"
+        " repeat, with different numbers.",
+        "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
+    ),
+)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipytorchseed.checking.outputs import without_model_times
+from ipytorchseed.session.model_times import without_model_times
 
 
 def table(seed, score=0.5):
@@ -71,3 +71,29 @@ def test_other_words_stay(text):
 def test_long_texts_are_quick(part):
     """Time grows with the text, and not with its square: this would take hours."""
     without_model_times(part * (400_000 // len(part)))
+
+
+LOG = """\
+  epoch    train_loss    valid_acc    cp     dur
+-------  ------------  -----------  ----  ------
+      1        \x1b[36m0.6872\x1b[0m       0.{acc}     +  {dur}
+      2        0.6870       0.6000        {dur}
+after
+3 of them in 5 minutes, or {dur}
+"""
+
+
+def test_how_long_epochs_took_is_taken_out_of_a_log_of_them():
+    """Its last column, as skorch prints it; what is printed below it stays."""
+    one, two, other = (
+        without_model_times(LOG.format(acc=acc, dur=dur))
+        for acc, dur in (("6000", "0.0174"), ("6000", "10.0230"), ("6050", "0.0174"))
+    )
+    assert one.split("\n")[:5] == two.split("\n")[:5] != other.split("\n")[:5]
+    assert "or 0.0174" in one
+
+
+def test_other_tables_with_a_duration_stay():
+    """A column of a user's own is no time of a fit."""
+    text = "  name     dur\n------  ------\n     1  0.0174"
+    assert without_model_times(text) == text

@@ -78,7 +78,17 @@ def _timer(when, epochs=1):
     return made
 
 
+def _model(scratch, summed=1.0, **kept):
+    made = _of_library("statsmodels.genmod.generalized_linear_model", "GLM")
+    made._tmp_like_exog, made.exog = scratch, summed
+    results = _of_library("statsmodels.base.model", "Results")
+    vars(results).update(kept, model=made)
+    return results
+
+
 CASES = {
+    "scratch of a model": (_model(1.0), _model(2.0), _model(1.0, 2.0)),
+    "summary": (_model(1.0), _model(1.0, diagn={"skew": 1.0}), _model(1.0, params=[1.0])),
     "epoch": (_epoch(1.0), _epoch(2.0), _epoch(1.0, 0.6)),
     "history": tuple(pd.DataFrame([row]) for row in (_epoch(1.0), _epoch(2.0), _epoch(1.0, 0.6))),
     "timer": (_timer(1.0), _timer(2.0), _timer(1.0, 2)),

@@ -94,10 +94,14 @@ STANDS: dict[str, int] = {
 MEMORY: dict[str, int] = {
     "numpy.empty": ANY,
     "numpy.empty_like": ANY,
+    "torch.Tensor": ANY,
     "torch.empty": ANY,
     "torch.empty_like": ANY,
 }
 """What gives memory as it lies: most code sets all of it before it reads it."""
+
+SIZED: frozenset[str] = frozenset({"torch.Tensor"})
+"""Those of them that copy what they are given, unless it is sizes: several arguments."""
 
 PROGRAMS: dict[str, int] = {
     "os.popen": ANY,

@@ -35,6 +35,8 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _CHANGES_EACH_RUN = (
     # the words without which a pattern finds nothing; the pattern; what is put in its place
     (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    # one that reprlib shortened, as scikit-learn does in its diagrams: <Scorer obj...x7fb628ee9a10>
+    (("...x", "...0x"), re.compile(r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)"), ""),
     (("at 0x",), re.compile(r"\bat 0x\b"), "at"),
     (("id=", "id "), re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
     # IPython's handle of a display that is updated

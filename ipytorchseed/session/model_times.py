@@ -15,6 +15,10 @@ _TOKEN = re.compile(r"\S+")
 _EPOCH, _DURATION = "epoch", "dur"
 """Columns of the log that skorch prints of a training, the second one its last."""
 
+_FITTED = "fitted-att-type"
+_KEEPS = re.compile(r"[>\s](?:refit_time_|cv_results_)\s{0,99}<")
+"""In scikit-learn's diagrams: the class of a cell beside what a fit found, and what holds times."""
+
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh]\b[^>]*>)(.*?)(?=</t[dh]>)", re.DOTALL)
@@ -29,6 +33,8 @@ def without_model_times(text: str) -> str:
     """
     if _DURATION in text and _EPOCH in text:
         text = _without_durations(text)
+    if _FITTED in text and _KEEPS.search(text):
+        text = _ROW.sub(_without_value, text)
     if "_time" not in text or not _NAMED.search(text):
         return text
     if "<table" in text and text.count("<table") == text.count("</table>"):
@@ -55,6 +61,15 @@ def _without_durations(text: str) -> str:
 def _is_row(words: list[str]) -> bool:
     plain = words[0].isdecimal() and _NUMBER.match(words[-1]) is not None
     return plain or not any(each.strip("-") for each in words)
+
+
+def _without_value(row: re.Match[str]) -> str:
+    """Remove the last cell of a row of a diagram, if times are in it."""
+    cells = [*_CELL.finditer(row.group())] if _KEEPS.search(row.group()) else []
+    if not cells:
+        return row.group()
+    start, end = cells[-1].span(2)
+    return row.group()[:start] + row.group()[end:]
 
 
 def _without_columns(text: str) -> str:

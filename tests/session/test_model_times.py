@@ -97,3 +97,27 @@ def test_other_tables_with_a_duration_stay():
     """A column of a user's own is no time of a fit."""
     text = "  name     dur\n------  ------\n     1  0.0174"
     assert without_model_times(text) == text
+
+
+ROW = """<tr class="default">
+  <td class="param"><a style="anchor-name: --doc-link-{name};">
+    {name}
+    <span>{name}: in ``cv_results_``</span></a></td>
+  <td class="fitted-att-type">float</td>
+  <td>{value}</td>
+</tr>
+"""
+
+
+def _diagram(took, found=0.5):
+    rows = ("refit_time_", took), ("cv_results_", f"{{me...me: [{took}]}}"), ("best_score_", found)
+    drawn = (ROW.format(name=name, value=value) for name, value in rows)
+    return f"<table>{''.join(drawn)}</table>"
+
+
+def test_times_are_taken_out_of_a_diagram_of_a_search():
+    """As scikit-learn draws it from version 1.9 on, with what fits found; a score stays."""
+    one, two, other = map(without_model_times, (_diagram(1.25), _diagram(2.5), _diagram(1.25, 0.6)))
+    assert one == two
+    assert one != other
+    assert "best_score_" in one

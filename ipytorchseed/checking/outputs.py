@@ -21,74 +21,6 @@ Outputs = Sequence[Mapping[str, Any]]
 Pixels = tuple[tuple[int, int], bytes]
 
 
-_NAME = r"\b(?:(?:mean_|std_)?(?:fit|score)|refit)_time\b"
-_NAMED = re.compile(_NAME)
-_ITEM = re.compile(
-    rf"('{_NAME}':\s{{0,99}})(?:array\()?(?:\[[^\[\]]{{0,9999}}\]|(?:np\.float64\()?[-\d.e]{{1,30}})"
-)
-_NUMBER = re.compile(r"(?<!\S)-?\.?\d")
-_TOKEN = re.compile(r"\S+")
-
-_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
-_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-_CELL = re.compile(r"(<t[dh]\b[^>]*>)(.*?)(?=</t[dh]>)", re.DOTALL)
-
-
-def without_model_times(text: str) -> str:
-    """Remove what scikit-learn says of the time that fits and scores took.
-
-    Args:
-        text: A dictionary, a table of pandas, or a column of one, as it is shown; or HTML.
-    """
-    if "_time" not in text or not _NAMED.search(text):
-        return text
-    if "<table" in text and text.count("<table") == text.count("</table>"):
-        return _TABLE.sub(lambda table: _without_cells(table.group()), text)
-    return _without_columns(_ITEM.sub(r"\1", text))
-
-
-def _without_columns(text: str) -> str:
-    """Remove columns and rows of times from plain text, where a column ends below its name."""
-    lines, ends = [], set[int]()
-    for line in text.split("\n"):
-        names = [*_NAMED.finditer(line)]
-        numbers = _NUMBER.search(line) is not None
-        if numbers and len(names) == 1 and not names[0].start():
-            lines.append(names[0].group())  # a row
-        elif names and not numbers:
-            ends = {name.end() for name in names}
-            lines.append(" ".join(line.split()))  # as wide as its numbers are
-        elif ends and line.strip():
-            kept = (each.group() for each in _TOKEN.finditer(line) if each.end() not in ends)
-            lines.append(" ".join(kept))
-        else:
-            ends = set()
-            lines.append(line)
-    return "\n".join(lines)
-
-
-def _without_cells(table: str) -> str:
-    """Remove the cells below a name of a time, and those behind one that has its row."""
-    columns: set[int] = set()
-
-    def row(found: re.Match[str]) -> str:
-        nonlocal columns
-        cells = [*_CELL.finditer(found.group())]
-        names = {at for at, cell in enumerate(cells) if _NAMED.fullmatch(cell[2].strip())}
-        if names == {0} and any(_NUMBER.search(cell[2]) for cell in cells[1:]):
-            dropped = {*range(1, len(cells))}
-        elif names:
-            columns, dropped = names, set()
-        else:
-            dropped = columns
-        places = iter(range(len(cells)))
-        return _CELL.sub(
-            lambda cell: cell[1] if next(places) in dropped else cell.group(), found.group()
-        )
-
-    return _ROW.sub(row, table)
-
-
 _BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
 _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
@@ -181,7 +113,7 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
 
 
 def _clean(text: str, *, timed: bool = False) -> str:
-    return without_model_times(without_noise(_COLOUR.sub("", text), timed=timed))
+    return without_noise(_COLOUR.sub("", text), timed=timed)
 
 
 def error_text(outputs: Outputs) -> str:
@@ -222,7 +154,7 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
     if is_markup(kind):
-        return lambda data: without_ids(without_model_times(joined(data)))
+        return lambda data: without_ids(joined(data))
     if kind.startswith("text/"):
         return lambda data: _clean(joined(data), timed=timed)
     return lambda data: without_noise(

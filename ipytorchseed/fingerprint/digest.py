@@ -13,13 +13,16 @@ from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
-from ipytorchseed.fingerprint.value import SHARED, Fingerprint
+from ipytorchseed.fingerprint.value import DERIVED, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+_RESULTS = 16
+"""Results of properties that are named."""
 
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
 """Kinds of values of which it is told that they hold one object in several places."""
@@ -113,6 +116,9 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, "random": xxh3_64_hexdigest(b"".join(walk.random))}
     if walk.strides:
         parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
+    results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
+    if results:
+        parts = {**parts, DERIVED: " ".join(results[:_RESULTS])}
     if walk.shared and draft.kind in _CONTAINERS:
         parts = {**parts, SHARED: str(walk.shared)}
     if walk.failed:

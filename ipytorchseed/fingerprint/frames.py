@@ -8,10 +8,10 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.arrays import name_of, series_of
 from ipytorchseed.fingerprint.lent import lent_array
-from ipytorchseed.fingerprint.mappings import count_times
+from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import anatomy, mro, name_of_class, own, per_object
 
 
 def _fields(value: Any) -> dict[Any, Any]:
@@ -41,8 +41,8 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     values = _columns(manager, walk)
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
-    times = count_times(names)
-    values[:times] = [None] * times
+    for place in find_times(names):
+        values[place] = None
     tokens = yield from attribute_tokens([("", each) for each in walk.pick(values)], walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
@@ -86,9 +86,23 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):
         wanted.append(("class", made.name))
-        wanted += [item for item in made.attributes(value) if item[0] not in _NOT_CONTENT]
+        kept = _NOT_CONTENT | accessors(type(value))
+        wanted += [item for item in made.attributes(value) if item[0] not in kept]
     return join((yield from attribute_tokens(wanted, walk)))
 
+
+def _name_accessors(kind: type) -> frozenset[str]:
+    names = (name for base in mro(kind) for name, entry in own(base).items() if _accesses(entry))
+    return frozenset(names)
+
+
+def _accesses(entry: object) -> bool:
+    return name_of_class(type(entry)) in {"Accessor", "CachedAccessor"}
+
+
+accessors = per_object(_name_accessors)
+"""Returns the names by which objects of a class are plotted, or their texts handled: ``plot``.
+Before version 3, pandas keeps in the object what they are of it, once one asks for it."""
 
 _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item_cache", "_mgr",
                           "_name", "_no_setting_name", "_reset_identity"})  # fmt: skip

@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import ITEMS, Draft, Walk, Writing, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterator, Sequence
 
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 
@@ -84,21 +84,30 @@ _TIMES: dict[object, tuple[str, ...]] = {
 """With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
 
 
-def count_times(names: Sequence[object]) -> int:
-    """Count the times with which the results of scikit-learn's model selection begin.
+_EPOCH = {"batches", "epoch", "dur"}
+"""What is in a row of skorch's history of a training."""
+
+
+def find_times(names: Sequence[object]) -> Collection[int]:
+    """Find the times in results of scikit-learn's model selection and in skorch's histories.
 
     Args:
         names: The keys or columns, in their order.
 
     Returns:
-        How many of the first are times; 0 where these are no such results.
+        The places of those that are times; none where these are no such results.
     """
-    times = _TIMES.get(names[0]) if names and type(names[0]) is str else None
+    if not names or type(names[0]) is not str:
+        return ()
+    if names[0] == "batches" and len(names) <= PARTS:
+        texts = [name if type(name) is str else "" for name in names]  # no code of theirs runs
+        return (texts.index("dur"),) if {*texts} >= _EPOCH else ()
+    times = _TIMES.get(names[0])
     if times is None or len(names) <= len(times):
-        return 0
+        return ()
     first = names[: len(times)]
     plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
-    return len(times) if plain and (*first,) == times else 0
+    return range(len(times)) if plain and (*first,) == times else ()
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:
@@ -109,8 +118,8 @@ def write_dict(value: Any, walk: Walk) -> Writing:
     hasher = xxh3_128()
     for batch in _entries(value, length, walk):
         if len(batch) <= PARTS:
-            times = count_times([key for key, _ in batch])
-            batch[:times] = [(key, None) for key, _ in batch[:times]]
+            for place in find_times([key for key, _ in batch]):
+                batch[place] = batch[place][0], None
             tokens = yield from write_tokens([each for item in batch for each in item], walk)
             hasher.update(b"".join(tokens))
             if top and length <= PARTS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint.derived import split
 from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
@@ -77,7 +78,7 @@ def _inner_parts(
             continue
         known.add(id(value))
         if walk.writer(type(value)) in _plain:
-            held = anatomy(type(value)).attributes(value)
+            held, _ = split(type(value), anatomy(type(value)).attributes(value))
         else:
             held = [*value.items()] if type(value) is dict and len(value) <= PARTS else []
         own = [(f"{name}.{key}", each) for key, each in held if type(key) is str]
@@ -128,6 +129,8 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         items = made.attributes(value)
         if skip:
             items = _without(items, skip)
+        items, results = split(type(value), items)
+        walk.keep((yield from attribute_tokens(results, walk)), made.title)
         tokens = yield from attribute_tokens(walk.pick(items), walk)
         digest = xxh3_128_digest(
             b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)

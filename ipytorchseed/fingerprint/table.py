@@ -137,12 +137,17 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (objects.object_writer("object", frozenset({"_stop_words_id"})),
      "sklearn.feature_extraction.text:_VectorizerMixin"),
     (objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
+    (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
+    (_object("_tmp_like_exog"),  # scratch memory, as it was found
+     "statsmodels.genmod.generalized_linear_model:GLM"),
     (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
+    (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
+     "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # What cannot be seen into

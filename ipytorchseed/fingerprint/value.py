@@ -10,6 +10,10 @@ SHARED = "shared"
 """The part that tells how often a value holds a list, dictionary or set that it holds already, and
 in the record of a run which other variables are that object, or share its memory."""
 
+DERIVED = "derived"
+"""The part that names results which objects inside a value keep of their own properties, such as
+``Data.total=1f3a9c02``; they are not in its digest."""
+
 FORMS = ("random", "strides", "order", SHARED)
 """Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
 order of a set, and which places hold one object. They matter only where nothing else differs."""

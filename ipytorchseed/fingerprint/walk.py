@@ -110,6 +110,8 @@ class Walk:
         random: States of the generators of random numbers that were met inside.
         shared: How often a list, dictionary or set was met again that had been met inside.
         strides: Of the tensors met inside, and of an array itself, those that are not contiguous.
+        derived: Digests of the results that objects inside keep, by class and property; empty where
+            several keep one of a name.
         failed: What could not be looked at, as types and errors.
         large: Whether a walk in ``Mode.KNOWN`` that knows nothing would have been refused.
     """
@@ -126,6 +128,7 @@ class Walk:
         self.random: list[bytes] = []
         self.strides: list[str] = []
         self.shared = 0
+        self.derived: dict[str, str] = {}
         self.failed: list[str] = []
         self.large = False
         self.writer = writer
@@ -231,6 +234,12 @@ class Walk:
         """Note that the content of a ``name`` cannot be seen."""
         if len(self.unseen) < _UNSEEN:
             self.unseen.add(name)
+
+    def keep(self, results: Sequence[tuple[str, bytes]], title: str) -> None:
+        """Note results that an object of a class keeps."""
+        for name, token in results:
+            known = f"{title}.{name}" in self.derived
+            self.derived[f"{title}.{name}"] = "" if known else digest_of(token)
 
     # ----------------------------------------------------------------------------------------------
     # What it costs

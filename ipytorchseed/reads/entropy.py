@@ -72,8 +72,13 @@ STANDS: dict[str, int] = _calls(
 )
 """What tells how the process or the machine stands at the moment."""
 
-MEMORY: dict[str, int] = _calls(ANY, {"numpy": "empty empty_like", "torch": "empty empty_like"})
+MEMORY: dict[str, int] = _calls(
+    ANY, {"numpy": "empty empty_like", "torch": "Tensor empty empty_like"}
+)
 """What gives memory as it lies: most code sets all of it before it reads it."""
+
+SIZED: frozenset[str] = frozenset({"torch.Tensor"})
+"""Those of them that copy what they are given, unless it is sizes: several arguments."""
 
 PROGRAMS: dict[str, int] = _calls(
     ANY,

@@ -162,7 +162,8 @@ class _CodeFollower(NameFollower):
             self._note_parts(effects, home)
         self._overwritten.look_up(effects, home)
         self._note_effects(effects, home)
-        self._nondeterminism.look_up(effects, home, assigned, self.tick)
+        own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
+        self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):

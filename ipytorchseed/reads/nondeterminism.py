@@ -42,7 +42,13 @@ class Nondeterminism:
         self._used: set[str] = set()
 
     def look_up(
-        self, effects: Effects, home: Home, assigned: frozenset[str], tick: Callable[[], None]
+        self,
+        effects: Effects,
+        home: Home,
+        assigned: frozenset[str],
+        tick: Callable[[], None],
+        *,
+        hashing: bool = False,
     ) -> None:
         """Note what some code asks for.
 
@@ -51,6 +57,8 @@ class Nondeterminism:
             home: Where these are found.
             assigned: Names of the notebook that the cell sets before this code runs.
             tick: Asks for a little more time.
+            hashing: Whether it is how a class makes its objects' hashes. Nothing hangs on these
+                unless the order of a set of them is asked for, or ``hash`` is called elsewhere.
         """
         self.calls |= effects.programs
         self._sets |= effects.holds
@@ -58,7 +66,7 @@ class Nondeterminism:
         for path, given in effects.calls.items():
             tick()
             if home.holds(path, assigned):
-                if path == BY_HASH and BY_HASH not in names:
+                if path == BY_HASH and BY_HASH not in names and not hashing:
                     self.hashes = True
                 used = f"{path}()" in effects.escaped
                 used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS

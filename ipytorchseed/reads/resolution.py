@@ -17,7 +17,7 @@ from ipytorchseed.introspection.values import (
     qualified_name,
     text,
 )
-from ipytorchseed.reads.entropy import ALIASES, NONDETERMINISTIC, SYSTEM_RANDOM, TAILS
+from ipytorchseed.reads.entropy import ALIASES, ANY, NONDETERMINISTIC, SIZED, SYSTEM_RANDOM, TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +62,8 @@ def nondeterministic_call(
 
 
 def _asks(known: str, given: int) -> bool:
+    if known in SIZED:
+        return 1 < given < ANY  # which stands for a call that is made elsewhere
     return given <= NONDETERMINISTIC.get(known, -1)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from ipytorchseed.session.model_times import without_model_times
+
 MOST_ERROR = 10_000
 """Characters of an error's message that are cleaned, compared and kept."""
 
@@ -33,6 +35,8 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _CHANGES_EACH_RUN = (
     # the words without which a pattern finds nothing; the pattern; what is put in its place
     (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    # one that reprlib shortened, as scikit-learn does in its diagrams: <Scorer obj...x7fb628ee9a10>
+    (("...x", "...0x"), re.compile(r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)"), ""),
     (("at 0x",), re.compile(r"\bat 0x\b"), "at"),
     (("id=", "id "), re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
     # IPython's handle of a display that is updated
@@ -140,7 +144,7 @@ _TIMES = (
 def without_noise(text: str, *, timed: bool = False) -> str:
     """Remove what differs between two runs that did the same.
 
-    Memory addresses, the times of tqdm's bars and of ``%time`` go; of a line that was
+    Memory addresses, the times of tqdm's bars, of ``%time`` and of fits go; of a line that was
     overwritten by carriage returns, only the last state stays.
 
     Args:
@@ -151,6 +155,7 @@ def without_noise(text: str, *, timed: bool = False) -> str:
     for words, pattern, instead in _CHANGES_EACH_RUN:
         if any(word in text for word in words):
             text = pattern.sub(instead, text)
+    text = without_model_times(text)
     if timed:
         for pattern in _TIMES:
             text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.fingerprint.value import DERIVED
 from ipytorchseed.why.words import first_of, many
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def changed_parts(
     before: Fingerprint, after: Fingerprint
 ) -> dict[str, tuple[str | None, str | None]]:
     """Return the aspects of a value that differ, with what they were and are."""
-    names = dict.fromkeys([*before.parts, *after.parts])
+    names = dict.fromkeys(name for name in [*before.parts, *after.parts] if name != DERIVED)
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 

@@ -178,3 +178,17 @@ def test_between(notebook, code, hashes):
     made, _, used = code.rpartition("\n")
     notebook.run(made)
     assert notebook.dependencies(used).hashes is hashes
+
+
+@pytest.mark.parametrize(
+    ("cell", "hashes"),
+    [("Move('a')", False), ("{Move('a'): 1}", False), ("hash(Move('a'))", True),
+     ("[*{Move('a')}]", True), ("key(Move('a'))", True)],
+)  # fmt: skip
+def test_how_a_class_makes_hashes_is_not_their_order(notebook, cell, hashes):
+    """A frozen dataclass has a method for it, which sets and dictionaries call."""
+    notebook.run(
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Move:\n    name: str\n"
+        "def key(move): return hash(move.name)"
+    )
+    assert notebook.dependencies(cell).hashes is hashes

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.reads.entropy import NONDETERMINISTIC
+from ipytorchseed.reads.entropy import NONDETERMINISTIC, SIZED
 
 MODULES = {
     "np": np, "torch": torch, "random": random, "secrets": secrets, "time": time, "uuid": uuid,
@@ -53,6 +53,11 @@ ASKED = {
     "random.Random()": "random.Random",
     "random.Random(3)": "",
     "random.random()": "",
+    "torch.Tensor(2, 3)": "torch.Tensor",
+    "torch.Tensor([2, 3])": "",
+    "torch.Tensor(*args)": "",
+    "isinstance(seed, torch.Tensor)": "",
+    "list(map(torch.Tensor, [[1]]))": "",
     "np.random.default_rng()": "numpy.random.default_rng",
     "np.random.default_rng(None)": "numpy.random.default_rng",
     "np.random.default_rng(seed=None)": "numpy.random.default_rng",
@@ -209,7 +214,7 @@ def test_table():
         module, _, _ = name.rpartition(".")
         if name in missing or module.rpartition(".")[2][:1].isupper():
             continue
-        arguments = ", ".join(["x"] * min(most, 1))
+        arguments = ", ".join(["x"] * (2 if name in SIZED else min(most, 1)))
         asks = find_dependencies(
             effects_of_cell(f"import {module}\n{name}({arguments})", str), {}, seconds=math.inf
         ).nondeterministic_calls

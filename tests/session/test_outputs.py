@@ -66,6 +66,10 @@ NOISE = {
         "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
         "{'train_runtime': 12.5, 'train_samples_per_second': 8.01, 'train_loss': 0.5}",
     ),
+    "a shortened address": (
+        "[<__main__.Acc...x7fb628ee9a10>] &lt;function sc...0x7fb61fd56290&gt;",
+        "[<__main__.Acc...x7f6e24d9d050>] &lt;function sc...0x7f6e1bf878d0&gt;",
+    ),
     "a line of a log": (
         "2026-11-22 10:49:54,707 INFO loss 0.5\nWARNING no",
         "2026-11-22 11:02:03,001 INFO loss 0.5\nWARNING no",
@@ -106,6 +110,13 @@ def test_what_changes_in_every_run_does_not_count(one, two):
     """Addresses, identities, times of bars and of magics, lines that were overwritten."""
     assert without_noise(one) == without_noise(two)
     assert text_value(one).digest == text_value(two).digest
+
+
+def test_what_else_was_shortened_counts():
+    """Dots are no sign of an address, nor is what goes before them."""
+    shown = ["<Acc...x7fb628ee9a10>", "<Los...x7fb628ee9a10>", "[1, 2, ...xface]", "<a...xyz>"]
+    assert len({*map(without_noise, shown)}) == 4
+    assert [*map(without_noise, shown[2:])] == shown[2:]
 
 
 TIMES = {

@@ -25,6 +25,7 @@ _FIX = {
     "torch.seed": "torch.manual_seed(42)",
     "numpy.empty": "numpy.zeros",
     "numpy.empty_like": "numpy.zeros_like",
+    "torch.Tensor": "torch.zeros",
     "torch.empty": "torch.zeros",
     "torch.empty_like": "torch.zeros_like",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import FORMS, SHARED, forms, same
+from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, same
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MOST_TOLD, find_changers
 
@@ -26,6 +26,7 @@ _FORMS = {
     "strides": ("holds the same numbers in another order in memory", "changed it"),
     "order": ("holds the same items in another order", "changed it"),
     _SPAWNED: ("had spawned another number of generators", "spawned from it"),
+    DERIVED: ("keeps another {}, which it worked out before", "worked it out"),
     _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
 }
 """By aspect, what is said of a value and of who changed it."""
@@ -51,17 +52,19 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             told = [part for part in FORMS if part != "order" or case.same_kernel]
         moved = [part for part, was, now in pairs if was != now and part in told]
         moved += [_KEPT] if same(before, after) is True and _is_emptied(before, after) else []
+        result = _another_result(before, after) if same(before, after) is True else ""
+        moved += [DERIVED] if result else []
         spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
         moved += [_SPAWNED] if len(spawned) > 1 else []
         for part in moved[:1]:
             if part == SHARED:
                 yield from _shared(case, name, before, after)
                 continue
-            what, how = _FORMS[part]
+            what, how = _FORMS[part][0].format(result), _FORMS[part][1]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
-            was, now = (value.parts.get(part, "none")[:8] for value in (before, after))
-            lost = part in (_KEPT, _SPAWNED)  # which nothing puts back
+            was, now = (_state(value, part, result) for value in (before, after))
+            lost = part in (DERIVED, _KEPT, _SPAWNED)  # which nothing puts back
             yield Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
 
 
@@ -94,6 +97,20 @@ def _hidden_generator(
         yield Cause(
             "rng", name, f"{name} had moved on{case.doings(blame[-MOST_TOLD:])}", proof, blame=blame
         )
+
+
+def _state(value: Fingerprint, part: str, result: str) -> str:
+    return _results(value)[result] if part == DERIVED else value.parts.get(part, "none")[:8]
+
+
+def _another_result(before: Fingerprint, after: Fingerprint) -> str:
+    """Name a result that objects inside a value keep, and that was another; or nothing."""
+    was, now = _results(before), _results(after)
+    return next((name for name in now if was.get(name, now[name]) != now[name]), "")
+
+
+def _results(value: Fingerprint) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in value.parts.get(DERIVED, "").split())
 
 
 def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:

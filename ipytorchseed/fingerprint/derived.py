@@ -1,0 +1,70 @@
+"""What objects keep of results that their own properties worked out: it follows from the rest."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from ipytorchseed.introspection.anatomy import mro, own, per_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Items = list[tuple[str, object]]
+
+_MOST = 128
+"""Items of a dictionary that may be such results."""
+
+
+def split(kind: type, items: Items) -> tuple[Items, Items]:
+    """Tell what an object holds from what its properties worked out and keep in it.
+
+    Such are ``functools.cached_property``, and a dictionary called a cache whose keys are all
+    names of the class's properties, as statsmodels and others write their own.
+
+    Args:
+        kind: The object's class.
+        items: Names and values of its attributes.
+
+    Returns:
+        Content, and results: the items of such a dictionary one by one.
+    """
+    names = _cached(kind)
+    kept = [each for each in items if each[0] in names or _is_store(kind, *each)]
+    if not kept:
+        return items, kept
+    gone = {name for name, _ in kept}
+    results: Items = []
+    for name, value in kept:
+        results += (
+            [*value.items()] if name not in names and type(value) is dict else [(name, value)]
+        )
+    return [each for each in items if each[0] not in gone], results
+
+
+def _name_cached(kind: type) -> frozenset[str]:
+    known: dict[str, object] = {}
+    for base in mro(kind)[::-1]:
+        known.update({name: entry for name, entry in own(base).items() if type(name) is str})
+    return frozenset(name for name, entry in known.items() if _is_cached(entry))
+
+
+def _is_cached(entry: object) -> bool:
+    return cached_property in mro(type(entry))
+
+
+_cached = per_object(_name_cached)
+
+
+def _is_store(kind: type, name: str, value: object) -> bool:
+    if type(value) is not dict or "cache" not in name or len(value) > _MOST:
+        return False
+    return all(type(key) is str and _is_property(mro(kind), key) for key in [*value])
+
+
+def _is_property(bases: Sequence[type], name: str) -> bool:
+    """Tell whether the first of classes that has an attribute computes it when it is read."""
+    entry = next((own(base)[name] for base in bases if name in own(base)), None)
+    kinds = mro(type(entry))
+    return FunctionType not in kinds and any("__get__" in own(kind) for kind in kinds)

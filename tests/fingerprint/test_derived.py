@@ -1,0 +1,84 @@
+"""What an object's properties worked out and keep in it is no content: it follows from the rest."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pytest
+
+from ipytorchseed.fingerprint import fingerprint, same
+from ipytorchseed.fingerprint.value import DERIVED
+
+
+class Data:
+    """With a property that works something out once, and one of its own making that does so."""
+
+    factor = 2
+
+    def __init__(self, n):
+        self.n = n
+        self._cache = {}
+
+    @cached_property
+    def total(self):
+        """Work it out at the first look."""
+        return sum(range(self.n))
+
+    @property
+    def double(self):
+        """Work it out at the first look, likewise."""
+        return self._cache.setdefault("double", self.factor * self.n)
+
+    def method(self):
+        """Work it out each time."""
+        return self.n
+
+
+def _worked(data):
+    assert (data.total, data.double) == (sum(range(data.n)), 2 * data.n)
+    return data
+
+
+@pytest.mark.parametrize(
+    "inside", [lambda data: data, lambda data: [data], lambda data: {"d": data}]
+)
+def test_results_of_properties_are_no_content(inside):
+    """Reading an object does not change it, also not inside of another; an attribute does."""
+    made = Data(3)
+    before = fingerprint(inside(made))
+    assert same(before, fingerprint(inside(_worked(made)))) is True
+    made.n = 4
+    assert same(before, fingerprint(inside(made))) is False
+
+
+def test_which_results_are_kept_is_told():
+    """Another one may be older than what it was made of."""
+    first, again = (fingerprint(_worked(Data(3))) for _ in range(2))
+    stale = _worked(Data(3))
+    vars(stale)["total"] = 7
+    kept = [dict(each.split("=") for each in value.parts[DERIVED].split()) for value in
+            (first, again, fingerprint(stale))]  # fmt: skip
+    assert kept[0] == kept[1]
+    assert kept[0]["Data.double"] == kept[2]["Data.double"]
+    assert kept[0]["Data.total"] != kept[2]["Data.total"]
+    assert DERIVED not in fingerprint(Data(3)).parts
+
+
+@pytest.mark.parametrize("key", ["else", "method", 3, "factor"])
+def test_a_cache_of_something_else_is_content(key):
+    """A dictionary whose keys are no names of properties holds what its owner put there."""
+    made = _worked(Data(3))
+    before = fingerprint(made)
+    made._cache[key] = 1
+    assert same(before, fingerprint(made)) is False
+
+
+def test_a_property_that_a_subclass_replaced_is_an_attribute():
+    """What stands in its place is content."""
+
+    class Plain(Data):
+        total = 0
+
+    one, two = Plain(3), Plain(3)
+    one.total, two.total = 1, 2
+    assert same(fingerprint(one), fingerprint(two)) is False

@@ -39,6 +39,7 @@ BEGINNINGS = [
     "\n", " ", "\n ", "\t", "time ", "took.", "1h1m", "CPU times:", "Compiler ", "1%|", "|", "1it [",
     "\x1b[1;", "id='", "id=", "<dc:date>", "2026-01-01 00:00:00", '"', "'", "!", "_", "a", "a.", "a::",
     "a ", "('a", "RuntimeError: ", "é", "%",
+    "<table>", "<tr>", "<td>", "<td ", "...0x", "&gt;",
 ]  # fmt: skip
 """What patterns begin with, or go on with: repeated, alone and in pairs, they are the worst texts."""
 

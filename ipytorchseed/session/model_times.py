@@ -19,9 +19,10 @@ _FITTED = "fitted-att-type"
 _KEEPS = re.compile(r"[>\s](?:refit_time_|cv_results_)\s{0,99}<")
 """In scikit-learn's diagrams: the class of a cell beside what a fit found, and what holds times."""
 
-_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
-_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-_CELL = re.compile(r"(<t[dh]\b[^>]*>)(.*?)(?=</t[dh]>)", re.DOTALL)
+# None goes on beyond where another one begins: a text that opens many would take its square.
+_TABLE = re.compile(r"<table\b(?:(?!</?table\b).)*</table>", re.DOTALL)
+_ROW = re.compile(r"<tr\b(?:(?!</?tr\b).)*</tr>", re.DOTALL)
+_CELL = re.compile(r"(<t[dh]\b[^<>]*>)((?:(?!</?t[dh]\b).)*)(?=</t[dh]>)", re.DOTALL)
 
 
 def without_model_times(text: str) -> str:

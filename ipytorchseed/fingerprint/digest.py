@@ -118,7 +118,7 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
     results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
     if results:
-        parts = {**parts, DERIVED: " ".join(results[:_RESULTS])}
+        parts = {**parts, DERIVED: "; ".join(results[:_RESULTS])}
     if walk.shared and draft.kind in _CONTAINERS:
         parts = {**parts, SHARED: str(walk.shared)}
     if walk.failed:

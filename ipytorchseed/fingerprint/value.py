@@ -12,7 +12,7 @@ in the record of a run which other variables are that object, or share its memor
 
 DERIVED = "derived"
 """The part that names results which objects inside a value keep of their own properties, such as
-``Data.total=1f3a9c02``; they are not in its digest."""
+``Data.total=1f3a9c02; Data.rate=02b0c5d7``; they are not in its digest."""
 
 FORMS = ("random", "strides", "order", SHARED)
 """Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
@@ -59,6 +59,12 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
 def forms(value: Fingerprint) -> tuple[str | None, ...]:
     """Return aspects beside the content, each None where it has no such: see ``FORMS``."""
     return tuple(map(value.parts.get, FORMS))
+
+
+def results(value: Fingerprint) -> dict[str, str]:
+    """Return digests of what objects inside keep, by class and property: see ``DERIVED``."""
+    told = (each.rpartition("=") for each in value.parts.get(DERIVED, "").split("; "))
+    return {name: digest for name, _, digest in told if name}
 
 
 def same(one: Fingerprint, other: Fingerprint) -> bool | None:

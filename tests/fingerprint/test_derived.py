@@ -7,7 +7,7 @@ from functools import cached_property
 import pytest
 
 from ipytorchseed.fingerprint import fingerprint, same
-from ipytorchseed.fingerprint.value import DERIVED
+from ipytorchseed.fingerprint.value import results
 
 
 class Data:
@@ -56,12 +56,19 @@ def test_which_results_are_kept_is_told():
     first, again = (fingerprint(_worked(Data(3))) for _ in range(2))
     stale = _worked(Data(3))
     vars(stale)["total"] = 7
-    kept = [dict(each.split("=") for each in value.parts[DERIVED].split()) for value in
-            (first, again, fingerprint(stale))]  # fmt: skip
+    kept = [*map(results, (first, again, fingerprint(stale)))]
     assert kept[0] == kept[1]
     assert kept[0]["Data.double"] == kept[2]["Data.double"]
     assert kept[0]["Data.total"] != kept[2]["Data.total"]
-    assert DERIVED not in fingerprint(Data(3)).parts
+    assert results(fingerprint(Data(3))) == {}
+
+
+@pytest.mark.parametrize("name", ["Data of mine", "a=b", "a; b", ""])
+def test_a_class_may_be_called_anything(name):
+    """Its results are told apart, or not told."""
+    made = _worked(type(name, (Data,), {})(3))
+    assert all(len(digest) == 8 for digest in results(fingerprint(made)).values())
+    assert same(fingerprint(made), fingerprint(type(name, (Data,), {})(3))) is True
 
 
 @pytest.mark.parametrize("key", ["else", "method", 3, "factor"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, same
+from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, results, same
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MOST_TOLD, find_changers
 
@@ -100,17 +100,13 @@ def _hidden_generator(
 
 
 def _state(value: Fingerprint, part: str, result: str) -> str:
-    return _results(value)[result] if part == DERIVED else value.parts.get(part, "none")[:8]
+    return results(value)[result] if part == DERIVED else value.parts.get(part, "none")[:8]
 
 
 def _another_result(before: Fingerprint, after: Fingerprint) -> str:
     """Name a result that objects inside a value keep, and that was another; or nothing."""
-    was, now = _results(before), _results(after)
+    was, now = results(before), results(after)
     return next((name for name in now if was.get(name, now[name]) != now[name]), "")
-
-
-def _results(value: Fingerprint) -> dict[str, str]:
-    return dict(each.split("=", 1) for each in value.parts.get(DERIVED, "").split())
 
 
 def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:

@@ -117,10 +117,10 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             raise ScopeError(msg)
         # Its flags are only there, to be kept, once it is imported; it asks for the working folder.
         check_folder("torch._inductor.config")
-        with suppress(ImportError):
-            importlib.import_module("torch._inductor.config")
         try:
-            with held_interrupts():
+            with held_interrupts():  # what is imported in part, torch cannot import again
+                with suppress(ImportError):
+                    importlib.import_module("torch._inductor.config")
                 self._begin()
         except BaseException:
             self.end()

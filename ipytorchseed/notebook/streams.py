@@ -32,6 +32,7 @@ class OutputCapture:
         printed: Called with each text that is printed.
         displayed: Called with each bundle that is displayed.
         resulted: Called with the bundle as which a result is shown.
+        passed_by: Called where a program is about to print to the terminal itself.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class OutputCapture:
         printed: Callable[[str], None],
         displayed: Callable[[Mapping[str, Any]], None],
         resulted: Callable[[Mapping[str, Any]], None],
+        passed_by: Callable[[], None],
     ) -> None:
         self._shell: Any = shell
         self._publisher: Any = shell.display_pub
@@ -48,6 +50,7 @@ class OutputCapture:
         self._printed = printed
         self._displayed = displayed
         self._resulted = resulted
+        self._passed_by = passed_by
         self._replaced = Replacements()
         self._round = object()
         self._showing = 0  # the thread that shows a result, a display or a traceback
@@ -85,7 +88,17 @@ class OutputCapture:
                 self._note(self._resulted, args[0] if args else kwargs.get("format_dict", {}))
             return write_result(*args, **kwargs)
 
+        run = self._shell.system
+
+        def passing_by(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
+            __tracebackhide__ = True
+            if self._round is mine:
+                self._note(lambda _: self._passed_by(), None)
+            return run(*args, **kwargs)
+
         self._showing = 0
+        if run == self._shell.system_raw:  # not through standard output, as in a kernel
+            self._replaced.put(self._shell, "system", passing_by)
         for holder, name, ours in (
             (self._stream, "write", captured_write),
             (self._publisher, "publish", self._uncaptured(captured_publish)),

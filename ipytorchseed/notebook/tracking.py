@@ -70,7 +70,9 @@ class Tracking:
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
-        self._capture = OutputCapture(shell, self._printed, self._displayed, self._resulted)
+        self._capture = OutputCapture(
+            shell, self._printed, self._displayed, self._resulted, self._passed_by
+        )
         options.observe(self._choose)
 
     @property
@@ -277,7 +279,9 @@ class Tracking:
             with hushed(self._shell, session.pending.outputs, results):
                 result = execute()
         else:
-            with OutputCapture(self._shell, self._printed, self._displayed, self._resulted):
+            with OutputCapture(
+                self._shell, self._printed, self._displayed, self._resulted, self._passed_by
+            ):
                 result = execute()
             results.append(result.result)
         return self._close(result, results[-1] if results else None)
@@ -359,6 +363,11 @@ class Tracking:
         pending = None if self._session is None else self._session.pending
         if pending is not None:
             pending.outputs.printed(text)
+
+    def _passed_by(self) -> None:
+        pending = None if self._session is None else self._session.pending
+        if pending is not None:
+            pending.outputs.passed_by()
 
     def _displayed(self, bundle: Mapping[str, Any]) -> None:
         pending = None if self._session is None else self._session.pending

@@ -119,18 +119,6 @@ def test_what_a_program_prints_to_the_terminal_is_said_to_be_unknown(capfd, shel
         assert told.startswith(f"{seen}what its programs printed is not recorded")
 
 
-def test_what_a_cell_prints_beside_a_program_is_compared(capfd, shell):
-    """Only the program's words are unknown."""
-    for number in (5, 6):
-        shell.user_ns["number"] = number
-        shell.run_cell("print(number)\n!true", store_history=True)
-    capfd.readouterr()
-    shell.run_cell("%why")
-    told = " ".join(capfd.readouterr().out.split())
-    assert "number had changed: 5 → 6" in told
-    assert "stdout: 5 → 6" in told
-
-
 def test_each_knows_a_cell_by_its_text(shell, capsys):
     """There are no ids here."""
     shell.run_cell("%seed each 42")

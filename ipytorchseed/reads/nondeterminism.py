@@ -10,6 +10,7 @@ from ipytorchseed.reads.entropy import (
     ADDRESSES,
     ANY,
     BY_HASH,
+    BY_PERSON,
     CLOCK_TAILS,
     CLOCKS,
     NAMES,
@@ -60,6 +61,8 @@ class Nondeterminism:
             if home.holds(path, assigned):
                 if path == BY_HASH and BY_HASH not in names:
                     self.hashes = True
+                if path == BY_PERSON and BY_PERSON not in names:
+                    self._note(path, used=True)
                 used = f"{path}()" in effects.escaped
                 used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
                 self._note(nondeterministic_call(path, given, names, package), used=used)

@@ -92,9 +92,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         isolate: bool = False,
         cudnn: bool = True,
     ) -> None:
-        if callable(seed):
-            msg = "deterministic takes a seed, not a function: decorate with @its.deterministic()"
-            raise TypeError(msg)
+        _refuse_function(seed)
         self.seed = None if seed is None else check_seed(seed)
         self.warn = warn
         self.isolate = isolate
@@ -233,3 +231,9 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
                 return function(*args, **kwargs)
 
         return called  # type: ignore[return-value]
+
+
+def _refuse_function(seed: object) -> None:
+    if callable(seed):
+        msg = "deterministic takes a seed, not a function: decorate with @its.deterministic()"
+        raise TypeError(msg)

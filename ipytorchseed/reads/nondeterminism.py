@@ -59,10 +59,8 @@ class Nondeterminism:
         for path, given in effects.calls.items():
             tick()
             if home.holds(path, assigned):
-                if path == BY_HASH and BY_HASH not in names:
-                    self.hashes = True
-                if path == BY_PERSON and BY_PERSON not in names:
-                    self._note(path, used=True)
+                if path not in names:
+                    self._look_up_builtin(path)
                 used = f"{path}()" in effects.escaped
                 used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
                 self._note(nondeterministic_call(path, given, names, package), used=used)
@@ -80,6 +78,10 @@ class Nondeterminism:
             path = order.partition(":")[2]
             known = path and home.holds(path, assigned)
             self._order(order, names.get(path, MISSING) if known else MISSING)
+
+    def _look_up_builtin(self, path: str) -> None:
+        self.hashes |= path == BY_HASH
+        self._note(path if path == BY_PERSON else None, used=True)
 
     def _note(self, asked: str | None, *, used: bool) -> None:
         if asked is not None:

@@ -216,7 +216,9 @@ def test_table():
             continue
         arguments = ", ".join(["x"] * min(most, 1))
         asks = find_dependencies(
-            effects_of_cell(f"import {module or 'builtins'}\n{name}({arguments})", str), {}, seconds=math.inf
+            effects_of_cell(f"import {module or 'builtins'}\n{name}({arguments})", str),
+            {},
+            seconds=math.inf,
         ).nondeterministic_calls
         assert asks == {name}
 

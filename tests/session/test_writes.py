@@ -154,4 +154,8 @@ def test_results_that_the_shell_keeps_are_no_change_of_a_run(notebook):
     notebook.names["Out"] = {1: 2}
     notebook.run("n = len(Out)")
     notebook.names["Out"][2] = 3
-    assert set(notebook.run("from operator import add\nx = exec('y = 1')").writes) == {"add", "x", "y"}
+    assert set(notebook.run("from operator import add\nx = exec('y = 1')").writes) == {
+        "add",
+        "x",
+        "y",
+    }

@@ -96,6 +96,7 @@ def test_the_report_as_json_is_one_line():
         (["--nope"], "No such option '--nope'"),
         (["report", "--nope"], "No such option '--nope'"),
         (["check", ""], "a path is empty"),
+        (["ranks", ""], "a path is empty"),
         (["report", "nope"], "unexpected extra argument (nope)"),
     ],
 )

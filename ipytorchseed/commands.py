@@ -49,6 +49,15 @@ class Number(click.FloatRange):
     name = "number"
 
 
+class Place(click.Path):
+    """A path; an empty word, as of a variable that is not set, does not stand for this folder."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, D102 -- click's
+        if value == "":
+            self.fail("a path is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class UnreadableError(click.ClickException):
     """One line; it exits as a usage error does."""
 

@@ -16,7 +16,7 @@ from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
-from ipytorchseed.commands import Words
+from ipytorchseed.commands import UnreadableError, Words
 from ipytorchseed.render.links import DOCS
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
@@ -24,9 +24,20 @@ COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
 @contextmanager
 def _visible_errors() -> Iterator[None]:
-    """Escape what is hostile in words of the command line that an error repeats."""
+    """Say what the system refuses in a line; escape what is hostile in words that an error repeats.
+
+    Raises:
+        UnreadableError: A full disk, or a file that may not be written; 1 is another answer.
+    """
     try:
         yield
+    except BrokenPipeError:
+        raise  # click's: the reader has had enough
+    except OSError as error:
+        from ipytorchseed.render.text import visible
+
+        where = error.filename or "the output cannot be written"
+        raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 

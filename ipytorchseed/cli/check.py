@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, Whole, flag, in_json
+from ipytorchseed.commands import Number, Place, Whole, flag, in_json
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.rng.seeds import LIMIT
 
@@ -42,7 +42,7 @@ class _CheckCommand(click.Command):
 
 @click.command(cls=_CheckCommand)
 @click.argument(
-    "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=click.Path(path_type=Path)
+    "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=Place(path_type=Path)
 )
 @click.option(
     "--runs",
@@ -76,20 +76,20 @@ class _CheckCommand(click.Command):
 @click.option(
     "--receipt",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Place(dir_okay=False, path_type=Path),
     help="One fresh kernel: write what its run was made of, for other people and machines.",
 )
 @click.option(
     "--against",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Place(path_type=Path),
     help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
 )
 @in_json()
 @click.option(
     "--junit",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Place(dir_okay=False, path_type=Path),
     help="Also write it as JUnit XML, as CI systems read it.",
 )
 @click.option(

@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from ipytorchseed.commands import UnreadableError, expect, in_json
+from ipytorchseed.commands import Place, UnreadableError, expect, in_json
 
 _DIFFER = 1
 
 
 @click.command()
-@click.argument("folder", metavar="FOLDER")
+@click.argument("folder", metavar="FOLDER", type=Place())
 @expect
 @in_json()
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:

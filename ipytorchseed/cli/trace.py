@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.commands import Number, UnreadableError, Words, in_json
+from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json
 
 
 @click.group(cls=Words)
@@ -15,8 +15,8 @@ def trace() -> None:
 
 
 @trace.command()
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("a", type=Place(path_type=Path))
+@click.argument("b", type=Place(path_type=Path))
 @click.option(
     "--rtol",
     metavar="R",
@@ -28,7 +28,7 @@ def trace() -> None:
 @click.option(
     "--html",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Place(dir_okay=False, path_type=Path),
     help="Also write it as a page, with a picture of the difference over the run.",
 )
 @click.pass_context

@@ -75,6 +75,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
 
     Raises:
         SeedError: ``seed`` cannot be a seed; nothing was changed.
+        TypeError: It was given a function, as by a decorator without parentheses.
         RuntimeError: By torch, where an operation has no deterministic algorithm. A note names
             the operation, the line and what to use instead.
 
@@ -91,6 +92,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         isolate: bool = False,
         cudnn: bool = True,
     ) -> None:
+        _refuse_function(seed)
         self.seed = None if seed is None else check_seed(seed)
         self.warn = warn
         self.isolate = isolate
@@ -117,10 +119,10 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             raise ScopeError(msg)
         # Its flags are only there, to be kept, once it is imported; it asks for the working folder.
         check_folder("torch._inductor.config")
-        with suppress(ImportError):
-            importlib.import_module("torch._inductor.config")
         try:
-            with held_interrupts():
+            with held_interrupts():  # what is imported in part, torch cannot import again
+                with suppress(ImportError):
+                    importlib.import_module("torch._inductor.config")
                 self._begin()
         except BaseException:
             self.end()
@@ -194,8 +196,12 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """Decorate ``function``: each call runs in a block of its own.
 
         Raises:
-            TypeError: ``function`` is a generator function, whose body runs after the call.
+            TypeError: ``function`` is a generator function, whose body runs after the call, or a
+                class, which would be none any more.
         """
+        if inspect.isclass(function):
+            msg = f"{function.__qualname__} is a class: decorate its methods"
+            raise TypeError(msg)
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             name = getattr(function, "__qualname__", function)
             raise TypeError(
@@ -224,3 +230,9 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
                 return function(*args, **kwargs)
 
         return called  # type: ignore[return-value]
+
+
+def _refuse_function(seed: object) -> None:
+    if callable(seed):
+        msg = "deterministic takes a seed, not a function: decorate with @its.deterministic()"
+        raise TypeError(msg)

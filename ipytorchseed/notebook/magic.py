@@ -107,6 +107,8 @@ class Magic:
                 return command.invoke(context)
         except click.exceptions.Exit:  # after --help
             return None
+        except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
+            raise interrupt.with_traceback(None) from None
         except click.UsageError as error:
             raise UsageError(self._one_line(error)) from None
         except click.ClickException as error:

@@ -83,6 +83,8 @@ class OutputCapture:
             return write_result(*args, **kwargs)
 
         self._showing = 0
+        if self._shell.system == self._shell.system_raw:  # not through standard output
+            self._replaced.put(self._shell, "system", self._told(self._shell.system, mine))
         for holder, name, ours in (
             (self._stream, "write", captured_write),
             (self._publisher, "publish", self._uncaptured(captured_publish)),
@@ -104,6 +106,17 @@ class OutputCapture:
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours
             self._round = object()
+
+    def _told(self, run: Callable[..., Any], mine: object) -> Callable[..., Any]:
+        """Return ``run`` so that what its programs print is told of."""
+
+        def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
+            __tracebackhide__ = True
+            if self._round is mine:
+                self._note(lambda outputs: outputs.passed_by())
+            return run(*args, **kwargs)
+
+        return ran
 
     def _uncaptured(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``show`` so that what it prints is not noted."""

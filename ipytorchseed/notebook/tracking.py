@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed
+    from ipytorchseed.session.identity import Identity
     from ipytorchseed.session.outputs import Outputs
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
@@ -41,6 +43,10 @@ _QUIET = 0.25
 
 _IDLE = 0.1
 """Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
+
+
+_known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
+"""What the cells of each shell are known by: one that loads us again is no other kernel."""
 
 
 class Tracking:
@@ -83,7 +89,9 @@ class Tracking:
                 config=chosen,
                 later=self._later,
                 find_rank=own_rank,
+                identity=_known.get(self._shell),
             )
+            _known[self._shell] = self._session.identity
         return self._session
 
     def _open(self, folder: str) -> Ledger:

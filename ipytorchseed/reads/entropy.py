@@ -72,6 +72,12 @@ STANDS: dict[str, int] = _calls(
 )
 """What tells how the process or the machine stands at the moment."""
 
+BY_PERSON = "input"
+"""The builtin that asks whoever runs the cell."""
+
+PERSONS: dict[str, int] = {BY_PERSON: ANY, "getpass.getpass": ANY}
+"""What asks likewise."""
+
 MEMORY: dict[str, int] = _calls(
     ANY, {"numpy": "empty empty_like", "torch": "Tensor empty empty_like"}
 )
@@ -89,7 +95,7 @@ PROGRAMS: dict[str, int] = _calls(
 )
 """What runs another program, of which nothing is recorded."""
 
-NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | MEMORY | PROGRAMS
+NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PERSONS | MEMORY | PROGRAMS
 
 SYSTEM_RANDOM = "random.SystemRandom"
 """The class whose every method asks."""
@@ -152,6 +158,8 @@ def sentence(name: str) -> str:
         return f"the cell {say_programs((name,))}"
     if name in STANDS:
         what = "tells how the process or the machine stands: it may answer differently each time"
+    elif name in PERSONS:
+        what = "asks whoever runs it: the answer may be another each time"
     elif name in MEMORY:
         what = "sets no number: those that nobody sets later are what the memory held before"
     else:

@@ -10,6 +10,7 @@ from ipytorchseed.reads.entropy import (
     ADDRESSES,
     ANY,
     BY_HASH,
+    BY_PERSON,
     CLOCK_TAILS,
     CLOCKS,
     NAMES,
@@ -66,8 +67,8 @@ class Nondeterminism:
         for path, given in effects.calls.items():
             tick()
             if home.holds(path, assigned):
-                if path == BY_HASH and BY_HASH not in names and not hashing:
-                    self.hashes = True
+                if path not in names and not (hashing and path == BY_HASH):
+                    self._look_up_builtin(path)
                 used = f"{path}()" in effects.escaped
                 used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
                 self._note(nondeterministic_call(path, given, names, package), used=used)
@@ -85,6 +86,10 @@ class Nondeterminism:
             path = order.partition(":")[2]
             known = path and home.holds(path, assigned)
             self._order(order, names.get(path, MISSING) if known else MISSING)
+
+    def _look_up_builtin(self, path: str) -> None:
+        self.hashes |= path == BY_HASH
+        self._note(path if path == BY_PERSON else None, used=True)
 
     def _note(self, asked: str | None, *, used: bool) -> None:
         if asked is not None:

@@ -1,8 +1,9 @@
-"""Text that fits a terminal of 80 columns, and shows every character that is in it."""
+"""Text that fits a terminal of 80 columns or fewer, and shows every character that is in it."""
 
 from __future__ import annotations
 
 import io
+import os
 import random
 import sys
 import textwrap
@@ -13,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 WIDTH = 80
+
+_NARROWEST = 40
 
 _STYLE = "rich.style"
 """The module of rich that draws."""
@@ -27,6 +30,15 @@ _LONGEST = 4_000
 
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of how words and emoji are written."""
+
+
+def width() -> int:
+    """Return how many columns text may take: 80, or as many as a narrower terminal has."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    except (AttributeError, OSError, ValueError):  # what stands for it is no file, or is closed
+        columns = 0
+    return max(_NARROWEST, min(WIDTH, columns or WIDTH))
 
 
 class _Escapes(dict[int, str]):
@@ -61,7 +73,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def wrap(words: str, first: str) -> str:
-    """Break a paragraph at 80 columns, later lines indented as far as the first one's mark.
+    """Break a paragraph at ``width()``, later lines indented as far as the first one's mark.
 
     Args:
         words: The paragraph.
@@ -70,7 +82,7 @@ def wrap(words: str, first: str) -> str:
     later = " " * len(first)
     shown = visible(words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …")
     return textwrap.fill(
-        shown, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+        shown, width(), initial_indent=first, subsequent_indent=later, break_on_hyphens=False
     )
 
 
@@ -114,7 +126,7 @@ def draw_table(
         rows: The text of each cell; nothing in it is markup.
 
     Returns:
-        Lines of at most 80 columns, without trailing blanks or a final newline.
+        Lines of at most ``width()`` columns, without trailing blanks or a final newline.
     """
     from rich import box
     from rich.console import Console
@@ -129,7 +141,7 @@ def draw_table(
     out = io.StringIO()
     console = Console(
         file=out,
-        width=WIDTH,
+        width=width(),
         color_system=None,
         force_terminal=False,
         force_jupyter=False,  # else rich displays in the notebook instead of writing here

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.render.text import WIDTH, visible
+from ipytorchseed.render.text import WIDTH, visible, width
 from ipytorchseed.render.values import hue
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import find_changes
@@ -29,8 +29,8 @@ _LOOKS = re.compile(
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
-_MOST_COLUMNS, _HEAD = 3, 30
-"""Sources beside the run's name and the cell's label, which take so many letters together."""
+_MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD = 3, 12, 30, 18
+"""Sources, of so many letters each, beside the run's name and the cell's label together."""
 
 
 class Chip(Struct, frozen=True):
@@ -310,18 +310,20 @@ def _number(run: Run) -> str:
 def write_lines(drawn: Timeline) -> Iterable[str]:
     """Draw a timeline for a terminal of 80 columns; columns that nothing moved are left out."""
     moved = [name for name in drawn.columns if any(line.field(name).moved for line in drawn.lines)]
-    shown = moved[:_MOST_COLUMNS]
+    head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)
+    fit = max(1, min(_MOST_COLUMNS, (width() - head) // _COLUMN - 1))
+    shown = moved[:fit]
     titles = "".join(f"{_fit(name, 11)} " for name in shown)
-    yield f"{'Run':<8}{'Cell':<24}{titles}".rstrip()
-    yield "─" * WIDTH
+    yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
+    yield "─" * width()
     for line in drawn.lines:
         if line.between:
             words = f"between the runs, {', '.join(line.between)} moved"
-            yield f"{'':<8}{_fit(words, WIDTH - 8)}".rstrip()
-        fields = "".join(f"{line.field(name).text:<12}" for name in shown)
+            yield f"{'':<8}{_fit(words, width() - 8)}".rstrip()
+        fields = "".join(f"{line.field(name).text:<{_COLUMN}}" for name in shown)
         mark = "" if line.status == "ok" else visible(line.status)
         name = f"{line.name:<7} "
-        yield f"{name}{_fit(line.label, _HEAD - len(name))}  {fields}{mark}".rstrip()
+        yield f"{name}{_fit(line.label, head - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):
-        names = ", ".join(moved[_MOST_COLUMNS:])
-        yield f"{'':<8}{_fit(f'moved too, not shown: {names}', WIDTH - 8)}".rstrip()
+        names = ", ".join(moved[fit:])
+        yield f"{'':<8}{_fit(f'moved too, not shown: {names}', width() - 8)}".rstrip()

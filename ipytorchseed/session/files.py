@@ -31,6 +31,9 @@ _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__
 _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 """Tells the names that kernels give to the code of cells: tracebacks look for it there."""
 
+_OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
+"""Tells histories and settings of programs that run inside of a cell, as the debugger's."""
+
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
 """How files of modules end."""
 
@@ -275,4 +278,4 @@ def _is_not_the_users(path: str) -> bool:
         return True
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
         return True
-    return _CELLS(path) is not None
+    return _CELLS(path) is not None or _OF_A_PROGRAM(path) is not None

@@ -22,14 +22,14 @@ class Identity:
     one cell alone had that text. A cell that is not found again begins anew: a wrong match would
     be worse than none.
 
-    Args:
+    Attributes:
         notebook: What the notebook is known by.
         kernel: A name of this kernel's process.
     """
 
     def __init__(self, notebook: str, kernel: str) -> None:
-        self._notebook = notebook
-        self._kernel = kernel
+        self.notebook = notebook
+        self.kernel = kernel
         self._keys: dict[str, str] = {}
 
     def key_of(self, ident: str) -> str:
@@ -62,7 +62,7 @@ class Identity:
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
     ) -> str:
         """Return the key of the cell of an earlier kernel that had this text, or a new one."""
-        notebook, kernel = self._notebook, self._kernel
+        notebook, kernel = self.notebook, self.kernel
         taken = {*saved, *self._keys.values()}
         try:
             alike = ledger.cells_with_text(notebook, code, kernel, rank=rank)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
@@ -139,6 +140,11 @@ class Outputs(Struct):
     _shown: list[Fingerprint] = []
     _more: xxh3_64 | None = None  # a digest of the displays after those
     _count: int = 0
+    _in_part: bool = False
+
+    def passed_by(self) -> None:
+        """Note that something prints unseen, as a program does in a terminal."""
+        self._in_part = True
 
     def printed(self, text: str) -> None:
         """Note printed text; of much of it, a digest is all that is kept."""
@@ -192,11 +198,13 @@ class Outputs(Struct):
 
     def stdout(self) -> Fingerprint | None:
         """Return what is kept of all that was printed; None where that was nothing or noise."""
-        if not self._size:
+        if not self._size and not self._in_part:
             return None
         text = "".join(self._text)
         if self._rest is None:
             value = text_value(text, timed=self.timed)
+            if self._in_part:  # equal as far as it was seen: nobody knows of the rest
+                return replace(value, exact=False, sample=value.digest)
             return None if value.digest == _NOTHING else value
         clean = without_noise(text, timed=self.timed)
         return Fingerprint(

@@ -66,6 +66,7 @@ class Session:
         later: Calls a function once the cell's reply is out; None where nobody waits for one.
         find_rank: Tells which of several processes that run the same notebook this is; asked
             until it knows, as a process may learn it late.
+        identity: Of an earlier session of this kernel, if there was one.
 
     Attributes:
         kernel: A name of this kernel's process.
@@ -85,10 +86,13 @@ class Session:
         config: Config | None = None,
         later: Callable[[Callable[[], object]], None] | None = None,
         find_rank: Callable[[], int | None] = lambda: None,
+        identity: Identity | None = None,
     ) -> None:
         self.notebook = notebook
-        self.kernel = uuid.uuid4().hex[:12]
-        self.identity = Identity(notebook, self.kernel)
+        if identity is None or identity.notebook != notebook:
+            identity = Identity(notebook, uuid.uuid4().hex[:12])
+        self.identity = identity
+        self.kernel = identity.kernel
         self.ledger = ledger
         self.config = config or Config()
         self.variables = Variables()

@@ -104,7 +104,7 @@ class Variables:
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
         for name, value in seen.items():
             self._known.pop(name, None)
-            if value.exact and not _is_unchanging(value):
+            if value.exact and not _is_unchanging(value) and not is_result(name):
                 self._known[name] = Seen(value, self._round, 0.0)
         if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)

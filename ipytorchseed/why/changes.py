@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SHOWN_OTHERWISE = "the same result, shown differently"
 
+UNSEEN = "what its programs printed"
+"""Of a cell in a terminal, where they print by themselves."""
+
 ROUNDING = 1e-5
 """The largest relative difference of two numbers that is called rounding."""
 
@@ -187,6 +190,8 @@ def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
         "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),
         "what was displayed": None if None in shown else True,
     }
+    if run.stdout and run.stdout.digest == run.stdout.sample:
+        unknown[UNSEEN] = unknown.pop("what was printed")
     return tuple(what for what, known in unknown.items() if known is None)
 
 

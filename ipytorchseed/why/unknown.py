@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.why.changes import not_compared
+from ipytorchseed.why.changes import UNSEEN, not_compared
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
 
@@ -87,6 +87,8 @@ def say_unseen(against: Run, run: Run) -> str:
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause what was not looked at whole, and who may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
+    if names == UNSEEN:
+        return f"{names} is not recorded"
     many = len(unknown) > 1
     makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
     may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""

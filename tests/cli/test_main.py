@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -92,6 +95,8 @@ def test_the_report_as_json_is_one_line():
         (["check", "--jobz", "2"], "--jobs"),
         (["--nope"], "No such option '--nope'"),
         (["report", "--nope"], "No such option '--nope'"),
+        (["check", ""], "a path is empty"),
+        (["ranks", ""], "a path is empty"),
         (["report", "nope"], "unexpected extra argument (nope)"),
     ],
 )
@@ -109,6 +114,18 @@ def test_a_wrong_word_in_the_shell_is_one_too():
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: python -m ipytorchseed ")
     assert "No such command 'nope'" in done.stderr
+
+
+def test_a_full_disk_is_told_in_a_line(monkeypatch):
+    """It is not 1, which says that a notebook differs."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(click, "echo", full)
+    result = CliRunner().invoke(main, ["report", "--json"])
+    assert result.exit_code == 2
+    assert result.stderr == "Error: the output cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

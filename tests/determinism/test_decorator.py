@@ -155,6 +155,20 @@ def test_a_generator_function_is_refused(function):
         its.deterministic()(function)
 
 
+def test_a_class_is_refused():
+    """A function in its place could not be derived from, nor asked for with ``isinstance``."""
+    with pytest.raises(TypeError, match="Net is a class: decorate its methods"):
+
+        @its.deterministic(1)
+        class Net: ...
+
+
+def test_parentheses_that_were_left_out_are_told_of():
+    """The function is no seed."""
+    with pytest.raises(TypeError, match=r"decorate with @its\.deterministic\(\)"):
+        its.deterministic(_generator)
+
+
 @pytest.mark.parametrize("isolate", [True, False])
 def test_the_options_hold_for_each_call(isolate):
     """``warn``, ``isolate`` and ``cudnn`` are those of the decorator."""

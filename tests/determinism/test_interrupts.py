@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import warnings
@@ -229,3 +230,28 @@ def test_a_block_in_another_thread_works():
     thread.join()
     assert inside == [True]
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+_IMPORTED = """
+import signal, sys
+import torch, ipytorchseed as its
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch._inductor":
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+try:
+    with its.deterministic(42):
+        print("ran")
+except KeyboardInterrupt:
+    print(torch.are_deterministic_algorithms_enabled(), "torch._inductor.config" in sys.modules)
+"""
+
+
+def test_what_torch_imports_for_a_scope_is_imported_whole():
+    """It takes a second, and torch cannot import again what was imported in part."""
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTED], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False True\n"

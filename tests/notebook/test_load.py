@@ -121,6 +121,16 @@ def test_reloading_keeps_one_of_each(kernel):
     assert kernel.value("len(get_ipython().events.callbacks['pre_run_cell'])") == 1
 
 
+def test_a_kernel_stays_the_same_when_it_is_reloaded(kernel):
+    """Its runs keep their numbers, and nothing is said of a restart."""
+    kernel.run("%load_ext ipytorchseed")
+    first = kernel.run("5 + 6", "a cell").execution_count
+    kernel.run("%reload_ext ipytorchseed")
+    second = kernel.run("5 + 6", "a cell").execution_count
+    (told,) = kernel.run("%why").displays
+    assert told["text/plain"] == f"In[{second}]: same result, bit for bit, as In[{first}]"
+
+
 def test_the_cell_that_loads_it_can_use_it(kernel):
     """This cell's beginning was not seen; its end is."""
     reply = kernel.run(

@@ -108,6 +108,17 @@ def test_a_traceback_begins_in_the_cell(shell, words, capsys):
     assert frames[0].endswith("line 2")
 
 
+def test_what_a_program_prints_to_the_terminal_is_said_to_be_unknown(capfd, shell):
+    """It does not come by standard output, so two runs may look the same and be none."""
+    for cell in ("!date +%N", "print(5)\n!date +%N"):
+        first, second = (shell.run_cell(cell, store_history=True).execution_count for _ in "ab")
+        capfd.readouterr()
+        shell.run_cell(f"%why {second}")
+        told = " ".join(capfd.readouterr().out.split())
+        seen = f"In[{second}]: no difference from In[{first}] was seen, but "
+        assert told.startswith(f"{seen}what its programs printed is not recorded")
+
+
 def test_each_knows_a_cell_by_its_text(shell, capsys):
     """There are no ids here."""
     shell.run_cell("%seed each 42")

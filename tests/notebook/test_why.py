@@ -319,3 +319,15 @@ def test_a_seed_makes_a_generator_repeat(kernel, name):
     first, second = (kernel.run(mended, "make").shown for _ in range(2))
     assert first == second
     assert answer(kernel)["verdict"] == "same"
+
+
+@pytest.mark.parametrize("make", ["5", "[5]"])
+def test_what_changes_between_cells_is_no_doing_of_the_cell_that_read_it(kernel, make):
+    """A callback of a widget, or code of the front end, changes variables too."""
+    begin(kernel)
+    kernel.run(f"y = {make}", "make")
+    kernel.run("z = len(str(y)) + hash(str(y))", "read")
+    kernel.value("globals().update(y=[6]) or 0")
+    kernel.run("z = len(str(y)) + hash(str(y))", "read")
+    (cause,) = answer(kernel)["causes"]
+    assert (cause["kind"], cause["name"], cause["blame"]) == ("input", "y", [])

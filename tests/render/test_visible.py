@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -183,3 +186,29 @@ def test_a_message_without_end_is_cut():
     shown = wrap("x" * 10_000_000, first="  ")
     assert shown.endswith("…")
     assert len(shown) < 10_000
+
+
+class _Terminal(io.StringIO):
+    """A terminal of some columns."""
+
+    def __init__(self, columns):
+        super().__init__()
+        self.columns = columns
+
+    def isatty(self):
+        return True
+
+    def fileno(self):
+        return self.columns
+
+
+@pytest.mark.parametrize(("columns", "wide"), [(60, 60), (200, 80), (0, 80), (3, 40)])
+def test_text_fits_a_narrow_terminal(monkeypatch, columns, wide):
+    """Paragraphs and tables; what is no terminal has 80 columns."""
+    monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((fd, 24)))
+    monkeypatch.setattr(sys, "stdout", _Terminal(columns))
+    words = "a word " * 40
+    assert wide - 7 < max(map(len, wrap(words, first="  ").splitlines())) <= wide
+    assert max(map(len, draw_table(words, {"Cell": {}}, [[words]]).splitlines())) <= wide
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert 73 < max(map(len, wrap(words, first="  ").splitlines())) <= 80

@@ -137,10 +137,11 @@ def test_small_files_are_read_in_full_whatever_the_budget(put_back, tmp_path):
 
 
 def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeypatch):
-    """The interpreter's, packages', ours, the system's, imported modules, devices and folders."""
+    """The interpreter's, packages', tools', ours, the system's, modules, devices and folders."""
     notebook = Notebook(Ledger.open(tmp_path / "here" / "ledger.sqlite"))
     (tmp_path / "helper_of_files.py").write_text("x = 1")
-    (tmp_path / "here" / "data.txt").write_text("x")
+    for name in ("data.txt", ".pdbhistory", ".pdbrc"):
+        (tmp_path / "here" / name).write_text("x")
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.syspath_prepend(tmp_path)
     run = notebook.run(
@@ -149,6 +150,7 @@ def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeyp
         " '/proc/self/stat', '/etc/hostname', 'ledger.sqlite', 'ledger.sqlite-wal'):\n"
         "    open(p, 'rb').close()\n"
         "os.close(os.open('.', os.O_RDONLY))\n"
+        "for p in ('.pdbhistory', '.pdbrc'):\n    open(p).close()\n"
         "open('data.txt').close()\nopen(0, closefd=False)"
     )
     assert notebook.error is None

@@ -437,3 +437,15 @@ def test_a_text_of_a_class_of_its_own_is_text():
 
     one, two = (displayed({"text/html": Html(f"<b {end}>")}) for end in ("0x7f3a2c", "0x55aa00ff"))
     assert one == two == displayed({"text/html": "<b 0x7f3a2c>"})
+
+
+@pytest.mark.parametrize(("first", "second", "alike"), [("5", "5", None), ("5", "6", False)])
+def test_what_is_printed_beside_something_unseen_is_compared(first, second, alike):
+    """A program's own words, in a terminal, are not known; the cell's are."""
+    kept = []
+    for text in (first, second):
+        outputs = Outputs()
+        outputs.printed(text)
+        outputs.passed_by()
+        kept.append(outputs.stdout())
+    assert same(*kept) is alike

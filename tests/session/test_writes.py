@@ -147,3 +147,15 @@ def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, m
     assert {"z", "v0"} <= run.writes.keys()
     assert len(run.writes) == 5
     assert any("too many variables" in note for note in run.notes)
+
+
+def test_results_that_the_shell_keeps_are_no_change_of_a_run(notebook):
+    """``Out`` grows with each of them, once a cell has read it too."""
+    notebook.names["Out"] = {1: 2}
+    notebook.run("n = len(Out)")
+    notebook.names["Out"][2] = 3
+    assert set(notebook.run("from operator import add\nx = exec('y = 1')").writes) == {
+        "add",
+        "x",
+        "y",
+    }

@@ -44,7 +44,8 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         if run is case.run:
             break
         if made is None:
-            unwatched.append(run)
+            if seen is None or not _was_seen_unchanged(name, seen):
+                unwatched.append(run)
             continue
         unwatched.clear()
         if same(known, made) is not False:
@@ -96,6 +97,15 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
                 break
     left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
     yield from (Blame(run, NOT_RUN) for run in left_out.values())
+
+
+def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
+    """Tell whether a run that read a value, and is not known to have set it, left it as it was.
+
+    It was looked at when the run ended, too; what changed later, something between cells changed.
+    Functions are looked at before a run only, and so are numbers of modules.
+    """
+    return "." not in name and before.kind != "function" and before.exact and bool(before.digest)
 
 
 def _makes_anew(run: Run, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS, MEMORY, NAMES, STANDS, is_program, sentence
+from ipytorchseed.reads.entropy import CLOCKS, MEMORY, NAMES, PERSONS, STANDS, is_program, sentence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -51,7 +51,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             continue
         if name in MEMORY:
             continue  # the business of another finder
-        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS
+        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS or name in PERSONS
         if others and measures and not put_out_of_reach(case):
             yield Cleared("entropy", name, "other causes account for the change")
         else:

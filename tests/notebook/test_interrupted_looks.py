@@ -28,7 +28,10 @@ def read():
 its.register_source('stops', seed=lambda value: None, read=read, write=lambda state: None)
 """
 
-BEFORE, AFTER = 1, 2  # looks at every source after the one that arms: at its end, then these
+BEFORE, AFTER = (
+    1,
+    2,
+)  # looks at every source after the one that arms, by a call: at its end, then these
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +70,7 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
     """It fails as an interrupted cell does, shows no line of ours, and runs nothing."""
-    kernel.run(f"armed = {BEFORE}")
+    kernel.run(f"armed = int({BEFORE})")
     reply, runs = kernel.record(body)
     assert (reply.status, reply.stdout, reply.stderr) == ("error", "", "")
     assert reply.error.ename == "KeyboardInterrupt"
@@ -81,7 +84,7 @@ def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
     """The cell has run; a queue of cells stops here, as it does with any interrupt."""
-    kernel.run(f"armed = {AFTER}")
+    kernel.run(f"armed = int({AFTER})")
     reply, runs = kernel.record(body)
     assert reply.stdout.startswith("ran\n")
     assert (reply.status, reply.stderr) == ("error", "")
@@ -99,7 +102,7 @@ def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
 def test_an_error_of_the_cell_stays_its_error(kernel, body):
     """Where it fails by itself, there is nothing left to stop."""
     for when in (BEFORE, AFTER):
-        kernel.run(f"armed = {when}")
+        kernel.run(f"armed = int({when})")
         reply = kernel.run(body)
         assert reply.status == "error"
         assert "ipytorchseed" not in reply.error.traceback
@@ -120,7 +123,7 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
     once = kernel.interrupt
     again = threading.Timer(1, once)
     monkeypatch.setattr(kernel, "interrupt", lambda: (once(), again.start()))
-    reply = kernel.run("hangs = True", interrupt_at="hangs")
+    reply = kernel.run("hangs = bool(1)", interrupt_at="hangs")
     assert (reply.status, reply.error.ename) == ("error", "KeyboardInterrupt")
     kernel.run("from ipytorchseed.rng.table import unregister_source; unregister_source('slow')")
 
@@ -128,7 +131,7 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
 @pytest.mark.parametrize("when", [1, 2, 3, 4])
 def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
     """Wherever it lands: in the look before, at what the cell left, or in the runs that follow."""
-    kernel.run(f"armed = {when}")
+    kernel.run(f"armed = int({when})")
     reply = kernel.run("%%deterministic --check\nx = 1")
     assert reply.status == "error"
     assert reply.error.ename == "KeyboardInterrupt"
@@ -140,7 +143,7 @@ def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
 def test_a_queue_of_cells_stops(kernel):
     """As "Run all" does: those behind it are not run."""
     kernel.run("seen = []")
-    kernel.run(f"armed = {AFTER}")
+    kernel.run(f"armed = int({AFTER})")
     first = kernel._client.execute("seen.append(1)", stop_on_error=True)
     second = kernel._client.execute("seen.append(2)", stop_on_error=True)
     assert kernel._answer(first)["content"]["status"] == "error"

@@ -36,7 +36,7 @@ def width() -> int:
     """Return how many columns text may take: 80, or as many as a narrower terminal has."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
-    except (AttributeError, OSError, ValueError):  # what stands for it is no file, or is closed
+    except (AttributeError, OSError, TypeError, ValueError):  # something else stands for it
         columns = 0
     return max(_NARROWEST, min(WIDTH, columns or WIDTH))
 

@@ -28,7 +28,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.text import draw_table, visible, width, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
@@ -212,3 +212,18 @@ def test_text_fits_a_narrow_terminal(monkeypatch, columns, wide):
     assert max(map(len, draw_table(words, {"Cell": {}}, [[words]]).splitlines())) <= wide
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert 73 < max(map(len, wrap(words, first="  ").splitlines())) <= 80
+
+
+class _Log(io.StringIO):
+    """What scripts put in the place of standard output, after a fashion."""
+
+    isatty = True
+
+
+@pytest.mark.parametrize("stream", [None, _Log(), object()])
+def test_what_stands_for_the_terminal_may_be_anything(monkeypatch, stream):
+    """Text is as wide as without one."""
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stream)
+        told = width()
+    assert told == 80

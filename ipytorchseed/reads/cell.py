@@ -113,29 +113,33 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
 
 
 def _is_inert(statement: ast.stmt) -> bool:
-    """Tell whether a statement runs no code: it names constants, names, and lists of them."""
+    """Tell whether a statement runs no code: it names constants, lists of them, or a function.
+
+    Not what another name holds: IPython can be told to show what is assigned, by code of its class.
+    """
     if isinstance(statement, ast.FunctionDef):
         given = statement.args
         asked = *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg
         annotations = (each.annotation for each in asked if each is not None)
         run = *given.defaults, *given.kw_defaults, *annotations, statement.returns
-        return not statement.decorator_list and all(map(_is_simple, run))
+        plain = all(isinstance(each, ast.Name) or _is_constant(each) for each in run)
+        return plain and not statement.decorator_list
     if isinstance(statement, ast.Assign):
         targets = statement.targets
-        return _is_simple(statement.value) and all(isinstance(each, ast.Name) for each in targets)
+        return _is_constant(statement.value) and all(isinstance(each, ast.Name) for each in targets)
     return isinstance(statement, ast.Pass)
 
 
-def _is_simple(value: ast.expr | None) -> bool:
-    """Tell whether an expression, if there is one, runs no code: no operator, call or lookup."""
+def _is_constant(value: ast.expr | None) -> bool:
+    """Tell whether an expression, if there is one, is made of nothing but constants."""
     if isinstance(value, ast.Tuple | ast.List):
-        return all(map(_is_simple, value.elts))
+        return all(map(_is_constant, value.elts))
     if isinstance(value, ast.Dict):
         named = all(isinstance(each, ast.Constant) for each in value.keys)
-        return named and all(map(_is_simple, value.values))
+        return named and all(map(_is_constant, value.values))
     if isinstance(value, ast.UnaryOp):
         return isinstance(value.operand, ast.Constant)
-    return value is None or isinstance(value, ast.Constant | ast.Name)
+    return value is None or isinstance(value, ast.Constant)
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:

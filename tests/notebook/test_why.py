@@ -331,3 +331,15 @@ def test_what_changes_between_cells_is_no_doing_of_the_cell_that_read_it(kernel,
     kernel.run("z = len(str(y)) + hash(str(y))", "read")
     (cause,) = answer(kernel)["causes"]
     assert (cause["kind"], cause["name"], cause["blame"]) == ("input", "y", [])
+
+
+def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
+    """IPython can be told to show it: then its class runs code."""
+    kernel.run(
+        "import random\nget_ipython().ast_node_interactivity = 'last_expr_or_assign'\n"
+        "class Die:\n    def __repr__(self): return str(random.random())\ndie = Die()"
+    )
+    kernel.run("x = die")
+    kernel.run("y = 1")
+    kernel.run("x = die")
+    assert "python had moved on" in said(kernel.run("%why"))

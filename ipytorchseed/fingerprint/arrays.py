@@ -64,16 +64,43 @@ def write_array(value: Any, walk: Walk) -> Writing:
         mapped = issubclass(type(value), numpy.memmap)
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
         more = yield from extra(value, walk, numpy.ndarray, skip=skip)
-    name = name_of(dtype)
-    digest = xxh3_128_digest(f"array {name} {shape}".encode() + more + body)
+    digest = xxh3_128_digest(_head(dtype, shape) + more + body)
     if not top:
         return Draft(digest, "array")
+    name = name_of(dtype)
     if not plain.flags.c_contiguous:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
     line = f"{name} array {size}{lost}"
     return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
+
+
+def brief_array(plain: Any, walk: Walk, *, kept: bool = False) -> bytes | None:
+    """Return the token of a plain array of numbers in a memory of the library's.
+
+    Args:
+        plain: The array, of no subclass.
+        walk: For whom.
+        kept: Whether its memory is known to be such.
+
+    Returns:
+        The same as its writer stands for; None of any other array.
+    """
+    try:
+        dtype = plain.dtype
+        if dtype.names is not None or dtype.hasobject:
+            return None
+        if not kept and plain.nbytes and lent_array(plain) is not None:
+            return None
+        body = _read(plain, walk, sys.modules["numpy"])
+    except MemoryError:  # its writer meets it too, and tells
+        return None
+    return b"D" + xxh3_128_digest(_head(dtype, plain.shape) + body)
+
+
+def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:
+    return f"array {name_of(dtype)} {shape}".encode()
 
 
 def _write_objects(plain: Any, walk: Walk) -> Bytes:
@@ -199,6 +226,23 @@ def write_number(value: Any, walk: Walk) -> Writing:
         series = (float(generic.item(value)),)
     shown = f"{name} {series[0]:.6g}" if series else f"{name}{lost}"
     return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
+
+
+def number_leaves() -> dict[int, Callable[[Any], bytes]]:
+    """Return what writes the plain scalars of numpy, by type, as ``write_number`` does inside."""
+    numpy = sys.modules["numpy"]
+    read = numpy.generic.tobytes
+
+    def of(dtype: Any) -> Callable[[Any], bytes]:
+        head = b"number" + name_bytes(str(dtype))
+        return lambda value: b"D" + xxh3_128_digest(head + read(value))
+
+    dtypes = map(numpy.dtype, _BY_NUMBER.translate(_OF_EXTENDED))
+    return {id(dtype.type): of(dtype) for dtype in dtypes}
+
+
+_OF_EXTENDED = {ord("g"): None, ord("G"): None}
+"""Codes of the dtypes whose scalars have bytes that are no content."""
 
 
 def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.arrays import name_of, series_of
+from ipytorchseed.fingerprint.arrays import brief_array, name_of, series_of
 from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro, name_of_class, own, per_object
 
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
 
 def _fields(value: Any) -> dict[Any, Any]:
     return anatomy(type(value)).dictionary(value) or {}
 
 
-def _columns(manager: Any, walk: Walk) -> list[Any]:
-    """Return the values of each column, in the order of the columns, as views of the blocks."""
+def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bool]]:
+    """Return the values of each column, in the order of the columns, as views of the blocks.
+
+    With each it is told whether its memory is known to be the library's: of all rows of a block at
+    once, as asking takes longer than most columns do.
+    """
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
-        flat = getattr(block.values, "ndim", 1) == 1
+        values = block.values
+        flat = getattr(values, "ndim", 1) == 1
         places = block.mgr_locs.as_array.tolist()
         walk.tick(len(places))
+        plain = not flat and type(values) is sys.modules["numpy"].ndarray
+        kept = plain and lent_array(values) is None
         for row, place in enumerate(places):
-            found[place] = block.values if flat else block.values[row]
+            found[place] = (values, False) if flat else (values[row], kept)
     return found
+
+
+def _write_columns(
+    columns: Sequence[tuple[Any, bool]], walk: Walk
+) -> Generator[object, bytes, list[tuple[str, bytes]]]:
+    tokens = []
+    for values, kept in columns:
+        token = brief_array(values, walk, kept=True) if kept else None
+        tokens.append(("", (yield values) if token is None else token))
+    walk.tick(len(tokens))
+    return tokens
 
 
 def write_frame(value: Any, walk: Walk) -> Writing:
@@ -42,8 +64,8 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     for place in find_times(names):
-        values[place] = None
-    tokens = yield from attribute_tokens([("", each) for each in walk.pick(values)], walk)
+        values[place] = None, False
+    tokens = yield from _write_columns(walk.pick(values), walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
     if not top:

@@ -158,6 +158,13 @@ def write_function(value: Any, walk: Walk) -> Writing:
     return Draft(digest, "function", f"function {name}", parts)
 
 
+def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
+    """Return the token of a function that is nothing but code, as ``write_function``; else None."""
+    if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
+        return None
+    return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")
+
+
 def _defaults(function: Any) -> list[tuple[str, object]]:
     """Return the arguments that have a default, and that."""
     code, by_place = function.__code__, function.__defaults__ or ()

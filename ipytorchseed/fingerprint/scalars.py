@@ -58,7 +58,10 @@ LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(...)): lambda _: b"E",
     id(type(NotImplemented)): lambda _: b"I",
 }
-"""By the identity of the type, exactly that type: bytes, or None where it is too long for that."""
+"""By the identity of the type, exactly that type: bytes, or None where it is too long for that.
+Once numpy is imported, its plain scalars are among them."""
+
+_BUILTIN = {**LEAVES}
 
 _KINDS = {int: "int", float: "float", complex: "complex", bool: "bool", type(None): "None"}
 
@@ -66,7 +69,7 @@ _KINDS = {int: "int", float: "float", complex: "complex", bool: "bool", type(Non
 def leaf(value: Any) -> Fingerprint | None:
     """Return the fingerprint of a short value without parts, or None for others."""
     kind = type(value)
-    write = LEAVES.get(id(kind))
+    write = _BUILTIN.get(id(kind))
     token = None if write is None else write(value)
     if token is None:
         return None

@@ -22,6 +22,8 @@ from ipytorchseed.fingerprint import (
     tensors,
     texts,
 )  # fmt: skip
+from ipytorchseed.fingerprint.scalars import LEAVES
+from ipytorchseed.fingerprint.walk import BRIEF
 from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
 from ipytorchseed.introspection.values import imported
 
@@ -166,6 +168,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
 subclasses included. ``module:name`` is a class that is found once its module has been imported. Of
 the rows that fit, that of the nearest class counts."""
 
+BRIEF[id(types.FunctionType)] = functions.brief_function
+
 _rows: dict[int, Writer] = {}
 _waiting: list[tuple[str, str, Writer]] = []
 
@@ -184,6 +188,10 @@ def _arrive() -> None:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):
             _rows.setdefault(id(found), row[2])
+            if row[2] is arrays.write_number:
+                LEAVES.update(arrays.number_leaves())
+            elif row[2] is arrays.write_array:
+                BRIEF[id(found)] = arrays.brief_array
             _waiting.remove(row)
 
 

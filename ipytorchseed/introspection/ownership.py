@@ -9,8 +9,9 @@ import sysconfig
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
-from ipytorchseed.introspection.values import imported, text
+from ipytorchseed.introspection.values import imported, module_names, text
 
 _PACKAGES = tuple(
     f"{name}{os.sep}"
@@ -112,5 +113,7 @@ def library_version(module: str) -> str | None:
     return str.__getitem__(told, slice(None))  # torch has a class of its own for it
 
 
-def _file_of(module: str) -> str:
-    return text(imported(module, "__file__"))
+def _file_of(name: str) -> str:
+    module = sys.modules.get(name)
+    names = vars(module) if type(module) is ModuleType else module_names(module)  # most are plain
+    return text(names.get("__file__"))

@@ -136,9 +136,11 @@ def _fits(lent: Lent, value: object, name: str) -> bool:
     https://scikit-learn.org/stable/developers/develop.html#fitting
     """
     owner, _, method = lent.function.rpartition(".")
-    goes_on = dict(anatomy(type(value)).unsorted(value)).get("warm_start") is True
-    known = module_of_class(type(value)).startswith("sklearn.") and not goes_on
-    return known and owner == name and method in ("fit", "fit_predict", "fit_transform")
+    if owner != name or method not in ("fit", "fit_predict", "fit_transform"):
+        return False
+    if not module_of_class(type(value)).startswith("sklearn."):
+        return False
+    return (anatomy(type(value)).dictionary(value) or {}).get("warm_start") is not True
 
 
 def _function_of(

@@ -109,8 +109,10 @@ def _find_member(kind: type, name: str) -> Any:  # noqa: ANN401
 
 def method_of(value: object, name: str) -> Any:  # noqa: ANN401
     """Return the method that a class gives its object under a name; None where it has its own."""
-    held = dict(anatomy(type(value)).unsorted(value))
-    return None if name in held or "__dict__" in held else _find_member(type(value), name)
+    made = anatomy(type(value))
+    if name in (made.dictionary(value) or {}) or any(name == slot for slot, _ in made.slots):
+        return None
+    return _find_member(type(value), name)
 
 
 def may_run(value: object, name: str) -> bool:

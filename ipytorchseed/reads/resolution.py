@@ -50,15 +50,13 @@ def nondeterministic_call(
             return None  # who knows what a function returns
     if value is MISSING:
         return None
-    if type(value) is types.FunctionType and not rest:
-        tail = qualified_name(value).rpartition(".")[2]
-    named = rest or type(value) is types.FunctionType
-    if named and tail not in TAILS and not _may_be_random(value):
-        return None
-    for known in names_of_call(value, rest):
-        if _asks(known, given):
-            return known
-    return None
+    if not rest and type(value) is not types.MethodType:
+        called = is_class(value) or is_function(value)
+        other = called and qualified_name(value).rpartition(".")[2] not in TAILS
+    else:
+        other = rest != "" and tail not in TAILS and not _may_be_random(value)
+    known_as = [] if other else names_of_call(value, rest)  # most are told by their last part
+    return next((known for known in known_as if _asks(known, given)), None)
 
 
 def _asks(known: str, given: int) -> bool:

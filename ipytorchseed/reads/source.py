@@ -45,12 +45,12 @@ _ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 class Text:
     """A parsed text, compiled where it is asked for.
 
-    Args:
+    Attributes:
         tree: The text, parsed.
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
+        self.tree = tree
         self._lines = [*map(_first_line, tree.body)]
         self._nodes: dict[int, dict[tuple[int, str], list[ast.AST]]] = {}
         self._codes: dict[tuple[int, int], dict[tuple[int, str], list[CodeType]]] = {}
@@ -58,7 +58,7 @@ class Text:
     def find(self, code: CodeType) -> list[ast.AST]:
         """Return the functions that were compiled to ``code``: more than one only on one line."""
         at = bisect_right(self._lines, code.co_firstlineno) - 1
-        while at >= 0 and (self._tree.body[at].end_lineno or 0) >= code.co_firstlineno:
+        while at >= 0 and (self.tree.body[at].end_lineno or 0) >= code.co_firstlineno:
             nodes = self._functions(at).get((code.co_firstlineno, code.co_name), [])
             # A cell is compiled statement by statement; a module as a whole, where imports count.
             for part in (at, _WHOLE) if nodes else ():
@@ -73,7 +73,7 @@ class Text:
         found = self._nodes.get(at)
         if found is None:
             found = self._nodes[at] = {}
-            for node in sorted(ast.walk(self._tree.body[at]), key=_position):
+            for node in sorted(ast.walk(self.tree.body[at]), key=_position):
                 name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
                 if name is not None:
                     found.setdefault((_first_line(node), name), []).append(node)
@@ -84,7 +84,7 @@ class Text:
         flags = code.co_flags & _FLAGS | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         found = self._codes.get((at, flags))
         if found is None:
-            tree = self._tree if at == _WHOLE else ast.Module([self._tree.body[at]], [])
+            tree = self.tree if at == _WHOLE else ast.Module([self.tree.body[at]], [])
             found = self._codes[at, flags] = {}
             for each in _compile(tree, flags):
                 found.setdefault((each.co_firstlineno, each.co_name), []).append(each)
@@ -105,6 +105,18 @@ def remember(tree: ast.Module) -> None:
         tree: The text, parsed.
     """
     _bodies.appendleft(Text(tree))
+
+
+def parse_file(name: str) -> ast.Module | None:
+    """Return a file of code, parsed once for all who ask; None where it is gone or too long.
+
+    Args:
+        name: Its path.
+    """
+    if not _is_readable(name):
+        return None
+    linecache.checkcache(name)
+    return _of_file(name).tree
 
 
 def find_source(code: CodeType) -> list[ast.AST]:

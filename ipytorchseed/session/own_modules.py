@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import time
 from contextlib import suppress
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
+from ipytorchseed.reads.bindings import bound_by, targets_of
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.reads.parsing import names_in, nodes_in
+from ipytorchseed.reads.source import parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -73,7 +77,8 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
             break
         with suppress(OSError, ValueError, KeyError):
             text = Path(path).read_text(encoding="utf-8")
-            if time.thread_time() + len(text) * _SECONDS < ends:
+            in_time = time.thread_time() + len(text) * _SECONDS < ends
+            if in_time and _may_set_imported(parse_file(path)):
                 codes.append((follow(text), module_names(sys.modules[module])))
     found: dict[str, tuple[str, str]] = {}
     for code, names in codes:
@@ -81,3 +86,22 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
             left = max(ends - time.thread_time(), 0.0)
             found |= find_dependencies(code, names, hidden, seconds=left).sets
     return found
+
+
+def _may_set_imported(tree: ast.Module | None) -> bool:
+    """Tell whether code may set attributes of what it imports: to follow it takes much longer."""
+    nodes = [] if tree is None else nodes_in(tree)
+    imports = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+    found = {name for each in imports for part in each.names for name in bound_by(part)}
+    for each in (node for node in nodes if isinstance(node, ast.Assign)):
+        # `F = torch.nn.functional`; what a call returns is no module.
+        if not isinstance(each.value, ast.Call) and not found.isdisjoint(names_in(each.value)):
+            found.update(*map(targets_of, each.targets))
+    sets = (each for each in nodes if isinstance(each, ast.Attribute) and _is_set(each))
+    return not found.isdisjoint({"*"}.union(*map(names_in, sets))) or any(
+        isinstance(each, ast.Name) and each.id == "setattr" for each in nodes
+    )
+
+
+def _is_set(attribute: ast.Attribute) -> bool:
+    return not isinstance(attribute.ctx, ast.Load)

@@ -1,0 +1,70 @@
+"""What modules of the user's set in packages, told without following those that set nothing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.session.own_modules import set_in_packages
+
+SETTING = {
+    "by its name": "import json\njson.dumps = repr",
+    "by another name": "import json as j\nj.dumps = repr",
+    "by a second name": "from json import decoder\nd = decoder\nd.WHITESPACE = 1",
+    "of a class": "from json import JSONEncoder\nJSONEncoder.default = repr",
+    "in a function": "import json\ndef put():\n    json.dumps = repr\nput()",
+    "by setattr": "import json\nsetattr(json, 'dumps', repr)",
+    "among others": "import json\njson.dumps, x = repr, 1",
+    "by a loop": "import json\nfor json.dumps in (repr,): pass",
+}
+SETTING_NOTHING = {
+    "its own objects": "import json\nclass A:\n    def __init__(self): self.x = 1\na = A()\na.x = 2",
+    "what a call returns": "import json\ndecoder = json.JSONDecoder()\ndecoder.memo = {}",
+    "names": "import json\ndumps = json.dumps",
+}
+
+
+def _follow(modules: dict[str, str]) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    followed = []
+
+    def follow(text: str) -> Effects:
+        followed.append(text)
+        return effects_of_cell(text, str)
+
+    cell = effects_of_cell("import own", str)
+    return set_in_packages(modules, cell, {}, (), 1.0, follow), followed
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of a module that has been imported."""
+    path = tmp_path / "own.py"
+    monkeypatch.setitem(sys.modules, "own", type(sys)("own"))
+    return path
+
+
+@pytest.mark.parametrize("text", SETTING.values(), ids=SETTING)
+def test_what_a_module_sets_in_a_package_is_told(text: str, own: Path) -> None:
+    """By whatever name it goes there."""
+    own.write_text(text)
+    import json
+
+    vars(sys.modules["own"]).update(json=json, j=json, decoder=json.decoder, d=json.decoder)
+    vars(sys.modules["own"]).update(JSONEncoder=json.JSONEncoder)
+    assert any(name.startswith("json") for name in _follow({"own": str(own)})[0])
+
+
+@pytest.mark.parametrize("text", SETTING_NOTHING.values(), ids=SETTING_NOTHING)
+def test_a_module_that_sets_nothing_of_what_it_imports_is_not_followed(
+    text: str, own: Path
+) -> None:
+    """It would take longer than all else that is done for a cell."""
+    own.write_text(text)
+    assert _follow({"own": str(own)}) == ({}, [])
+
+
+def test_a_module_that_is_gone_sets_nothing(own: Path) -> None:
+    """Its file may have been removed since."""
+    assert _follow({"own": str(own)}) == ({}, [])

@@ -36,7 +36,10 @@ def _integer(value: int) -> bytes | None:
 
 
 def _text(value: str) -> bytes | None:
-    return text(value) if len(value) <= LONG else None
+    if len(value) > LONG:
+        return None
+    encoded = value.encode("utf-8", "surrogatepass")  # as `text` does: most of what is written
+    return b"s%d:%b" % (len(encoded), encoded)
 
 
 def _bytes(value: bytes) -> bytes | None:

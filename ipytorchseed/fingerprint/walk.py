@@ -80,8 +80,8 @@ Bytes = Generator[object, bytes, bytes]
 Writer = Callable[[Any, "Walk"], Writing]
 
 BRIEF: dict[int, Callable[[Any, Walk], bytes | None]] = {}
-"""By the identity of the type: returns the token of a value inside another, as its writer would,
-where that needs nothing of the walk's stack; else None. Most values are such."""
+"""By the identity of the type: returns the token of a value that holds no others, as its writer
+would, or None where it may hold some."""
 
 
 def digest_of(token: bytes) -> str:
@@ -194,23 +194,20 @@ class Walk:
         if self.full:
             return b"~"
         self.tick()
-        brief = BRIEF.get(id(kind)) if stack else None
-        token = None if brief is None else brief(value, self)
-        if token is not None:
-            self._seen[key] = value, token
-            return token
         self.top = not stack
         self._open[key] = len(stack)
         stack.append((self.writer(kind)(value, self), value))
         return None
 
     def short(self, value: Any) -> bytes | None:
-        """Return the token of a list or tuple of a few leaves, as its writer would; else None.
+        """Return the token of what needs no step of the walk, as its writer would; else None.
 
-        Most values in containers are such, and so take less than half the time.
+        Most values in containers are lists and tuples of a few leaves, or among ``BRIEF``, and so
+        take less than half the time.
         """
         kind = type(value)
-        if (kind is not tuple and kind is not list) or len(value) >= SHORT:
+        brief = BRIEF.get(id(kind))
+        if brief is None and ((kind is not tuple and kind is not list) or len(value) >= SHORT):
             return None
         seen = self._seen.get(id(value))
         if seen is not None:
@@ -218,6 +215,23 @@ class Walk:
             return seen[1]
         if self.full:
             return None
+        made = self._tokens(value) if brief is None else self._brief(brief, value)
+        if made is not None:
+            self.tick()
+            self._seen[id(value)] = value, made
+        return made
+
+    def _brief(self, write: Callable[[Any, Walk], bytes | None], value: object) -> bytes | None:
+        try:
+            return write(value, self)
+        except SpentError:
+            raise
+        except Exception:  # noqa: BLE001 -- its writer meets it too, and then it alone fails
+            return None
+
+    @staticmethod
+    def _tokens(value: Sequence[Any]) -> bytes | None:
+        """Return the token of a list or tuple of leaves."""
         tokens = []
         for item in value:
             leaf = LEAVES.get(id(type(item)))
@@ -225,11 +239,8 @@ class Walk:
             if token is None:
                 return None
             tokens.append(token)
-        self.tick()
-        head = b"tuple%d;" if kind is tuple else b"list%d;"
-        made = b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
-        self._seen[id(value)] = value, made
-        return made
+        head = b"tuple%d;" if type(value) is tuple else b"list%d;"
+        return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
 
     def _fail(self, value: object, error: Exception) -> Draft:
         name = full_name(type(value))

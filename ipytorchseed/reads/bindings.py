@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.parsing import nodes_in
+from ipytorchseed.reads.parsing import children_of, nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         elif isinstance(node, ast.comprehension):  # whose targets are its own, unlike those of :=
             stack += [node.iter, *node.ifs]
         elif not isinstance(node, ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+            stack += children_of(node)
     return local - outer
 
 

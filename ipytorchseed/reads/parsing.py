@@ -55,12 +55,23 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
     """
     found = [node]
     for each in found:  # which grows
-        for field in _INNER[type(each)]:
-            value = getattr(each, field, None)
-            if type(value) is list:
-                found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+        found += children_of(each)
+    return found
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes directly in one, as ``ast.iter_child_nodes``, which is slower, but contexts.
+
+    Args:
+        node: The node.
+    """
+    found: list[ast.AST] = []
+    for field in _INNER[type(node)]:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 

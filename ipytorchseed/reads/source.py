@@ -19,7 +19,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.quiet import hidden_warnings
-from ipytorchseed.reads.parsing import NAME, parse_text
+from ipytorchseed.reads.parsing import NAME, nodes_in, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,7 @@ _NAMES: dict[type[ast.AST], str] = {
     ast.GeneratorExp: "<genexpr>",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMED = {*_NAMES, *_FUNCTIONS}
 _ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
@@ -73,10 +74,10 @@ class Text:
         found = self._nodes.get(at)
         if found is None:
             found = self._nodes[at] = {}
-            for node in sorted(ast.walk(self.tree.body[at]), key=_position):
-                name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
-                if name is not None:
-                    found.setdefault((_first_line(node), name), []).append(node)
+            nodes = [each for each in nodes_in(self.tree.body[at]) if type(each) in _NAMED]
+            for node in sorted(nodes, key=_position):
+                name = node.name if isinstance(node, _FUNCTIONS) else _NAMES[type(node)]
+                found.setdefault((_first_line(node), name), []).append(node)
         return found
 
     def _compiled(self, code: CodeType, at: int) -> list[CodeType]:

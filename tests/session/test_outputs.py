@@ -370,6 +370,15 @@ def test_the_names_of_elements_do_not_count(markup):
         assert digests[0] == digests[1] != digests[2]
 
 
+def test_the_ids_in_a_script_do_not_count():
+    """Bokeh gives each document that it embeds a name of its own."""
+    script = 'embed({{"{0}": {{"title": "a plot"}}}}, "{0}", {1})'
+    one, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    texts = script.format(one, 7), script.format(other, 7), script.format(one, 8)
+    digests = [bundle_value({"application/javascript": text}).digest for text in texts]
+    assert digests[0] == digests[1] != digests[2]
+
+
 def test_only_noise_is_nothing():
     """As where nothing was printed."""
     assert shown("Wall time: 3.1 ms") is None

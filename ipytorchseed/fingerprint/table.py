@@ -98,6 +98,10 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_wraps("classmethod", "__func__"), classmethod),
     (_wraps("property", "fget", "fset", "fdel"), property),
     (functions.write_cached, "functools:_lru_cache_wrapper"),
+    (_wraps("compiled function", "py_func", "targetoptions", "locals"),  # not what it compiled
+     "numba.core.dispatcher:Dispatcher"),
+    (_wraps("compiled function", "__wrapped__"), "numba.np.ufunc.dufunc:DUFunc",
+     "numba.np.ufunc.gufunc:GUFunc"),
     (functions.write_code, types.CodeType),
     (functions.write_class, type),
     (functions.write_module, types.ModuleType),

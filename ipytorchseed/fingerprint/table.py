@@ -153,6 +153,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
+    (_object("_document", "_temp_document"),  # in which it was shown last
+     "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # What cannot be seen into
     (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),

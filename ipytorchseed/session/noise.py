@@ -103,6 +103,15 @@ _CHANGES_EACH_RUN = (
         ),
         "",
     ),
+    # a timer of QuantEcon's, as it ends
+    (
+        ("seconds elapsed",),
+        re.compile(
+            r"^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)",
+            re.MULTILINE,
+        ),
+        r"\1",
+    ),
     (
         (" per loop (mean ± ",),
         re.compile(r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*"),

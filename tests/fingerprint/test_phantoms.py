@@ -94,7 +94,15 @@ def _compiled(*signatures, step=1, **options):
     return made
 
 
+def _source(document, *column):
+    """Make what a plot of Bokeh is drawn from, as a document has shown it."""
+    made = _of_library("bokeh.model.model", "Model")
+    made._document, made._property_values = document, {"data": {"x": [*column]}}
+    return made
+
+
 CASES = {
+    "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
     "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
     "options": (_compiled(), _compiled("int64"), _compiled(fastmath=True)),
     "scratch of a model": (_model(1.0), _model(2.0), _model(1.0, 2.0)),

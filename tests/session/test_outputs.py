@@ -97,6 +97,10 @@ NOISE = {
         "<DisplayHandle display_id=3136f11dc9c52aec946c8a9ac191772d>",
         "<DisplayHandle display_id=d3c0a84b689b776466fb1ea725eabb6c>",
     ),
+    "a timer": (
+        "2.0099 seconds elapsed\nrun 2: 41.5 milliseconds elapsed\n",
+        "1.8 seconds elapsed\nrun 2: 1.2 seconds elapsed\n",
+    ),
     "an extension that is there": (
         "",
         "The autoreload extension is already loaded. To reload it, use:\n"

@@ -153,7 +153,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
-    (_object("_document", "_temp_document"),  # in which it was shown last
+    (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # What cannot be seen into

@@ -29,7 +29,10 @@ _ELEMENT_ID = re.compile(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched 
 _UUID = re.compile(r"[0-9a-f]{32}\Z")
 """The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
 
-_RANDOM_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
+_COUNTED_ID = re.compile(r'"id":"(p\d{4,9})"')
+_SCRIPT_ID = re.compile(
+    r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|p\d{4,9})\b"
+)
 _SCRIPT = re.compile(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
 
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
@@ -185,7 +188,7 @@ def without_ids(text: str) -> str:
     """Return HTML or SVG with its elements numbered instead of named at random, and undated."""
     text = _DATE.sub("", without_noise(text))
     if "<script" in text:
-        text = _SCRIPT.sub(lambda script: _without_random_ids(script.group()), text)
+        text = _SCRIPT.sub(lambda script: _without_names(script.group()), text)
     ids = (name for _, name in _ELEMENT_ID.findall(text))
     names = list(dict.fromkeys(name[-32:] if _UUID.search(name) else name for name in ids))
     if not names:
@@ -196,12 +199,18 @@ def without_ids(text: str) -> str:
     return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
-def _without_random_ids(script: str) -> str:
-    """Number what a program names at random, as Bokeh does the documents that it embeds."""
+def _without_names(script: str) -> str:
+    """Number what a program names at random or counts, as Bokeh does documents and their parts."""
+    counted = set(_COUNTED_ID.findall(script))
     number: dict[str, str] = {}
-    return _RANDOM_ID.sub(
-        lambda found: number.setdefault(found.group(), f"id-{len(number)}"), script
-    )
+
+    def instead(found: re.Match[str]) -> str:
+        name = found.group()
+        if name[0] == "p" and name not in counted:
+            return name
+        return number.setdefault(name, f"id-{len(number)}")
+
+    return _SCRIPT_ID.sub(instead, script)
 
 
 def cleaner(kind: str) -> Callable[[str], str] | None:
@@ -213,7 +222,7 @@ def cleaner(kind: str) -> Callable[[str], str] | None:
     if is_markup(kind):
         return without_ids
     if is_script(kind):
-        return lambda text: _without_random_ids(without_noise(text))
+        return lambda text: _without_names(without_noise(text))
     return without_noise if kind.startswith("text/") else None
 
 

@@ -97,6 +97,7 @@ def _compiled(*signatures, step=1, **options):
 def _source(document, *column):
     """Make what a plot of Bokeh is drawn from, as a document has shown it."""
     made = _of_library("bokeh.model.model", "Model")
+    made._id = f"p{id(made)}"
     made._document, made._property_values = document, {"data": {"x": [*column]}}
     return made
 

@@ -375,12 +375,16 @@ def test_the_names_of_elements_do_not_count(markup):
 
 
 def test_the_ids_in_a_script_do_not_count():
-    """Bokeh gives each document that it embeds a name of its own."""
-    script = 'embed({{"{0}": {{"title": "a plot"}}}}, "{0}", {1})'
+    """Bokeh names each document that it embeds, and counts the parts of all; labels count."""
+    script = 'embed({{"{0}": {{"id":"p{1}","x":["p1000"]}}}}, {{"{0}": "p{1}"}}, {2})'
     one, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
-    texts = script.format(one, 7), script.format(other, 7), script.format(one, 8)
-    digests = [bundle_value({"application/javascript": text}).digest for text in texts]
-    assert digests[0] == digests[1] != digests[2]
+    first, same = script.format(one, 1003, 7), script.format(other, 1056, 7)
+    others = script.format(one, 1003, 8), first.replace("p1000", "p1001")
+    digests = [
+        bundle_value({"application/javascript": text}).digest for text in (first, same, *others)
+    ]
+    assert digests[0] == digests[1]
+    assert len({*digests}) == 3
 
 
 def test_only_noise_is_nothing():

@@ -32,6 +32,8 @@ from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
+_CODE = frozenset({"class", "function"})
+
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     """Compare every pass with the first.
@@ -85,10 +87,12 @@ class Pair:
         if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
         runs = self._runs(cell)
-        shown = _outputs_apart(cell, first.outputs[cell.index], other.outputs[cell.index], runs)
+        code = cell.source if runs is None else self._code(cell, runs[1])
+        outputs = first.outputs[cell.index], other.outputs[cell.index]
+        shown = _outputs_apart(cell, *outputs, runs, code)
         if runs is None:
-            outputs = Found.DIFFERENT if shown else Found.SAME
-            return CellVerdict(cell, outputs, Found.UNKNOWN, shown)
+            found = Found.DIFFERENT if shown else Found.SAME
+            return CellVerdict(cell, found, Found.UNKNOWN, shown)
         return self.weigh(cell, *runs, shown)
 
     def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:
@@ -113,6 +117,13 @@ class Pair:
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
         return CellVerdict(cell, outputs, state, changes, causes, programs, unseen=unseen)
+
+    def _code(self, cell: Cell, run: Run) -> str:
+        """Return the text of a cell, and of those that made the functions that it reads."""
+        read = {name for name, value in run.reads.items() if value.kind in _CODE}
+        earlier = self._after.before(run) if read else ()
+        made = (each.source for each in earlier if not read.isdisjoint(each.writes))
+        return "\n".join((cell.source, *made))
 
     @property
     def _one_kernel(self) -> bool:
@@ -179,12 +190,12 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
 
 
 def _outputs_apart(
-    cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None
+    cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None, code: str
 ) -> tuple[Change, ...]:
     """Return in what the outputs of a cell differ, but for what is no result of it."""
     if only_asks(cell.source):
         return ()  # what we say of runs and states
-    if runs is not None and tells_addresses(cell.source, runs[1].missing):
+    if runs is not None and tells_addresses(code, runs[1].missing):
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
     shown = compare_outputs(before, after, timed=timed)

@@ -12,7 +12,8 @@ from functools import reduce
 from typing import Any
 
 from ipytorchseed.reads.entropy import ADDRESS
-from ipytorchseed.session.noise import STAMP, is_markup, without_ids, without_noise
+from ipytorchseed.session import noise
+from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
@@ -153,10 +154,11 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
     """
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels
-    if is_markup(kind):
-        return lambda data: without_ids(joined(data))
-    if kind.startswith("text/"):
+    if kind.startswith("text/") and not is_markup(kind):
         return lambda data: _clean(joined(data), timed=timed)
+    remove = noise.cleaner(kind)
+    if remove is not None:
+        return lambda data: remove(joined(data))
     return lambda data: without_noise(
         data if isinstance(data, str) else json.dumps(data, sort_keys=True)
     )

@@ -100,6 +100,10 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_wraps("classmethod", "__func__"), classmethod),
     (_wraps("property", "fget", "fset", "fdel"), property),
     (functions.write_cached, "functools:_lru_cache_wrapper"),
+    (_wraps("compiled function", "py_func", "targetoptions", "locals"),  # not what it compiled
+     "numba.core.dispatcher:Dispatcher"),
+    (_wraps("compiled function", "__wrapped__"), "numba.np.ufunc.dufunc:DUFunc",
+     "numba.np.ufunc.gufunc:GUFunc"),
     (functions.write_code, types.CodeType),
     (functions.write_class, type),
     (functions.write_module, types.ModuleType),
@@ -151,6 +155,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
+    (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process
+     "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # What cannot be seen into
     (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),

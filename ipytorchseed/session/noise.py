@@ -7,8 +7,12 @@ ends at a character that cannot begin the pattern anew, or is bounded.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ipytorchseed.session.model_times import without_model_times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_ERROR = 10_000
 """Characters of an error's message that are cleaned, compared and kept."""
@@ -25,12 +29,21 @@ _ELEMENT_ID = re.compile(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched 
 _UUID = re.compile(r"[0-9a-f]{32}\Z")
 """The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
 
+_COUNTED_ID = re.compile(r'"id":"(p\d{4,9})"')
+_SCRIPT_ID = re.compile(
+    r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|p\d{4,9})\b"
+)
+_SCRIPT = re.compile(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
+
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _WORD = re.compile(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+_CELL_ENDS = r"(?: {1,40}|</th>\s{0,40}<td>|\}\s{0,40}&\s{0,40})"
+"""Between the name and the value of a row of a table."""
 
 _CHANGES_EACH_RUN = (
     # the words without which a pattern finds nothing; the pattern; what is put in its place
@@ -53,9 +66,9 @@ _CHANGES_EACH_RUN = (
     ),
     # when a line was logged
     (_LEVELS, re.compile(rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)"), ""),
-    # when a summary of statsmodels was made
-    (("Date: ",), re.compile(r"\bDate: {1,40}\w{3}, \d\d \w{3} \d{4}"), "Date:"),
-    (("Time: ",), re.compile(r"\bTime: {1,40}\d\d:\d\d:\d\d"), "Time:"),
+    # when a summary of statsmodels was made: in text, HTML or LaTeX
+    (("Date:",), re.compile(rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}"), "Date:"),
+    (("Time:",), re.compile(rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d"), "Time:"),
     # when lifelines fitted a model
     (
         ("time fit was run",),
@@ -92,6 +105,15 @@ _CHANGES_EACH_RUN = (
             re.MULTILINE,
         ),
         "",
+    ),
+    # a timer of QuantEcon's, as it ends
+    (
+        ("seconds elapsed",),
+        re.compile(
+            r"^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)",
+            re.MULTILINE,
+        ),
+        r"\1",
     ),
     (
         (" per loop (mean ± ",),
@@ -165,6 +187,8 @@ def without_noise(text: str, *, timed: bool = False) -> str:
 def without_ids(text: str) -> str:
     """Return HTML or SVG with its elements numbered instead of named at random, and undated."""
     text = _DATE.sub("", without_noise(text))
+    if "<script" in text:
+        text = _SCRIPT.sub(lambda script: _without_names(script.group()), text)
     ids = (name for _, name in _ELEMENT_ID.findall(text))
     names = list(dict.fromkeys(name[-32:] if _UUID.search(name) else name for name in ids))
     if not names:
@@ -173,6 +197,38 @@ def without_ids(text: str) -> str:
     longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
     every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
     return every.sub(lambda found: number.get(found.group(), found.group()), text)
+
+
+def _without_names(script: str) -> str:
+    """Number what a program names at random or counts, as Bokeh does documents and their parts."""
+    counted = set(_COUNTED_ID.findall(script))
+    number: dict[str, str] = {}
+
+    def instead(found: re.Match[str]) -> str:
+        name = found.group()
+        if name[0] == "p" and name not in counted:
+            return name
+        return number.setdefault(name, f"id-{len(number)}")
+
+    return _SCRIPT_ID.sub(instead, script)
+
+
+def cleaner(kind: str) -> Callable[[str], str] | None:
+    """Return what removes from data of a MIME type that which differs between two equal runs.
+
+    Args:
+        kind: The MIME type; None is returned where its data is no text to be cleaned.
+    """
+    if is_markup(kind):
+        return without_ids
+    if is_script(kind):
+        return lambda text: _without_names(without_noise(text))
+    return without_noise if kind.startswith("text/") else None
+
+
+def is_script(kind: str) -> bool:
+    """Tell whether a MIME type is one of programs that a front end runs."""
+    return kind.endswith("/javascript") or kind.startswith("application/vnd.bokehjs_")
 
 
 def is_markup(kind: str) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.session.noise import as_overwritten, is_markup, without_ids, without_noise
+from ipytorchseed.session.noise import as_overwritten, cleaner, without_noise
 from ipytorchseed.why.changes import COUNT
 from ipytorchseed.why.words import many
 
@@ -73,9 +73,9 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
         _add(whole, f"\n{kind}\n")
         if isinstance(data, str):
             text = str.__str__(data)  # without what a subclass of the user's does
-            markup = is_markup(kind)
-            size = MOST_TEXT if markup or kind.startswith("text/") else 0
-            clean = (without_ids if markup else without_noise)(text[:size])
+            remove = cleaner(kind)
+            size = MOST_TEXT if remove else 0
+            clean = remove(text[:size]) if remove else ""
             _add(whole, clean)
             _add(whole, text, begin=size)
             if 0 < size < len(text):

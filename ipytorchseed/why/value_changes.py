@@ -21,7 +21,11 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if after is None:
         return f"{before.summary} → nothing"
     if before.series is not None and after.series is not None:
-        return _series(before.series, after.series) or _beside(before, after)
+        said = _series(before.series, after.series)
+        several = len(before.series) > 1 or len(after.series) > 1
+        if said and several and before.kind != after.kind:
+            said = f"{before.kind} → {after.kind}, {said}"
+        return said or _beside(before, after)
     if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"

@@ -47,6 +47,13 @@ def picture(colour, kind="png", size=(4, 4), note=""):
 
 STYLED = '<style>#T_{0} td {{color: red}} #T_{0}_row0 {{}}</style><table id="T_{0}"><tr id="T_{0}_row0">1</table>'
 PLOTLY = "<div id='{0}'></div><script>draw(document.getElementById('{0}'), [1, 2])</script>"
+BOKEH = 'embed({{"{0}": {{"version": "3.9"}}}}, [{{"docid": "{0}", "roots": {{"p1": "{1}"}}, "y": [1, 2]}}])'
+SUMMARY_HTML = "<tr><th>Date:</th>  <td>Mon, 23 Nov 2026</td> <th>  F:</th> <td>3.5</td></tr><tr><th>Time:</th>   <td>{0}</td></tr>"
+SUMMARY_LATEX = r"\textbf{{Date:}}  & Mon, 23 Nov 2026 & \\ \textbf{{Time:}}  &     {0}     & \textbf{{F:}} & 3.5 \\"
+IDS = (
+    ("0f8fad5b-d9cb-469f-a165-70867728950e", "2c5ea4c0-4067-41e9-8bad-9b1deb4d3b7d"),
+    ("7c9e6679-7425-40de-944b-e07fc1f90ae7", "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"),
+)
 SVG = "<svg><dc:date>{1}</dc:date><path id='m{0}'/><use href='#m{0}'/></svg>"
 BAR = "\r 50%|#####     | 5/10 [00:0{0}<00:01, {0}.1it/s]\r100%|##########| 10/10 [00:0{0}<00:00, {0}.7it/s]\n"
 
@@ -114,6 +121,22 @@ SAME = {
         [shown(text_html=PLOTLY.format("0f-1e"))],
         [shown(text_html=PLOTLY.format("2d-3c"))],
     ),
+    "the ids of documents in a script": (
+        [shown(**{"application/javascript": BOKEH.format(*IDS[0])})],
+        [shown(**{"application/javascript": BOKEH.format(*IDS[1])})],
+    ),
+    "the ids of documents in a page's script": (
+        [shown(text_html=f"<script>{BOKEH.format(*IDS[0])}</script>")],
+        [shown(text_html=f"<script>{BOKEH.format(*IDS[1])}</script>")],
+    ),
+    "when a summary was made, as HTML": (
+        [shown(text_html=SUMMARY_HTML.format("19:54:06"))],
+        [shown(text_html=SUMMARY_HTML.format("20:01:33"))],
+    ),
+    "when a summary was made, as LaTeX": (
+        [shown(text_latex=SUMMARY_LATEX.format("19:54:06"))],
+        [shown(text_latex=SUMMARY_LATEX.format("20:01:33"))],
+    ),
     "ids and date of an SVG": (
         [shown(**{"image/svg+xml": SVG.format("12ab", "2026-01-01")})],
         [shown(**{"image/svg+xml": SVG.format("34cd", "2026-01-02")})],
@@ -143,6 +166,26 @@ DIFFERENT = {
     "HTML within equal ids": (
         [shown(text_html=STYLED.format("1a2b3"))],
         [shown(text_html=STYLED.format("9f8e7").replace("red", "blue"))],
+        "display",
+    ),
+    "what a script draws": (
+        [shown(**{"application/javascript": BOKEH.format(*IDS[0])})],
+        [shown(**{"application/javascript": BOKEH.format(*IDS[0]).replace("2]", "3]")})],
+        "display",
+    ),
+    "which ids of a script are the same one": (
+        [shown(**{"application/javascript": BOKEH.format(*IDS[0])})],
+        [shown(**{"application/javascript": BOKEH.format(IDS[1][0], IDS[1][0])})],
+        "display",
+    ),
+    "an id in a table": (
+        [shown(text_html=f"<td>{IDS[0][0]}</td>")],
+        [shown(text_html=f"<td>{IDS[1][0]}</td>")],
+        "display",
+    ),
+    "a summary's number": (
+        [shown(text_html=SUMMARY_HTML.format("19:54:06"))],
+        [shown(text_html=SUMMARY_HTML.format("19:54:06").replace("3.5", "3.6"))],
         "display",
     ),
     "a pixel": ([shown(image_png=picture("red"))], [shown(image_png=picture("blue"))], "display"),

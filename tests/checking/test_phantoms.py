@@ -29,6 +29,8 @@ PLACES = (
     "def where(thing):\n    return id(thing)\nwhere(x)",
     "print(where([x]), where(x))",
     "import torch\nt = torch.ones(3)\nprint(t.data_ptr())",
+    "def at(array):\n    return array.__array_interface__['data'][0]",
+    "import numpy as np\na = np.ones(3)\nat(a), at(a[1:])",
     "import numpy as np\na = np.ones(3)\na.__array_interface__['data'][0], a.ctypes.data",
 )
 
@@ -47,7 +49,7 @@ TOLD = (
 )
 
 
-COLD = {"kept", "places", "no_places", "imported", "imported_and_drawn"}
+COLD = {"not_reached", "reached", "kept", "places", "no_places", "imported", "imported_and_drawn"}
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,18 @@ def books(tmp_path_factory):
             folder / "many",
             "import numpy.random, os\nnp = numpy",
             "x, key = np.random.rand(4_000_000).sum(), os.urandom(4)",
+        ),
+        book(
+            folder / "not_reached",
+            "import numpy.random\nnp = numpy\nimport no_such_module\nnp.random.seed(1)",
+            "print(np.random.rand())",
+            tags={0: "raises-exception"},
+        ),
+        book(
+            folder / "reached",
+            "import numpy.random, time\nnp = numpy\nnp.random.seed(time.time_ns() % 2**32)\n1 / 0",
+            "print(np.random.rand())",
+            tags={0: "raises-exception"},
         ),
         book(
             folder / "imported",
@@ -127,6 +141,14 @@ def test_many_draws_beside_entropy_are_found(books):
     """A cell that draws more than is stepped over at once has not seeded itself for that."""
     assert found(books["many"]) == [SAME, LATER]
     assert causes(books["many"]) == [("rng", "numpy"), ("entropy", "os.urandom")]
+
+
+def test_a_cell_that_raised_has_not_seeded_what_it_would_have_seeded_later(books):
+    """Unless the state that it left goes back to a seed."""
+    (cause,) = books["not_reached"].origin.causes
+    assert "numpy is not seeded before this cell" in cause.message
+    (cause,) = books["reached"].origin.causes
+    assert "In[1] seeded it" in cause.message
 
 
 def test_a_draw_beside_a_time_is_found(books):

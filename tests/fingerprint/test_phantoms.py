@@ -86,7 +86,26 @@ def _model(scratch, summed=1.0, **kept):
     return results
 
 
+def _compiled(*signatures, step=1, **options):
+    """Make a function as numba compiles it: for each type of argument at its first call."""
+    made = _of_library("numba.core.dispatcher", "Dispatcher")
+    made.overloads = dict.fromkeys(signatures, object())
+    made.py_func, made.targetoptions, made.locals = lambda x: x + step, options, {}
+    return made
+
+
+def _source(document, *column):
+    """Make what a plot of Bokeh is drawn from, as a document has shown it."""
+    made = _of_library("bokeh.model.model", "Model")
+    made._id = f"p{id(made)}"
+    made._document, made._property_values = document, {"data": {"x": [*column]}}
+    return made
+
+
 CASES = {
+    "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
+    "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
+    "options": (_compiled(), _compiled("int64"), _compiled(fastmath=True)),
     "scratch of a model": (_model(1.0), _model(2.0), _model(1.0, 2.0)),
     "summary": (_model(1.0), _model(1.0, diagn={"skew": 1.0}), _model(1.0, params=[1.0])),
     "epoch": (_epoch(1.0), _epoch(2.0), _epoch(1.0, 0.6)),

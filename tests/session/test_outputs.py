@@ -97,6 +97,10 @@ NOISE = {
         "<DisplayHandle display_id=3136f11dc9c52aec946c8a9ac191772d>",
         "<DisplayHandle display_id=d3c0a84b689b776466fb1ea725eabb6c>",
     ),
+    "a timer": (
+        "2.0099 seconds elapsed\nrun 2: 41.5 milliseconds elapsed\n",
+        "1.8 seconds elapsed\nrun 2: 1.2 seconds elapsed\n",
+    ),
     "an extension that is there": (
         "",
         "The autoreload extension is already loaded. To reload it, use:\n"
@@ -368,6 +372,19 @@ def test_the_names_of_elements_do_not_count(markup):
     for kind in ("text/html", "image/svg+xml"):
         digests = [bundle_value({kind: text}).digest for text in texts]
         assert digests[0] == digests[1] != digests[2]
+
+
+def test_the_ids_in_a_script_do_not_count():
+    """Bokeh names each document that it embeds, and counts the parts of all; labels count."""
+    script = 'embed({{"{0}": {{"id":"p{1}","x":["p1000"]}}}}, {{"{0}": "p{1}"}}, {2})'
+    one, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    first, same = script.format(one, 1003, 7), script.format(other, 1056, 7)
+    others = script.format(one, 1003, 8), first.replace("p1000", "p1001")
+    digests = [
+        bundle_value({"application/javascript": text}).digest for text in (first, same, *others)
+    ]
+    assert digests[0] == digests[1]
+    assert len({*digests}) == 3
 
 
 def test_only_noise_is_nothing():

@@ -116,10 +116,13 @@ def _nobody_seeded(was: Position | None, now: Position | None, blame: list[Blame
         now: Where it stands in the later one.
         blame: What moved it there since that kernel began.
     """
-    chosen = any(
-        each is not None and each.seed is not None and each.seed < LIMIT for each in (was, now)
-    )
+    chosen = any(each is not None and _is_chosen(each) for each in (was, now))
     return not chosen and not any(map(_may_seed, blame))
+
+
+def _is_chosen(position: Position) -> bool:
+    """Tell whether a state goes back to a seed, rather than to the system's entropy."""
+    return position.seed is not None and position.seed < LIMIT
 
 
 def _may_seed(blame: Blame) -> bool:
@@ -146,7 +149,7 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
     blame: list[Blame] = []
     for run, begin, end in _moves(case, name)[::-1]:
         if begin is None:
-            blame.append(Blame(run, _how_it_came(run, name)))
+            blame.append(Blame(run, _how_it_came(case, run, name, end)))
             break
         told, reseeded = (
             _move(case, run, name, begin, end)
@@ -159,11 +162,13 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
     return blame[::-1]
 
 
-def _how_it_came(run: Run | None, name: str) -> str:
+def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
     """Say how a run brought in a source or generator that was not there before."""
     if run is None or name in run.generators_after:
         return "made it"
-    if _sets_state(run):
+    position = case.states.position(name, end)
+    came_to_it = run.error is None or (position is not None and _is_chosen(position))
+    if came_to_it and _sets_state(run):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 

@@ -41,7 +41,8 @@ def _visible_errors() -> Iterator[None]:
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
-        error.message = visible(error.message)  # type: ignore[misc] # it has no other way in
+        is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
+        error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # it has no other way in
         raise
 
 

@@ -51,6 +51,13 @@ def test_the_list_of_commands_says_each_in_full(words):
     assert "..." not in told.partition("Commands:")[2]
 
 
+@pytest.mark.parametrize("words", [[], ["kernel"], ["ledger"], ["trace"]], ids=" ".join)
+def test_without_a_command_the_list_is_shown_in_lines(words):
+    """As by ``--help``: its line ends are no words that somebody typed."""
+    told = CliRunner().invoke(main, words)
+    assert told.output == CliRunner().invoke(main, [*words, "--help"]).output
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -128,7 +128,8 @@ def _cut(before: Fingerprint | None, after: Fingerprint | None) -> bool:
 
 
 def _seen_in_part(printed: Fingerprint | None) -> bool:
-    return printed is not None and printed.digest == printed.sample
+    """Tell whether something printed past us; of a large value, a sample alone is read as well."""
+    return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 
 def shown_otherwise(before: Showing, after: Showing) -> bool:

@@ -17,6 +17,7 @@ from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
 from ipytorchseed.commands import UnreadableError, Words
+from ipytorchseed.errors import IPyTorchSeedError
 from ipytorchseed.render.links import DOCS
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
@@ -38,10 +39,15 @@ def _visible_errors() -> Iterator[None]:
 
         where = error.filename or "the output cannot be written"
         raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
+    except IPyTorchSeedError as error:
+        from ipytorchseed.render.text import visible
+
+        raise UnreadableError(visible(str(error))) from None
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
-        error.message = visible(error.message)  # type: ignore[misc] # it has no other way in
+        is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
+        error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # it has no other way in
         raise
 
 

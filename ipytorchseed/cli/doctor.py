@@ -23,6 +23,7 @@ from packaging.version import Version
 
 from ipytorchseed import __version__
 from ipytorchseed.commands import in_json
+from ipytorchseed.errors import SourceError
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
@@ -192,6 +193,8 @@ def _environment() -> Iterator[Finding]:
 
     try:
         assessment = assess()
+    except SourceError:
+        return  # the working folder is gone, which is told
     except Exception as error:  # noqa: BLE001 -- a torch that does not load raises anything
         first = str(error).partition("\n")[0] or type(error).__name__
         return (yield _problem("torch", f"does not load: {first}", "install torch anew"))
@@ -317,9 +320,11 @@ def _anonymous(text: str, health: Health) -> str:
     places = {
         str(Path(health.path).parent): "<ledger>",
         sys.prefix: "<python>",
-        os.path.abspath(os.curdir): "<here>",  # noqa: PTH100 -- as others wrote it, links and all
-        str(Path.home()): "~",
     }
+    with suppress(OSError):  # it was removed
+        places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- as others wrote it, links and all
+    with suppress(RuntimeError):  # a user without one
+        places[str(Path.home())] = "~"
     for place, name in sorted(places.items(), key=lambda each: -len(each[0])):
         text = text.replace(place, name) if len(place) > 1 else text
     text = _PATH.sub(lambda found: "…/" + Path(found[0]).name, text)

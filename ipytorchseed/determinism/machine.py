@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.rng.table import check_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,7 +35,12 @@ class Machine(Struct, frozen=True):
 
     @classmethod
     def here(cls) -> Machine:
-        """Describe this process; torch is imported if it was not."""
+        """Describe this process; torch is imported if it was not.
+
+        Raises:
+            SourceError: It cannot be, as the working folder is gone.
+        """
+        check_folder("torch")
         import torch
 
         major, minor = re.findall(r"\d+", torch.__version__)[:2]

@@ -46,6 +46,7 @@ class _Under(Struct, eq=False):
     cell: Cell
     check: Check
     outputs: Outputs
+    recorded: Outputs | None
     capture: OutputCapture
     progress: Progress
     before: Snapshot | None
@@ -116,11 +117,13 @@ class Checks(Struct, eq=False):
             progress=progress.tell,
         )
         outputs = Outputs(timed=reads_clock(dependencies.nondeterministic_calls))
+        pending = self._tracking.session.pending
         under = _Under(
             run=run,
             cell=cell,
             check=Check(repeated, runs),
             outputs=outputs,
+            recorded=None if pending is None else pending.outputs,
             capture=OutputCapture(shell, lambda: outputs),
             progress=progress,
             before=before,
@@ -152,6 +155,8 @@ class Checks(Struct, eq=False):
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
+        if under.recorded is not None and under.recorded.in_part:  # what programs print, as heard
+            under.outputs.passed_by()
         shown = shown_by(under.outputs, result.result)
         self.rerunning = True
         try:

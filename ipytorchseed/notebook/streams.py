@@ -56,6 +56,7 @@ class OutputCapture:
         """Begin to capture."""
         self.stop()
         write, publish = self._stream.write, self._publisher.publish
+        watcher = getattr(getattr(self._stream, "watch_fd_thread", None), "ident", None)
         mine = self._round
 
         def captured_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
@@ -63,7 +64,8 @@ class OutputCapture:
             captured = self._round is mine and self._showing != get_ident()
             if captured and args and isinstance(args[0], str):
                 text = str.__str__(args[0])  # without what a subclass does
-                self._note(lambda outputs: outputs.printed(text))
+                piped = get_ident() == watcher  # by ipykernel, from programs and native code
+                self._note(lambda outputs: (outputs.piped if piped else outputs.printed)(text))
             return write(*args, **kwargs)
 
         def captured_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above

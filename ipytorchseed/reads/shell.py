@@ -96,6 +96,16 @@ def scripts_of(words: Sequence[str]) -> list[str]:
     return [*(word for word in named if word.endswith(_SCRIPTS)), *modules]
 
 
+def may_print_result(command: str) -> bool:
+    """Tell whether what a command prints may be a result: it does more than fetch and put in place.
+
+    Args:
+        command: A line of the shell, without ``!``.
+    """
+    names = [_words(part)[0] for part in _PARTS.split(command)]
+    return not (_fetch([command]) or (_SILENT.issuperset(names) and "echo" not in names))
+
+
 def prints_no_result(source: str) -> bool:
     """Tell whether all that a cell may print is what programs say that fetch, install or write.
 

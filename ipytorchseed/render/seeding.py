@@ -225,11 +225,12 @@ def stamp() -> str:
     Nothing is drawn, started or imported.
 
     Returns:
-        The seed last applied, the digest of every source, settings that matter, versions of the
-        libraries, and the processors; parts are set apart by semicolons.
+        The seed that the sources stand at, the digest of every source, settings that matter,
+        versions of the libraries, and the processors; parts are set apart by semicolons.
     """
-    last = next(iter(recent_seeds()), None)
-    return stamp_text("no common seed" if last is None else f"seed {last}")
+    # The last seed may have been put back since: by %replay, %seed rewind or restore, --isolate.
+    known = {row.position.seed for row in read_rows(())} - {None} if recent_seeds() else set()
+    return stamp_text(f"seed {known.pop()}" if len(known) == 1 else "no common seed")
 
 
 def stamp_text(seed: str) -> str:

@@ -120,8 +120,8 @@ def check_folder(module: str) -> None:
         os.getcwd()  # noqa: PTH109 -- what is asked is whether it can be told
     except OSError:
         raise SourceError(
-            "the working folder was removed, and without one"
-            f" {module.partition('.')[0]} cannot be imported; change to another first: %cd ~"
+            f"the working folder was removed, and without one {module.partition('.')[0]} cannot be"
+            " imported; change to another first: cd ~, in a notebook %cd ~"
         ) from None
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ipytorchseed.introspection.ownership import is_installed_file
-from ipytorchseed.reads.shell import scripts_of
+from ipytorchseed.reads.shell import may_print_result, scripts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,10 @@ _LIST_FOR_THEMSELVES = (
 """Modules that list folders without handing on what is there."""
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
-_FOLDER_AT = 3
+_FOLDER_AT, _OUTPUT_AT = 3, 8
+_OURS = (-1, 1)
+"""What a program is given as its standard output where that is the process's own."""
+
 _ENTROPY = 16
 """Bytes that numpy asks for where it is to seed a generator by itself."""
 
@@ -51,6 +54,9 @@ class Listener(Protocol):
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Hear that a program is about to be started in a folder, and which files it may run."""
+
+    def prints(self) -> None:
+        """Hear that the program may print a result to the standard output of this process."""
 
     def asks(self, function: str) -> None:
         """Hear that a library's function is about to seed a generator from the system's entropy."""
@@ -117,18 +123,28 @@ def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: A
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
     folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
     texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
-    texts = " ".join(texts).split() if "-c" in texts[1:2] else texts
+    texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
     listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
+    if rest[_OUTPUT_AT] in _OURS and may_print_result(" ".join(texts)):
+        listener.prints()
 
 
 def _spawn(
-    listener: Listener, _: object, words: Sequence[object], *__: object, **___: object
+    listener: Listener,
+    _: object,
+    words: Sequence[object],
+    *__: object,
+    file_actions: Iterable[tuple[int, ...]] = (),
+    **___: object,
 ) -> None:
-    _start(listener, words)
+    output = [fd for action, fd, *to in file_actions if action == os.POSIX_SPAWN_DUP2 and to == [1]]
+    _start(listener, words, *[None] * _OUTPUT_AT, *output, _OURS[0])
 
 
 def _system(listener: Listener, command: str) -> None:
     listener.runs(scripts_of(command.split()))
+    if may_print_result(command):
+        listener.prints()
 
 
 def _ask(listener: Listener, size: int) -> None:

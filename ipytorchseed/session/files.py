@@ -20,7 +20,7 @@ from ipytorchseed.session import hearing
 from ipytorchseed.session.named_files import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import BinaryIO
 
     from ipytorchseed.session.importing import ImportWatch
@@ -78,6 +78,7 @@ class FileWatch:
         self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
+        self._printing: Callable[[], object] | None = None
 
     def clear(self) -> None:
         """Forget what was noted."""
@@ -88,9 +89,15 @@ class FileWatch:
         self._listed = 0
         self._named = {}
 
-    def start(self, *, programs: bool = False) -> None:
-        """Begin to note; files that other ``programs`` write from now on are the cell's own."""
-        self._since = time_ns() if programs else None
+    def start(self, programs: Callable[[], object] | None = None) -> None:
+        """Begin to note.
+
+        Args:
+            programs: Called when a program is started that may print past us. Files that programs
+                write from now on are the cell's own. None where the cell runs none.
+        """
+        self._since = None if programs is None else time_ns()
+        self._printing = programs
         hearing.start(self)
 
     def stop(self) -> None:
@@ -128,6 +135,11 @@ class FileWatch:
             path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
             if os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
                 self.opens(path, reads=True, writes=False, anew=False)
+
+    def prints(self) -> None:
+        """Tell of a program that may print; not of those that libraries run for themselves."""
+        if self._printing is not None:
+            self._printing()
 
     def asks(self, function: str) -> None:
         """Note a library's function that seeds a generator by itself, if the cell calls it."""

@@ -129,10 +129,12 @@ class Outputs(Struct):
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
         shown: How its result was shown, if it had one.
+        in_part: Whether something may have printed of which not all is noted.
     """
 
     timed: bool = False
     shown: Fingerprint | None = None
+    in_part: bool = False
     _text: list[str] = []  # what was printed first
     _room: int = MOST_TEXT  # characters that may still be added to it
     _rest: xxh3_64 | None = None  # a digest of what was printed after it
@@ -140,11 +142,16 @@ class Outputs(Struct):
     _shown: list[Fingerprint] = []
     _more: xxh3_64 | None = None  # a digest of the displays after those
     _count: int = 0
-    _in_part: bool = False
 
     def passed_by(self) -> None:
-        """Note that something prints unseen, as a program does in a terminal."""
-        self._in_part = True
+        """Note that something prints by itself, as a program does: seen late, or never."""
+        self.in_part = True
+
+    def piped(self, text: str) -> None:
+        """Note text from the process's own output: of this cell's programs, or of others."""
+        if self.in_part:
+            self.printed(text)
+        self.in_part = True
 
     def printed(self, text: str) -> None:
         """Note printed text; of much of it, a digest is all that is kept."""
@@ -198,13 +205,15 @@ class Outputs(Struct):
 
     def stdout(self) -> Fingerprint | None:
         """Return what is kept of all that was printed; None where that was nothing or noise."""
-        if not self._size and not self._in_part:
+        if not self._size and not self.in_part:
             return None
         text = "".join(self._text)
         if self._rest is None:
+            if self.in_part:  # equal as far as it was seen: nobody knows of the rest, or its order
+                value = text_value("\n".join(sorted(text.split("\n"))), timed=self.timed)
+                summary = value.summary if text else ""
+                return replace(value, summary=summary, exact=False, sample=value.digest)
             value = text_value(text, timed=self.timed)
-            if self._in_part:  # equal as far as it was seen: nobody knows of the rest
-                return replace(value, exact=False, sample=value.digest)
             return None if value.digest == _NOTHING else value
         clean = without_noise(text, timed=self.timed)
         return Fingerprint(

@@ -245,7 +245,8 @@ class Session:
         self._imports.clear()
         if not pending.inert:
             dependencies.texts.update(*map(texts_in, dependencies.files))
-            self._files.start(programs=any(map(is_program, dependencies.nondeterministic_calls)))
+            programs = any(map(is_program, dependencies.nondeterministic_calls))
+            self._files.start(pending.outputs.passed_by if programs else None)
             self._files.runs(dependencies.files)
             self._files.names(find_named(dependencies.texts))
             self._imports.start()

@@ -118,7 +118,18 @@ def _left_by_loops(source: str) -> Mapping[str, int]:
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
     """Tell whether two results, or two texts that were printed, are known to differ."""
     opaque = before is not None and after is not None and before.opaque and after.opaque
-    return not opaque and differ(before, after)
+    return not (opaque or _cut(before, after)) and differ(before, after)
+
+
+def _cut(before: Fingerprint | None, after: Fingerprint | None) -> bool:
+    """Tell whether one text may lack what the other has: what prints by itself is seen late."""
+    lines = {each and each.summary for each in (before, after)}
+    return len(lines) > 1 and any(map(_seen_in_part, (before, after)))
+
+
+def _seen_in_part(printed: Fingerprint | None) -> bool:
+    """Tell whether something printed past us; of a large value, a sample alone is read as well."""
+    return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 
 def shown_otherwise(before: Showing, after: Showing) -> bool:
@@ -190,8 +201,9 @@ def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
         "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),
         "what was displayed": None if None in shown else True,
     }
-    if run.stdout and run.stdout.digest == run.stdout.sample:
-        unknown[UNSEEN] = unknown.pop("what was printed")
+    if any(map(_seen_in_part, (against.stdout, run.stdout))):
+        del unknown["what was printed"]
+        unknown[UNSEEN] = None
     return tuple(what for what, known in unknown.items() if known is None)
 
 

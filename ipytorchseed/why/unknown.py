@@ -88,7 +88,7 @@ def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause what was not looked at whole, and who may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names == UNSEEN:
-        return f"{names} is not recorded"
+        return f"{names} is not recorded in full"
     many = len(unknown) > 1
     makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
     may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""

@@ -64,6 +64,14 @@ _FAULTS = """(selector) => {
                 }
             }
         }
+        const styled = getComputedStyle(root).borderRadius !== "0px";
+        for (const code of styled ? root.querySelectorAll(":is(p, li) > code") : []) {
+            if (code.getClientRects().length > 1) say("broken", code);
+        }
+        for (const cell of styled ? root.querySelectorAll("tr > :first-child") : []) {
+            const left = cell.getBoundingClientRect().left - root.getBoundingClientRect().left;
+            if (left < 10 && !cell.closest(".its-wide, .its-scroll")) say("at the edge", cell);
+        }
         for (const each of [root, ...root.querySelectorAll("*")]) {
             const free = /auto|scroll/.test(getComputedStyle(each).overflowX);
             const cut = getComputedStyle(each).textOverflow === "ellipsis";
@@ -88,7 +96,7 @@ def faults(page: Page, selector: str = ".its") -> list[str]:
     Args:
         page: What is shown.
         selector: Of the elements to look at. Tables in them are to be aligned to the left, no word
-            of theirs is broken, no text stands over another, and nothing is wider than its place
+            of theirs and no command is broken, no text stands over another, and nothing is wider than its place
             but what scrolls by itself; nor is the page.
     """
     # Notebook draws its cells anew, a moment after its window was given another size.

@@ -26,8 +26,9 @@ CELLS = (
     "\ntorch.zeros(4).put_(torch.tensor([1, 1]), torch.ones(2), accumulate=False)",
     "%%deterministic --trace\nx = torch.rand(3) + torch.randn(3, generator=train_generator)",
     "%rng who 11",
+    "%replay 3 --dry",
 )
-ORDER = (0, 1, 2, 2, 3, 5, 6, 7, 8, 9, 10, 11, 4)
+ORDER = (0, 1, 2, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 4)
 WIDTHS = (1400, 720)
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 

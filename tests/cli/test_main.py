@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -49,6 +50,13 @@ def test_the_list_of_commands_says_each_in_full(words):
     """No sentence is cut in a terminal of 80 columns."""
     told = CliRunner().invoke(main, [*words, "--help"], terminal_width=80).output
     assert "..." not in told.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("words", [[], ["kernel"], ["ledger"], ["trace"]], ids=" ".join)
+def test_without_a_command_the_list_is_shown_in_lines(words):
+    """As by ``--help``: its line ends are no words that somebody typed."""
+    told = CliRunner().invoke(main, words)
+    assert told.output == CliRunner().invoke(main, [*words, "--help"]).output
 
 
 @pytest.mark.parametrize(
@@ -126,6 +134,27 @@ def test_a_full_disk_is_told_in_a_line(monkeypatch):
     result = CliRunner().invoke(main, ["report", "--json"])
     assert result.exit_code == 2
     assert result.stderr == "Error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize(("command", "code"), [("report", 2), ("doctor", 1)])
+def test_in_a_removed_folder_it_says_so(tmp_path, command, code):
+    """Torch, which asks where it is, would end the process with a riddle."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code_of = f"import os; os.rmdir({str(gone)!r})\nfrom ipytorchseed.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code_of, command],
+        cwd=gone,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert re.search(
+        "the working folder(:? cannot be read| was removed)", done.stdout + done.stderr
+    )
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

@@ -118,7 +118,12 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os\nos.mkdir('gone'); os.chdir('gone')\nos.rmdir('../gone')")
-        for cell in ("%seed 42", "%%deterministic 42\nx = 1", "%deterministic on"):
+        for cell in (
+            "%seed 42",
+            "%%deterministic 42\nx = 1",
+            "%deterministic on",
+            "%deterministic",
+        ):
             reply = kernel.run(cell)
             told = reply.stderr + (reply.error.evalue if reply.error else "")
             assert "the working folder was removed" in told, cell

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ipytorchseed.why.changes import find_changes
 from tests.kernel import Kernel
 
 
@@ -29,6 +30,38 @@ def test_what_is_printed_is_recorded_without_its_noise(kernel):
     assert first.stdout.summary == "4 lines"
     assert kernel.record("print('a', 2)")[1][0].stdout.digest != first.stdout.digest
     assert kernel.record("x = 1")[1][0].stdout is None
+
+
+@pytest.fixture
+def piped(tmp_path, monkeypatch):
+    """A kernel that shows what comes by the process's own output, as kernels do but in tests."""
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        yield kernel
+
+
+def test_what_programs_print_comes_in_any_order(piped):
+    """It takes another way than what the cell prints, and may be late."""
+    cell = "import subprocess\nprint(1)\nsubprocess.run(['sh', '-c', 'echo 2; echo 3'])\nprint(4);"
+    runs = [piped.record(cell)[1][0] for _ in range(5)]
+    assert not any(find_changes(runs[0], run) for run in runs)
+    assert not runs[0].stdout.exact
+
+
+def test_what_comes_late_is_not_the_next_cells(piped):
+    """A program that a cell leaves running, and native code, print when they will."""
+    before, *after = (
+        piped.record(cell)[1][0]
+        for cell in (
+            "import os, time\nfor _ in range(40): time.sleep(0.01)",
+            "import subprocess\nsubprocess.Popen('sleep 0.2; echo late', shell=True).pid;",
+            "import os, time\nfor _ in range(40): time.sleep(0.01)",
+        )
+    )
+    assert before.stdout is None
+    assert not after[1].stdout.exact
+    assert not find_changes(before, after[1])
 
 
 def test_what_is_not_shown_is_not_recorded(kernel):

@@ -110,13 +110,44 @@ def test_a_traceback_begins_in_the_cell(shell, words, capsys):
 
 def test_what_a_program_prints_to_the_terminal_is_said_to_be_unknown(capfd, shell):
     """It does not come by standard output, so two runs may look the same and be none."""
-    for cell in ("!date +%N", "print(5)\n!date +%N"):
+    cells = (
+        "!date +%N",
+        "print(5)\n!date +%N",
+        "import os; os.system('date +%N')",
+        "import subprocess; subprocess.run(['date', '+%N']).returncode",
+        "subprocess.Popen('date +%N', shell=True, close_fds=False).wait()",
+        "def when(): return subprocess.call(['date', '+%N'])\nwhen()",
+    )
+    for cell in cells:
         first, second = (shell.run_cell(cell, store_history=True).execution_count for _ in "ab")
         capfd.readouterr()
         shell.run_cell(f"%why {second}")
         told = " ".join(capfd.readouterr().out.split())
         seen = f"In[{second}]: no difference from In[{first}] was seen, but "
         assert told.startswith(f"{seen}what its programs printed is not recorded")
+
+
+QUIET = {
+    "captured": "subprocess.run(['date', '+%N'], capture_output=True).returncode",
+    "sent elsewhere": "subprocess.call(['date', '+%N'], stdout=subprocess.DEVNULL)",
+    "puts in place": "import os\nos.system('mkdir -p .')",
+}
+
+
+@pytest.mark.parametrize("cell", QUIET.values(), ids=QUIET)
+def test_a_program_that_shows_nothing_leaves_no_doubt(capsys, shell, cell):
+    """What it was asked for is recorded."""
+    cell = f"import subprocess\n{cell}"
+    first, second = (shell.run_cell(cell, store_history=True).execution_count for _ in "ab")
+    shell.run_cell(f"%why {second}")
+    assert f"In[{second}]: same result, bit for bit, as In[{first}]" in capsys.readouterr().out
+
+
+def test_a_check_does_not_vouch_for_what_a_program_prints(capfd, shell):
+    """It cannot hold it against anything."""
+    shell.run_cell("%%deterministic --check\nimport os\nos.system('date +%N')")
+    told = " ".join(capfd.readouterr().out.split())
+    assert "Not looked at whole: what its programs printed" in told
 
 
 def test_each_knows_a_cell_by_its_text(shell, capsys):

@@ -28,6 +28,19 @@ def test_it_tells_the_seed_states_settings_versions_and_hardware():
     assert "\n" not in line
 
 
+@pytest.mark.usefixtures("put_back")
+def test_it_tells_the_seed_that_the_sources_stand_at():
+    """Not the last one, where states from before it were put back; none where they have several."""
+    its.seed(7)
+    torch.rand(3)
+    before = its.snapshot()
+    its.seed(42)
+    its.restore(before)
+    assert its.stamp().startswith("seed 7; ")
+    torch.manual_seed(42)
+    assert its.stamp().startswith("no common seed; ")
+
+
 def test_it_imports_neither_torch_nor_numpy():
     """A script that does without them is told what it has."""
     program = "import sys, ipytorchseed as its; print(its.stamp(), 'torch' in sys.modules)"

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import find_changes, results_differ
 from ipytorchseed.why.value_changes import how_far, write_step
 from tests.render.explanations import run, value
 
@@ -164,3 +164,12 @@ def test_what_only_one_run_filled_in():
     refilled = replace(other, digest="04", parts={"a:xs": "2", "a:mean": "6"})
     assert len(find_changes(earlier, run(3, reads={"data": other}, writes={"data": refilled}))) == 1
     assert len(find_changes(earlier, run(3, reads={"data": refilled}))) == 1
+
+
+def test_large_results_of_another_size_differ_by_what_is_read_of_them():
+    """Only printed text may lack what comes late."""
+    before, after = (
+        Fingerprint(name, "tensor", f"shape {name}", exact=False, sample=name) for name in "ab"
+    )
+    assert results_differ(before, after)
+    assert results_differ(None, after)

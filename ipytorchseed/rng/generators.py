@@ -196,6 +196,16 @@ def _state_holder(generator: object, kind: Kind) -> object:
     return numpy_random.engine(generator) if kind.module == "numpy.random" else generator
 
 
+def is_source(generator: object, kind: Kind) -> bool:
+    """Tell whether a generator is one that a source draws from, and no other of the user's.
+
+    Args:
+        generator: As found in some value.
+        kind: What it is of.
+    """
+    return id(_state_holder(generator, kind)) in _hidden()
+
+
 def _hidden() -> set[int]:
     """Identities of the generators that are sources, not generators of the user's."""
     found = {id(python_random.hidden())}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
+import random
 import sys
 import types
 
@@ -229,3 +231,32 @@ def test_what_lies_between_extended_numbers_is_no_content(kind, many):
     changed.view(np.uint8)[0] ^= 1
     for choose in (slice(None), 0):
         assert fingerprint(changed[choose]).digest != fingerprint(littered[choose]).digest
+
+
+@pytest.mark.parametrize(
+    ("held", "draw"),
+    [
+        (lambda: functools.partial(random.randint, 0, 9), random.random),
+        (lambda: [random.shuffle], random.random),
+        (lambda: {"random_state_": np.random.mtrand._rand}, np.random.random),
+        (lambda: [np.random.normal], np.random.random),
+        (lambda: torch.default_generator, lambda: torch.rand(1)),
+    ],
+    ids=["partial", "method", "numpy", "function", "torch"],
+)
+@pytest.mark.usefixtures("put_back")
+def test_where_a_source_stands_is_no_content_of_what_holds_it(held, draw):
+    """It is told of the source: a value that leads to it is the same after a draw."""
+    before = fingerprint(held())
+    draw()
+    after = fingerprint(held())
+    assert same(before, after) is True
+    assert before.parts == after.parts
+
+
+def test_where_a_generator_of_the_users_stands_is_told():
+    """Unlike that of a source."""
+    held = random.Random(0)
+    before = fingerprint([held])
+    held.random()
+    assert fingerprint([held]).parts["random"] != before.parts["random"]

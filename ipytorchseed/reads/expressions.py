@@ -94,6 +94,8 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         or visit_owner(scope, node, reads=True)
     )
     scope.run_all(value.bodies)
+    if value.order and not value.is_set:  # which items those are hangs on it
+        ask_order(scope.effects, value.order)
     scope.consume(scope.visit(node.slice))
     return replace(value.item(), bodies=())
 

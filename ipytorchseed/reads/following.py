@@ -11,13 +11,17 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import Home, fill_in
 from ipytorchseed.reads.lending import Overwritten
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
+from ipytorchseed.reads.members import members_unused
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.parsing import parse_text
@@ -117,6 +121,8 @@ class _CodeFollower(NameFollower):
         for name in [*found.parts]:
             if name in self._entire or not found.complete:
                 del found.parts[name]
+        if known and are_silent(found.packages):
+            self._note_members()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
         found.counted = self._counted - draws.uncounted if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
@@ -268,6 +274,14 @@ class _CodeFollower(NameFollower):
             else:
                 found[name] = None
         return found
+
+    def _note_members(self) -> None:
+        """Note which methods of classes nobody names who may call them."""
+        used = self._met.names | self._found.texts
+        for name, place in self._found.names.items():
+            made = look_up(place, self._notebook.names)
+            if introspection.is_class(made) and (unused := members_unused(made, used)):
+                self._found.parts[name] = {f"-a:{each}" for each in unused}
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

@@ -172,6 +172,10 @@ def parts_read(
     found = {}
     for name, wanted in parts.items():
         known = values[name].parts if name in values else {}
+        spared = {part[1:] for part in wanted if part[:1] == "-"}
+        if spared:
+            found[name] = tuple(sorted(known.keys() - spared))
+            continue
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         layers = {part for part in wanted if part.startswith(LAYER)}

@@ -117,6 +117,20 @@ PARTS = {
     "x = cfg.apply(lambda row: row.price, axis=1)": ("cfg", {"a:apply", "a:price"}),
     "x = frame.apply(cost, axis='columns')": ("frame", {"k:price", "k:n"}),
     "x = frame.groupby(by=['day', 'n'])['price'].sum()": ("frame", {"k:day", "k:n", "k:price"}),
+    "x = frame.groupby('day').price.sum()": ("frame", {"k:day", "k:price"}),
+    "x = frame.query('n > @one.size and day > @n')['price']": ("frame", {"k:n", "k:day", "k:price"}),
+    "x = frame.sort_values('n').head(2)['price']": ("frame", {"k:n", "k:price"}),
+    "x = frame[frame.n > 0].nlargest(1, 'day')['price']": ("frame", {"a:n", "k:day", "k:price"}),
+    "x = frame.dropna(subset=['n']).groupby('day').agg({'price': 'mean'})": (
+        "frame",
+        {"k:n", "k:day", "k:price"},
+    ),
+    "x = frame.groupby('day').agg(most=('price', 'max'))": ("frame", {"k:day", "k:price"}),
+    "x = frame.query('n > 0')": ("frame", {"a:query"}),
+    "x = frame.sort_values(columns)['n']": ("frame", {"a:sort_values"}),
+    "x = frame.dropna()['n']": ("frame", {"a:dropna"}),
+    "x = frame.sample(2)['n']": ("frame", {"a:sample"}),
+    "x = frame.agg({'price': 'max'})": ("frame", {"k:price"}),
 }
 
 WHOLE = {
@@ -130,6 +144,12 @@ WHOLE = {
     "x = deep[key]['n']": "deep",
     "x = frame[frame.day > 1].mean()": "frame",
     "x = frame[mask]": "frame",
+    "x = frame.query(text)['n']": "frame",
+    "x = frame.query('n > 0').shape": "frame",
+    "x = frame.sort_values('n').head(2)": "frame",
+    "x = frame.groupby('day').agg('mean')": "frame",
+    "x = frame.groupby('day').agg({key: 'mean'})": "frame",
+    "x = params.copy()['n']": "params",
     "key += 'x'\nx = frame[key]": "frame",
     "columns.append('n')\nx = frame[columns]": "frame",
     "x = rates[key]": "rates",

@@ -118,7 +118,10 @@ PARTS = {
     "x = frame.apply(cost, axis='columns')": ("frame", {"k:price", "k:n"}),
     "x = frame.groupby(by=['day', 'n'])['price'].sum()": ("frame", {"k:day", "k:n", "k:price"}),
     "x = frame.groupby('day').price.sum()": ("frame", {"k:day", "k:price"}),
-    "x = frame.query('n > @one.size and day > @n')['price']": ("frame", {"k:n", "k:day", "k:price"}),
+    "x = frame.query('n > @one.size and day > @n')['price']": (
+        "frame",
+        {"k:n", "k:day", "k:price"},
+    ),
     "x = frame.sort_values('n').head(2)['price']": ("frame", {"k:n", "k:price"}),
     "x = frame[frame.n > 0].nlargest(1, 'day')['price']": ("frame", {"a:n", "k:day", "k:price"}),
     "x = frame.dropna(subset=['n']).groupby('day').agg({'price': 'mean'})": (

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _LONGEST = 50_000
 """Bytes of code that is read by more than its names: some 25 ms."""
 
+_MOST = 8
+"""Ways to go through a function that are kept."""
+
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
@@ -106,5 +109,7 @@ def effects_among(code: CodeType, names: Mapping[str, object]) -> Effects:
         return whole
     known, key = _among(code), repr([*values.items()])
     if key not in known:
+        if len(known) >= _MOST:
+            return whole
         known[key] = _effects_of_code(code, values)
     return known[key]

@@ -98,7 +98,8 @@ def _answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
     return (alike and value == constant.value) == _EQUAL[operator]
 
 
-_PLAIN = frozenset({bool, int, str, type(None)})
+_PLAIN = frozenset({bool, str, type(None)})
+"""Types of values that decide on branches and seldom change: no counters."""
 
 
 def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, object]:

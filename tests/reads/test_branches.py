@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 HELD = """
-debug, mode, limit, seen = False, "sum", None, 1
+debug, mode, limit, seen = False, "sum", None, True
 extra, table = [1], {"a": 1}
 def total():
     if mode == "sum":
@@ -27,8 +27,8 @@ READS = {
     "if debug or mode == 'mean': x = extra\nelse: x = seen": {"debug", "mode", "seen"},
     "if limit is not None: x = extra": {"limit"},
     "if limit is None: x = extra": {"limit", "extra"},
-    "if seen is True: x = extra": {"seen"},
-    "if seen == True: x = extra": {"seen", "extra"},
+    "if seen is 1: x = extra": {"seen"},
+    "if seen == 1: x = extra": {"seen", "extra"},
     "x = total()": {"total", "mode", "seen"},
     "mode = 'mean'\nx = total()": {"total", "seen", "table"},
     "x = more(True)": {"more", "extra", "seen"},

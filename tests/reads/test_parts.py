@@ -8,7 +8,7 @@ HELD = """
 from types import SimpleNamespace
 cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
-key = "n"
+key, place = "n", 1
 rates = [0.1, 0.2]
 deep = {"train": {"rate": 0.1, "n": 3, "more": {"size": 1}}, "data": {"n": 2}}
 from pandas import DataFrame
@@ -75,6 +75,10 @@ PARTS = {
     "params['n'] = 1": ("params", set()),
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
+    "x = params[key]": ("params", {"k:n"}),
+    "x = rates[place]": ("rates", {"k:[1]"}),
+    "x = cfg.rates[0]['low']": ("cfg", {"a:rates.0.low"}),
+    "x = cfg.rates[0]": ("cfg", {"a:rates"}),
     "x = item.gross()": ("item", {"a:net"}),
     "x = item.sell(3)": ("item", {"a:net", "a:sold"}),
     "x = item.twice + 1": ("item", {"a:net"}),
@@ -155,13 +159,14 @@ WHOLE = {
     "x = params.copy()['n']": "params",
     "key += 'x'\nx = frame[key]": "frame",
     "columns.append('n')\nx = frame[columns]": "frame",
-    "x = rates[key]": "rates",
+    "key += 'x'\nx = params[key]": "params",
+    "place = 0\nx = rates[place]": "rates",
+    "for place in (0, 1): x = rates[place]": "rates",
     "x = rates[key > 1].net": "rates",
     "x = frame.apply(lambda row: [*row], axis=1)": "frame",
     "x = frame.apply(cost, axis=1), frame": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
-    "x = params[key]": "params",
     "x = np.full_like(rates, array)": "array",
     "x = 1 in rates": "rates",
     "x = ones_like(rates)": "rates",

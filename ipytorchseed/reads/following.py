@@ -303,8 +303,9 @@ class _CodeFollower(NameFollower):
         used = self._met.names | self._found.texts
         for name, place in self._found.names.items():
             made = look_up(place, self._notebook.names)
-            if introspection.is_class(made) and (unused := members_unused(made, used)):
-                self._found.parts[name] = {f"-a:{each}" for each in unused}
+            unused = members_unused(made, used) if introspection.is_class(made) else None
+            if unused is not None:
+                self._found.parts.setdefault(name, {"-", *(f"-a:{each}" for each in unused)})
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

@@ -33,19 +33,22 @@ _ASKED = frozenset(_NAMES.split())
 """Methods that packages may call of whatever object they are given."""
 
 
-def members_unused(made: type, named: Collection[str]) -> set[str]:
+def members_unused(made: type, named: Collection[str]) -> set[str] | None:
     """Return the methods and properties of a class of the user's that nobody calls.
 
     Args:
         made: The class.
         named: All names and texts in the code that may come by it.
+
+    Returns:
+        Their names; None where others may call any.
     """
     bases = mro(made)
     theirs = [base for base in bases if not is_local_module(module_of_class(base))]
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
-        return set()
+        return None
     if len(theirs) == len(bases) or not _BY_TEXT.isdisjoint(named):
-        return set()
+        return None
     return {
         name
         for name, member in [*own(made).items()]

@@ -265,11 +265,16 @@ def write_class(value: type, walk: Walk) -> Writing:
     if not top:
         return Draft(digest, "class")
     summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
-    return Draft(digest, "class", summary, _few(tokens))
+    told = xxh3_128_digest(b"".join(bases) + join(tokens[_TOLD:]))[:8].hex()
+    return Draft(digest, "class", summary, {**_few(tokens), "bases": told})
+
+
+_TOLD = 64
+"""Members of a class that are told one by one."""
 
 
 def _few(tokens: list[tuple[str, bytes]]) -> dict[str, str]:
-    return {f"a:{name}": digest_of(token) for name, token in tokens[:64]}
+    return {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]}
 
 
 def _is_content(name: object, entry: object) -> bool:

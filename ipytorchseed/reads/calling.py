@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.expressions import look_up_text
-from ipytorchseed.reads.frames import ask_frame
+from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
@@ -86,7 +86,8 @@ def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
     """Follow calls of which their form tells what they look up; None for any other."""
     if name in _BY_TEXT:
         return _BY_TEXT[name](scope, node)
-    return UNKNOWN if not name and _apply_to_rows(scope, node) else None
+    followed = not name and (_apply_to_rows(scope, node) or aggregates(scope, node))
+    return UNKNOWN if followed else None
 
 
 def _named(func: AbstractValue, node: ast.Call) -> str:
@@ -180,6 +181,7 @@ def _apply_to_rows(scope: Scope, node: ast.Call) -> bool:
         scope.effects.given.update((path, function, 0) for path in frame.paths)
     else:
         return False
+    scope.effects.attributes.add("apply")
     scope.effects.columns.update((path, "") for path in frame.paths)
     for word in node.keywords:
         scope.consume(scope.visit(word.value))

@@ -11,6 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.conditions import known_flags
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
@@ -20,7 +21,7 @@ from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 _MOST = 512
 _MOST_NODES = 20_000
@@ -57,6 +58,29 @@ def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
     return _read(source, transform).effects
 
 
+def effects_among(
+    source: str, transform: Callable[[str], str], names: Mapping[str, object]
+) -> Effects:
+    """Follow the code of a cell that is about to run, without branches that do not.
+
+    Args:
+        source: The cell's text.
+        transform: As for ``effects_of_cell``.
+        names: The namespace.
+    """
+    whole = effects_of_cell(source, transform)
+    values = known_flags(whole, names) if whole.flags else {}
+    if not values:
+        return whole
+    key = f"{sorted(values.items())}\0{source}"
+    found = _cells.get(key)
+    if found is None:
+        tree = parse_cell(source, transform)
+        found = _keep(key, _Cell(_effects(tree, transform, values), ""))
+        found.effects.whole = whole
+    return found.effects
+
+
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
     """Name a cell's text as the interpreter sees it: comments and layout do not count.
 
@@ -73,10 +97,15 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
     if found is None:
         tree = parse_cell(source, transform)
         found = _Cell(_effects(tree, transform), _digest(tree, source, transform))
-        if len(_cells) >= _MOST:
-            _cells.pop(next(iter(_cells)), None)
-        _cells[source] = found
+        _keep(source, found)
     return found
+
+
+def _keep(key: str, cell: _Cell) -> _Cell:
+    if len(_cells) >= _MOST:
+        _cells.pop(next(iter(_cells)), None)
+    _cells[key] = cell
+    return cell
 
 
 def _digest(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> str:
@@ -93,7 +122,11 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effects:
+def _effects(
+    tree: ast.Module | None,
+    transform: Callable[[str], str],
+    values: Mapping[str, object] | None = None,
+) -> Effects:
     if tree is None:
         return Effects()
     nodes = nodes_in(tree)
@@ -101,7 +134,8 @@ def _effects(tree: ast.Module | None, transform: Callable[[str], str]) -> Effect
         return _every_name(nodes)
     parse = partial(parse_cell, transform=transform)
     try:
-        effects = follow(tree, Reader(parse))
+        effects = follow(tree, Reader(parse, values=values or {}))
+        effects.supposed = frozenset(values or ())
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.

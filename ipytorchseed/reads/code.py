@@ -10,8 +10,10 @@ import ast
 import builtins
 import dis
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import per_object
+from ipytorchseed.reads.conditions import known_flags
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
@@ -21,18 +23,26 @@ from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _LONGEST = 50_000
 """Bytes of code that is read by more than its names: some 25 ms."""
+
+_MOST = 8
+"""Ways to go through a function that are kept."""
 
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
-def _effects_of_code(code: CodeType) -> Effects:
-    effects = Effects()
+def _effects_of_code(code: CodeType, values: Mapping[str, object] | None = None) -> Effects:
+    effects = Effects(supposed=frozenset(values or ()))
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
-            effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
+            effects.add(
+                follow_function(function, code.co_freevars, Reader(parse_text, values=values or {}))
+            )
             body = getattr(function, "body", None)
             statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
             effects.anew = find_overwrites(statements, parse_text)
@@ -87,3 +97,19 @@ def _add_names(effects: Effects, code: CodeType) -> None:
 
 effects_of_code = per_object(_effects_of_code)
 """Returns what a function does with global names; worked out once for each code object."""
+
+_among = per_object(lambda code: dict[str, Effects]())  # noqa: ARG005 -- one for each
+
+
+def effects_among(code: CodeType, names: Mapping[str, object]) -> Effects:
+    """Return what a function does with these global names, without branches that do not run."""
+    whole = effects_of_code(code)
+    values = known_flags(whole, names) if whole.flags else {}
+    if not values:
+        return whole
+    known, key = _among(code), repr([*values.items()])
+    if key not in known:
+        if len(known) >= _MOST:
+            return whole
+        known[key] = _effects_of_code(code, values)
+    return known[key]

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.abstract import AbstractValue, join
 from ipytorchseed.reads.scope import Scope, State, evaluates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ipytorchseed.reads.effects import Effects
 
 
 @evaluates("BoolOp")
@@ -55,7 +61,57 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
         early = scope.state()
         return (last, early) if both else (early, last)
     scope.consume(scope.visit(node))
+    answer = _answer_of_flag(scope, node)
+    if answer is not None:
+        dead = State(set(), {}, dead=True)
+        return (scope.state(), dead) if answer else (dead, scope.state())
     return scope.state(), scope.state()
+
+
+_EQUAL: dict[type[ast.cmpop], bool] = {
+    ast.Eq: True,
+    ast.Is: True,
+    ast.NotEq: False,
+    ast.IsNot: False,
+}
+
+
+def _answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
+    """Note a name that decides on a branch, and tell how where its value is known."""
+    name, constant = node, None
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _EQUAL:
+        name, constant = node.left, node.comparators[0]
+    if not isinstance(name, ast.Name) or name.id in scope.local:
+        return None
+    if name.id in scope.assigned or name.id in scope.bound:
+        return None
+    if constant is not None and not isinstance(constant, ast.Constant):
+        return None
+    scope.effects.flags.add(name.id)
+    if name.id not in scope.reader.values:
+        return None
+    value = scope.reader.values[name.id]
+    if constant is None or not isinstance(node, ast.Compare):
+        return bool(value)
+    operator = type(node.ops[0])
+    alike = operator in (ast.Eq, ast.NotEq) or type(value) is type(constant.value)
+    return (alike and value == constant.value) == _EQUAL[operator]
+
+
+_PLAIN = frozenset({bool, str, type(None)})
+"""Types of values that decide on branches and seldom change: no counters."""
+
+
+def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of names that decide on branches of some code, which does not set them.
+
+    Args:
+        effects: What the code does.
+        names: The namespace.
+    """
+    whole = effects.complete and not effects.files and not effects.stars
+    flags = sorted(effects.flags - effects.writes) if whole else []
+    return {name: names[name] for name in flags if name in names and type(names[name]) in _PLAIN}
 
 
 _ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}

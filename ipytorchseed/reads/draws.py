@@ -61,8 +61,10 @@ _SILENT = frozenset(
 )
 """Packages that draw from torch nowhere but where it is called by name, besides Python's own."""
 
-_IN_ORDER = frozenset({"SequentialSampler", "BatchSampler", "_InfiniteConstantSampler"})
-"""Samplers that draw nothing."""
+_IN_ORDER = frozenset(
+    {"SequentialSampler", "BatchSampler", "DistributedSampler", "_InfiniteConstantSampler"}
+)
+"""Samplers that draw nothing, or from a generator that they seed themselves."""
 
 
 class Draws:
@@ -150,7 +152,7 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self.passive_loaders or not _are_silent(packages):
+        if not self.passive_loaders or not are_silent(packages):
             return False
         lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
@@ -165,7 +167,7 @@ class Draws:
         """
         lasts = self._lasts()
         clears = "zero_grad" in lasts
-        if not complete or not _are_silent(packages):
+        if not complete or not are_silent(packages):
             return frozenset(HEEDED) - ({"grad"} if clears else set())
         found = set()
         if not lasts.isdisjoint(_GRADIENTS):
@@ -196,7 +198,8 @@ class Draws:
         return lasts
 
 
-def _are_silent(packages: Iterable[str]) -> bool:
+def are_silent(packages: Iterable[str]) -> bool:
+    """Tell whether packages do nothing unasked: all of them are well known."""
     return all(each in _SILENT or each in sys.stdlib_module_names for each in packages)
 
 

@@ -55,6 +55,10 @@ class Effects(Struct):
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
         mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
+        flags: Names whose values alone decide which of its branches run.
+        supposed: Those of them whose values were known as it was followed: what the other branches
+            do is left out.
+        whole: What it does where these may change.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
         inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
@@ -87,6 +91,9 @@ class Effects(Struct):
     mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
+    flags: set[str] = set()
+    supposed: frozenset[str] = frozenset()
+    whole: Effects | None = None
     complete: bool = True
     inert: bool = False
 
@@ -130,5 +137,6 @@ class Effects(Struct):
         self.texts |= other.texts
         self.programs |= other.programs
         self.holds |= other.holds
+        self.flags |= other.flags
         self.loaders += other.loaders
         self.complete &= other.complete

@@ -94,6 +94,8 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         or visit_owner(scope, node, reads=True)
     )
     scope.run_all(value.bodies)
+    if value.order and not value.is_set:  # which items those are hangs on it
+        ask_order(scope.effects, value.order)
     scope.consume(scope.visit(node.slice))
     return replace(value.item(), bodies=())
 
@@ -119,6 +121,10 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
     if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
         return _attribute(scope, owner, f"[{keys[0]}]")
+    if outer[:1] == "[" and len(keys) == 1 and keys[0].isidentifier():
+        inner = owner.value if isinstance(owner, ast.Subscript) else owner
+        if isinstance(inner, ast.Attribute):  # of param_groups[0]["lr"]
+            return _attribute(scope, inner, f"{outer}.[{keys[0]}]")
     if not keys or not isinstance(name, ast.Name):
         return scope.visit_by(owner, ITEM) if reads else scope.visit(owner)
     value = scope.load(name.id)

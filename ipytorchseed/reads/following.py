@@ -11,12 +11,16 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.code import effects_among, effects_of_code
+from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import Home, fill_in
 from ipytorchseed.reads.lending import Overwritten
+from ipytorchseed.reads.members import members_unused
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
@@ -60,7 +64,16 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
-    follower = _CodeFollower(namespace, frozenset(hidden), time.thread_time() + seconds)
+    began = time.thread_time()
+    follower = _CodeFollower(namespace, frozenset(hidden), began + seconds)
+    found = follower.follow_cell(effects, frozenset(timed), patched or {})
+    supposed = follower.supposed | effects.supposed
+    unknown = follower.complete and follower.in_time and not found.complete
+    if not supposed or (supposed.isdisjoint(found.writes) and not unknown):
+        return found
+    # Code that it calls may set what decides on branches: any of them may run.
+    effects = effects.whole or effects
+    follower = _CodeFollower(namespace, frozenset(hidden), began + seconds, supposes=False)
     return follower.follow_cell(effects, frozenset(timed), patched or {})
 
 
@@ -71,12 +84,23 @@ class _CodeFollower(NameFollower):
         namespace: The user's namespace.
         hidden: Names of the shell's own in it, which are no input.
         deadline: When it must end, by ``time.thread_time``.
+        supposes: Whether names that decide on branches keep their values while the cell runs.
+
+    Attributes:
+        supposed: Names of which that was taken to be so.
     """
 
     def __init__(
-        self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
+        self,
+        namespace: Mapping[str, Any],
+        hidden: frozenset[str],
+        deadline: float,
+        *,
+        supposes: bool = True,
     ) -> None:
         super().__init__(namespace, hidden, deadline)
+        self.supposed: set[str] = set()
+        self._supposes = supposes
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
         self._counted: set[str] = set()
@@ -117,6 +141,8 @@ class _CodeFollower(NameFollower):
         for name in [*found.parts]:
             if name in self._entire or not found.complete:
                 del found.parts[name]
+        if known and are_silent(found.packages):
+            self._note_members()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
         found.counted = self._counted - draws.uncounted if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
@@ -200,7 +226,10 @@ class _CodeFollower(NameFollower):
             if not _ENVIRONMENT.isdisjoint(code.co_names):
                 constants = [each for each in code.co_consts if type(each) is str]
                 self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
-            self._follow(effects_of_code(code), home, assigned, code)
+            notebook = self._supposes and not home.module
+            effects = effects_among(code, home.names) if notebook else effects_of_code(code)
+            self.supposed |= effects.supposed
+            self._follow(effects, home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell itself defines before code of earlier cells calls it."""
@@ -268,6 +297,15 @@ class _CodeFollower(NameFollower):
             else:
                 found[name] = None
         return found
+
+    def _note_members(self) -> None:
+        """Note which methods of classes nobody names who may call them."""
+        used = self._met.names | self._found.texts
+        for name, place in self._found.names.items():
+            made = look_up(place, self._notebook.names)
+            unused = members_unused(made, used) if introspection.is_class(made) else None
+            if unused is not None:
+                self._found.parts.setdefault(name, {"-", *(f"-a:{each}" for each in unused)})
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

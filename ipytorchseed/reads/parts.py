@@ -45,6 +45,8 @@ def find_parts(
     for root, key in effects.columns:
         held = names.get(root)
         columns = _columns(held, key, effects, names) if _is_frame(held) else None
+        if columns is None and type(held) in (dict, list, tuple):
+            columns = _item(key, effects, names)
         if columns is not None:
             used.setdefault(root, set()).update(f"k:{each}" for each in columns)
         elif otherwise := path_otherwise(root, key):
@@ -90,6 +92,15 @@ def _columns(
         found = [*value]
     known = 0 < len(found) <= MOST_TEXTS and all(type(each) is str for each in found)
     return found if known and not changes else None
+
+
+def _item(key: str, effects: Effects, names: Mapping[str, Any]) -> list[str] | None:
+    """Return the item of a container that a name stands for; None where nobody knows."""
+    held = HELD.fullmatch(key)
+    value = names.get(held[2]) if held is not None and held[2] not in effects.writes else None
+    if type(value) is str and value and "." not in value:
+        return [value]
+    return [f"[{value}]"] if type(value) is int else None
 
 
 _LOOKS = frozenset({ITERATE, "__len__", "copy", "index"})

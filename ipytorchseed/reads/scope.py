@@ -13,7 +13,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.taint import ask_order, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     Evaluate = Callable[["Scope", Any], AbstractValue | None]
     T = TypeVar("T", bound=Evaluate)
@@ -61,10 +61,12 @@ class Reader(Struct):
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         left: How many more nodes of it may be followed.
+        values: What names of the namespace hold all the while, of those that decide on branches.
     """
 
     parse: Callable[[str], ast.Module | None]
     left: int = _MOST
+    values: Mapping[str, object] = {}
 
 
 class Scope:

@@ -16,7 +16,7 @@ from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.cell import code_digest, effects_of_cell
+from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
@@ -195,7 +195,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        effects = self.effects_of(with_scripts(source))
+        effects = effects_among(with_scripts(source), self._transform, namespace)
         dependencies = find_dependencies(
             effects,
             namespace,

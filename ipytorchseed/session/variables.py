@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ _LABELS = {
     **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""
+
+_SETTING = re.compile(r"a:param_groups\.\d+\.(?!params\b)\w+")
+"""An item of a group of an optimizer's that is not its parameters."""
 
 MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""
@@ -172,6 +176,10 @@ def parts_read(
     found = {}
     for name, wanted in parts.items():
         known = values[name].parts if name in values else {}
+        spared = {part[1:] for part in wanted if part[:1] == "-"}
+        if spared:
+            found[name] = tuple(sorted(known.keys() - spared))
+            continue
         if known and values[name].kind in _FILLED:
             wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         layers = {part for part in wanted if part.startswith(LAYER)}
@@ -189,6 +197,8 @@ def _part(part: str, value: Fingerprint) -> str:
     """
     if part in value.parts:
         return part
+    if value.kind == "optimizer" and _SETTING.fullmatch(part):
+        return "settings"
     if part.startswith("a:") and "." in part:
         return _part(part.rpartition(".")[0], value)
     size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""

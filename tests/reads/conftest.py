@@ -11,7 +11,7 @@ import textwrap
 
 import pytest
 
-from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.cell import effects_among
 from ipytorchseed.reads.following import find_dependencies
 
 _numbers = itertools.count()
@@ -35,7 +35,8 @@ class Notebook:
     def dependencies(self, cell, **options):
         """Say what a cell reads, before it runs."""
         options = {"seconds": math.inf, **options}
-        return find_dependencies(effects_of_cell(textwrap.dedent(cell), str), self.names, **options)
+        effects = effects_among(textwrap.dedent(cell), str, self.names)
+        return find_dependencies(effects, self.names, **options)
 
     def inputs(self, cell):
         """Return the names of all that a cell reads."""

@@ -105,7 +105,10 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
         each.name
         for each in find_inputs(case)
         if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
-        or (each.message == _OTHER_PARTS and each.name in made)
+        or (
+            each.message == _OTHER_PARTS
+            and (each.name in made or case.run.reads[each.name].kind == "class")
+        )
         or (each.message.startswith(_ONLY) and _same_numbers(case))
     ]
     for name in suspects:
@@ -231,8 +234,8 @@ def _without_effect(case: Evidence) -> set[str]:
     return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
 
 
-_IN_EVERY_PART = frozenset({"index", "dtype"})
-"""Aspects on which each part of a value hangs: the index of a data frame."""
+_IN_EVERY_PART = frozenset({"bases", "dtype", "index"})
+"""Aspects on which each part of a value hangs: the index of a data frame, a class's bases."""
 
 
 def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:

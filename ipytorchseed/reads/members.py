@@ -1,0 +1,60 @@
+"""Which members of a class no code calls that a cell leads to."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING
+
+from ipytorchseed.introspection.anatomy import module_of_class, mro, own
+from ipytorchseed.introspection.ownership import is_local_module
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_MEMBERS = (types.FunctionType, property, classmethod, staticmethod)
+
+_PLAIN_BASES = ("abc.", "builtins.", "torch.nn.", "torch.utils.data.", "typing.")
+"""Modules whose classes call no method of another name than one that they have themselves."""
+
+_BY_TEXT = frozenset(
+    {"__dict__", "__getattribute__", "attrgetter", "dir", "eval", "exec", "getattr", "getmembers"}
+    | {"hasattr", "methodcaller", "vars"}
+)
+"""Names by which code may come by members that it does not name."""
+
+_NAMES = (
+    "close collate cos conjugate decision_function exp fit fit_predict fit_transform flush"
+    " get get_params inverse_transform items keys load_state_dict log log10 log2 partial_fit"
+    " pin_memory predict predict_log_proba predict_proba read readline score set_epoch"
+    " set_params sin sqrt state_dict step tan tanh to_numpy tolist transform update values"
+    " write"
+)
+_ASKED = frozenset(_NAMES.split())
+"""Methods that packages may call of whatever object they are given."""
+
+
+def members_unused(made: type, named: Collection[str]) -> set[str] | None:
+    """Return the methods and properties of a class of the user's that nobody calls.
+
+    Args:
+        made: The class.
+        named: All names and texts in the code that may come by it.
+
+    Returns:
+        Their names; None where others may call any.
+    """
+    bases = mro(made)
+    theirs = [base for base in bases if not is_local_module(module_of_class(base))]
+    if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
+        return None
+    if len(theirs) == len(bases) or not _BY_TEXT.isdisjoint(named):
+        return None
+    return {
+        name
+        for name, member in [*own(made).items()]
+        if type(member) in _MEMBERS
+        and name[:1] != "_"
+        and name not in _ASKED
+        and name not in named
+        and not any(name in own(base) for base in theirs)
+    }

@@ -23,11 +23,13 @@ _BY_TEXT = frozenset(
 """Names by which code may come by members that it does not name."""
 
 _NAMES = (
-    "close collate cos conjugate decision_function exp fit fit_predict fit_transform flush"
-    " get get_params inverse_transform items keys load_state_dict log log10 log2 partial_fit"
-    " pin_memory predict predict_log_proba predict_proba read readline score set_epoch"
-    " set_params sin sqrt state_dict step tan tanh to_numpy tolist transform update values"
-    " write"
+    "arccos arcsin arctan ceil classes_ close collate conjugate cos cosh decision_function default"
+    " degrees emit exp fileno filter fit fit_predict fit_transform floor flush format get"
+    " get_feature_names_out get_metadata_routing get_n_splits get_params handle inverse_transform"
+    " isatty items keys load_state_dict log log10 log1p log2 n_features_in_ partial_fit pin_memory"
+    " predict predict_log_proba predict_proba radians read readinto readline readlines rint score"
+    " score_samples seek set_epoch set_output set_params sin sinh split sqrt square state_dict step"
+    " tan tanh tell to_numpy tolist transform update values write writelines"
 )
 _ASKED = frozenset(_NAMES.split())
 """Methods that packages may call of whatever object they are given."""

@@ -169,9 +169,8 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
     """Write a generator of random numbers: by its state, as the table of generators reads it.
 
     Inside another value, its state is told apart: a loader that has given numbers is the same
-    loader, and where its generator stands is a question of its own. That of a source is the
-    source's state, wherever it is found: in ``random.randint``, or in what
-    ``torch.manual_seed`` returns.
+    loader, and where its generator stands is a question of its own. Where that of a source stands,
+    which ``random.randint`` leads to, is told of the source.
     """
     from ipytorchseed.rng.generators import KINDS, is_source
 
@@ -179,7 +178,7 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
     top = walk.top
     for kind in KINDS:
         if kind.module in sys.modules and _is_of(value, kind.type):
-            if is_source(value, kind):
+            if not top and is_source(value, kind):
                 return Draft(xxh3_128_digest(b"source" + text(kind.type)), "rng", kind.type)
             state = kind.read(value)
             token = yield state

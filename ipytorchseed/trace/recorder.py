@@ -99,6 +99,7 @@ class Recorder(Struct, dict=True, eq=False):
         self.modules = ModulePaths(self.names)
         self._process = os.getpid()
         self._modes: list[Any] = []
+        self._made: list[Any] = []
         self._replaced = Replacements()
 
     def __enter__(self) -> Self:
@@ -117,6 +118,8 @@ class Recorder(Struct, dict=True, eq=False):
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
         self._replaced.put_back()
+        while self._made:  # a thread that lives on keeps its mode
+            self._made.pop().let_go()
         self.modules.detach()
         if self.draws is not None:
             self.recording.drawn = self.draws.all
@@ -124,13 +127,15 @@ class Recorder(Struct, dict=True, eq=False):
             try:
                 self.file.close(self.recording.notes)
             except Exception as error:  # noqa: BLE001 -- a full disk: the user's code goes on
-                self.fail(error)
+                self._tell(error)
 
     def watch(self) -> Any:  # noqa: ANN401 -- a TorchDispatchMode
         """Make the mode for a further thread, whose operations are listed by themselves."""
         thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
-        return watch_class()(self, thread, None if self.file is None else self.file.track(number))
+        mode = watch_class()(self, thread, None if self.file is None else self.file.track(number))
+        self._made.append(mode)
+        return mode
 
     def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
         from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
@@ -143,7 +148,11 @@ class Recorder(Struct, dict=True, eq=False):
 
     def fail(self, error: Exception) -> None:
         """Stop recording, as something of ours went wrong: the user's code goes on."""
-        self.active = False
+        if self.active:  # else another thread has ended it meanwhile
+            self.active = False
+            self._tell(error)
+
+    def _tell(self, error: Exception) -> None:
         told = f"recording stopped after {self.count:,} operations: "
         self.recording.notes.append(f"{told}{type(error).__name__}: {error}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
@@ -13,7 +13,7 @@ from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
 from ipytorchseed.trace.operations import Operation, describe, named
-from ipytorchseed.trace.places import Lines, Place, Sequence
+from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
     PLAIN,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _TICK = 1024
 """Operations between two calls of ``progress``."""
+
+_ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
+"""What stands for a recorder in a thread that outlives it."""
 
 
 def _fill(result: Any, operation: Operation, byte: int) -> None:  # noqa: ANN401 -- a tensor
@@ -76,7 +79,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._thread = thread
             self._track = track
             self._tables: Tables = recorder.recording.tables
-            self._lines: Lines = recorder.lines
+            self._lines: Any = recorder.lines
             self._places: Numbers[Place] = self._tables.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
@@ -87,10 +90,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._written = self._digest if track is None else track.written
             self._in_graph = False
 
+        def let_go(self) -> None:
+            """Hold on no longer to what knows the user's names."""
+            self.recorder, self._lines = _ENDED, None
+
         def begin(self) -> None:
             """Begin in the thread that is watched."""
-            self._stack = self.recorder.modules.stack()
-            self._sequence = Sequence(newest())
+            recorder = self.recorder
+            if recorder.active:
+                self._stack = recorder.modules.stack()
+                self._sequence = Sequence(newest())
 
         def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
             self,

@@ -240,7 +240,7 @@ def test_what_lies_between_extended_numbers_is_no_content(kind, many):
         (lambda: [random.shuffle], random.random),
         (lambda: {"random_state_": np.random.mtrand._rand}, np.random.random),
         (lambda: [np.random.normal], np.random.random),
-        (lambda: torch.default_generator, lambda: torch.rand(1)),
+        (lambda: [torch.default_generator], lambda: torch.rand(1)),
     ],
     ids=["partial", "method", "numpy", "function", "torch"],
 )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+
 import pytest
 import torch
 from torch import nn
@@ -125,6 +129,20 @@ torch.ones(2).exp()
     assert {each.line for each in seen(recording, 1)} == {3}
 
 
+def test_a_thread_that_lives_on_holds_nothing_of_the_users():
+    """It would free it as the process ends, where freeing a tensor ends that by a signal."""
+    gate, model = threading.Event(), Deep()
+    thread = threading.Thread(target=gate.wait)
+    gone = weakref.ref(model)
+    record("thread.start()\nmodel(torch.ones(3))", _names(model=model, thread=thread))
+    del model
+    gc.collect()
+    held = gone()
+    gate.set()
+    thread.join()
+    assert held is None
+
+
 def test_other_ways_of_torchs_are_seen():
     """autocast, inference mode, torch.func."""
     source = """\
@@ -158,8 +176,6 @@ def test_results_and_sources_are_those_without_a_recorder():
 
 def test_an_error_of_the_users_comes_through_and_all_is_taken_away():
     """Modes, hooks of modules, and what watches threads."""
-    import threading
-
     from torch.nn.modules import module
 
     before = (

@@ -130,11 +130,15 @@ class Track:
     """
 
     def __init__(self, file: TraceFile, thread: int) -> None:
+        from torch.multiprocessing.reductions import StorageWeakRef
+
         self._file = file
         self._thread = thread
+        self._keep: Any = StorageWeakRef
         self._digest = digest_of_tensor(portable=True)
         self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
         self._held: dict[int, int] = {}  # what was last written to a storage
+        self._kept: list[object] = []  # weak references to these, which keep no memory
         self.whole = False
         self._begin()
 
@@ -172,11 +176,16 @@ class Track:
     def _hold(self, found: int, tensor: Any) -> int:
         if len(self._held) > _LARGEST:
             self._held.clear()
-        self._held[self._memory(tensor)] = found
+            self._kept.clear()
+        memory = self._memory(tensor)
+        if memory not in self._held and memory:
+            self._kept.append(self._keep(self._storage(tensor)))
+        if memory:
+            self._held[memory] = found
         return found
 
     def _memory(self, tensor: Any) -> int:
-        """Return a number for the memory of a tensor; that of a freed one is given anew."""
+        """Return a number for the memory of a tensor; as long as it is kept, no other has it."""
         try:
             return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
         except RuntimeError:  # none, or several

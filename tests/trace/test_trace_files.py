@@ -127,6 +127,16 @@ def test_equal_tensors_have_equal_digests_however_they_lie(tmp_path, other):
     assert compare(load(tmp_path / "a"), load(tmp_path / "b")).equal
 
 
+def test_what_lies_where_a_freed_tensor_lay_is_no_part_of_that(tmp_path):
+    """New memory often has the place of old, by chance in another process at another moment."""
+    path = tmp_path / "a.trace"
+    with its.trace(path):
+        for step in range(50):
+            torch.ones(3).sum()
+            torch.empty(4).fill_(step)
+    assert not len(load(path).links)
+
+
 def test_threads_are_recorded_each_by_itself(tmp_path):
     """In the order in which they were started, also in small chunks that lie between each other."""
     with its.trace(tmp_path / "a") as trace:

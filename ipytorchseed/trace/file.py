@@ -178,9 +178,9 @@ class Track:
             self._held.clear()
             self._kept.clear()
         memory = self._memory(tensor)
-        if memory not in self._held and memory:
-            self._kept.append(self._keep(self._storage(tensor)))
         if memory:
+            if memory not in self._held:
+                self._kept.append(self._keep(self._storage(tensor)))
             self._held[memory] = found
         return found
 

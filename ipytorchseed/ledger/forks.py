@@ -27,11 +27,17 @@ class ForkHandler(Protocol):
 
 
 _handlers: weakref.WeakSet[ForkHandler] = weakref.WeakSet()
+_forks = 0
 
 
 def register(handler: ForkHandler) -> None:
     """Call a handler around every fork from now on, for as long as it lives."""
     _handlers.add(handler)
+
+
+def count() -> int:
+    """Return how often this process has forked since it began to use the package."""
+    return _forks
 
 
 def keep_forever(inherited: object) -> None:
@@ -40,6 +46,8 @@ def keep_forever(inherited: object) -> None:
 
 
 def _before() -> None:
+    global _forks  # noqa: PLW0603 -- the process's
+    _forks += 1
     for handler in [*_handlers]:
         handler.before_fork()
 

@@ -60,6 +60,9 @@ ENTROPY: dict[str, int] = {
 }
 """The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
 
+NUMPY_SEEDED = frozenset(name for name in ENTROPY if name.startswith("numpy.random."))
+"""Those of them that let numpy seed a generator: ``secrets`` is asked, where that can be heard."""
+
 STANDS: dict[str, int] = _calls(
     ANY,
     {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _io
-import linecache
 import os
 import sys
 from pathlib import Path
@@ -11,12 +10,11 @@ from random import SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.reads.shell import may_print_result, scripts_of
+from ipytorchseed.session.unseeded import find_unseeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from types import FrameType
 
     Function = Callable[..., Any]
 
@@ -55,11 +53,14 @@ class Listener(Protocol):
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Hear that a program is about to be started in a folder, and which files it may run."""
 
+    def starts(self) -> None:
+        """Hear that another process is about to be started."""
+
     def prints(self) -> None:
         """Hear that the program may print a result to the standard output of this process."""
 
     def asks(self, function: str) -> None:
-        """Hear that a library's function is about to seed a generator from the system's entropy."""
+        """Hear which function lets numpy seed a generator itself; empty where that is not known."""
 
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
@@ -121,6 +122,7 @@ def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: A
 
 
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
+    listener.starts()
     folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
     texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
     texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
@@ -148,47 +150,13 @@ def _system(listener: Listener, command: str) -> None:
 
 
 def _ask(listener: Listener, size: int) -> None:
-    """Tell which function of a library's lets numpy seed a generator, as nobody gave it a seed.
-
-    ``numpy.random.SeedSequence`` asks ``secrets.randbits`` for its entropy; it has no frame. A
-    generator that is copied is seeded too, and put into the other's state then; so is each
-    ``RandomState`` before it takes the seed that it is given: a line that names it is not told.
-    """
+    """Tell that numpy seeds a generator, for which it asks ``secrets.randbits``."""
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
-    maker = caller.f_back
+    maker = caller.f_back  # what numpy runs then has no frame
     if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
-        copies = maker.f_globals.get("__name__") == "numpy.random._pickle"
-        seeds = "RandomState" in linecache.getline(maker.f_code.co_filename, maker.f_lineno)
-        function = "" if copies or seeds else _called_by_user(maker)
-        if function:
+        function = find_unseeded(maker)
+        if function is not None:
             listener.asks(function)
-
-
-def _called_by_user(frame: FrameType | None) -> str:
-    """Name the library's function that the user's code called; empty where there is none."""
-    called = ""
-    while frame is not None and not _is_users(frame):
-        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.10 has none
-        if "<" not in name:  # one that is defined inside another, as a decorator's
-            called = _import_name(str(frame.f_globals.get("__name__")), name)
-        frame = frame.f_back
-    return called if frame is not None else ""
-
-
-def _is_users(frame: FrameType) -> bool:
-    path = frame.f_code.co_filename
-    if path[:1] == "<":  # as a cell's in a terminal
-        return frame.f_globals.get("__name__") == "__main__"
-    return not is_installed_file(path)
-
-
-def _import_name(module: str, name: str) -> str:
-    """Return the dotted name of a library's function, from the outermost package that offers it."""
-    first, parts = name.partition(".")[0], module.split(".")
-    held = names_of(module).get(first)
-    outer = (".".join(parts[:count]) for count in range(1, len(parts)))
-    offers = (each for each in outer if held is not None and names_of(each).get(first) is held)
-    return f"{next(offers, module)}.{name}".removesuffix(".__init__")
 
 
 def _absolute(path: object, folder: object = None) -> str:

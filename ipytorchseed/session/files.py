@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.ledger import forks
 from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.reads.entropy import NUMPY_SEEDED
 from ipytorchseed.session import hearing
 from ipytorchseed.session.named_files import mark_of
+from ipytorchseed.session.unseeded import numpy_is_heard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import BinaryIO
 
     from ipytorchseed.session.importing import ImportWatch
@@ -73,19 +76,22 @@ class FileWatch:
         self._made: set[str] = set()
         self.paths: dict[str, FileRead | None] = {}
         self._written: dict[str, None] = {}
-        self.asked: set[str] = set()
+        self._asked: set[str] = set()
+        self._hears = False
         self._listed = 0
         self._named: dict[str, Mark] = {}
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
+        self._alone = True
 
     def clear(self) -> None:
         """Forget what was noted."""
         self.paths.clear()
         self._made.clear()
         self._written.clear()
-        self.asked.clear()
+        self._asked.clear()
+        self._hears = False
         self._listed = 0
         self._named = {}
 
@@ -98,6 +104,7 @@ class FileWatch:
         """
         self._since = None if programs is None else time_ns()
         self._printing = programs
+        self._hears = True
         hearing.start(self)
 
     def stop(self) -> None:
@@ -142,9 +149,20 @@ class FileWatch:
             self._printing()
 
     def asks(self, function: str) -> None:
-        """Note a library's function that seeds a generator by itself, if the cell calls it."""
-        if len(self.asked) < _MOST and not (self._imports and self._imports.inside):
-            self.asked.add(function)
+        """Note what lets numpy seed a generator by itself, if the cell calls it."""
+        if len(self._asked) < _MOST and not (self._imports and self._imports.inside):
+            self._hears &= function != ""
+            self._asked.add(function)
+
+    def starts(self) -> None:
+        """Note that another process is about to be started, which asks unheard."""
+        self._alone = False
+
+    def asked(self, may: Collection[str]) -> set[str]:
+        """Return what the cell asks for entropy, of that which its code ``may``, and what more."""
+        heard = self._hears and self._alone and not forks.count() and numpy_is_heard()
+        unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
+        return (self._asked - {""}).union(may) - unheard
 
     def names(self, files: dict[str, Mark]) -> None:
         """Note files that the cell may open in native code, as they are before it."""

@@ -63,13 +63,13 @@ class Pending(Struct):
     seeds: list[tuple[int, str]] = []
 
     def followed(self, asked: Collection[str]) -> dict[str, Any]:
-        """Return what a run keeps of what following its code told; some code ``asked`` entropy."""
+        """Return what a run keeps of what following its code told, and of what it ``asked``."""
         dependencies = self.dependencies
         hashes = ("hash",) if dependencies.hashes else ()
         return {
             **{name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED},
             "nondeterministic_calls": (
-                *sorted(dependencies.nondeterministic_calls.union(asked)),
+                *sorted(asked),
                 *hashes,
             ),
             "only_loader_seed_draws": dependencies.only_loader_seed_draws,

@@ -349,7 +349,7 @@ class Session:
             between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
             seeds=tuple(pending.seeds),
-            **pending.followed(self._files.asked),
+            **pending.followed(self._files.asked(dependencies.nondeterministic_calls)),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(

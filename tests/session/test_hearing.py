@@ -50,6 +50,9 @@ class Told:
         """Keep what seeds a generator by itself."""
         self.asked.append(function)
 
+    def starts(self):
+        """Note nothing of another process."""
+
     def runs(self, scripts, folder=""):
         """Keep the files of code of a program."""
         self.ran += [(script, folder) for script in scripts]
@@ -131,14 +134,45 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):
 
 
 def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
-    """By the name of what the user calls; not a copy of a generator, nor the user's own."""
+    """By the name of what the user calls; not a copy of a generator, nor other bytes."""
     qmc.Halton(d=1)
     qmc.Halton(d=1, seed=3)
     copy.deepcopy(np.random.default_rng(3))
-    np.random.default_rng()
     os.urandom(16)
     uuid.uuid4()
     assert told.asked == ["scipy.stats._qmc.Halton"]
+
+
+class Drawing:
+    """Draws from a generator of its own, as estimators do."""
+
+    seed = None
+
+    def draw(self, seed=None):
+        """Make the generator."""
+        np.random.default_rng(seed)
+        np.random.RandomState(self.seed)  # noqa: NPY002 -- asks before it takes a seed
+
+
+def test_a_seed_that_is_none_is_heard(told):
+    """However it comes to be so: of an argument, an attribute, or of the class."""
+    drawing = Drawing()
+    drawing.draw(3)
+    assert told.asked == ["numpy.random.RandomState"]
+    drawing.seed = 4
+    drawing.draw(3)
+    assert told.asked == ["numpy.random.RandomState"]
+    drawing.draw()
+    assert told.asked[1:] == ["numpy.random.default_rng"]
+
+
+def test_who_seeds_a_generator_by_itself_may_stay_unknown(told):
+    """The line does not name it, or what it is given cannot be told."""
+    make, seeds = np.random.default_rng, [None, 5]
+    make()
+    np.random.RandomState(seeds[1])  # noqa: NPY002 -- as above
+    np.random.RandomState(5)  # noqa: NPY002 -- as above
+    assert told.asked == ["", ""]
 
 
 def test_what_torch_saves_is_heard(file, told):

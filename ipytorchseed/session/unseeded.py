@@ -1,0 +1,120 @@
+"""Which function lets numpy seed a generator from the system's entropy, told by its frames.
+
+``numpy.random.SeedSequence`` asks ``secrets.randbits`` for entropy, wherever it is given no seed.
+What numpy runs has no frame: the line that called it tells what was called.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import TYPE_CHECKING, Any
+
+from ipytorchseed.introspection.anatomy import attributes, mro, own
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.values import (
+    imported,
+    is_class,
+    is_module,
+    is_scalar,
+    module_names,
+)
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_CALLS = re.compile(
+    r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
+    r"(?:\s*(?:seed\s*=\s*)?([\w.]*)\s*\))?"
+)
+"""Calls that seed, as lines of code have them, and their argument where it is a name or number."""
+
+_ALWAYS_ASKS = "RandomState"
+"""It is seeded by the system before it takes the seed that it is given."""
+
+_MISSING: Any = object()
+
+
+def numpy_is_heard() -> bool:
+    """Tell whether numpy asks where it can be heard."""
+    asks = imported("secrets", "randbits")
+    return asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
+
+
+def find_unseeded(maker: FrameType) -> str | None:
+    """Return which function that the user's code calls lets numpy seed a generator by itself.
+
+    Args:
+        maker: The frame of the code that calls numpy.
+
+    Returns:
+        The name by which one would import it; empty where that is not known; None where nothing
+        stays unseeded: a copy of a generator is seeded, too, and put into the other's state then.
+    """
+    if maker.f_globals.get("__name__") == "numpy.random._pickle":
+        return None
+    line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+    calls = [(call[1], _is_given(call[2], maker)) for call in _CALLS.finditer(line)]
+    if _ALWAYS_ASKS in line:
+        if calls and all(given for _, given in calls):
+            return None
+        calls = [(name, given) for name, given in calls if given is False]
+        if not calls:
+            return ""
+    if not _is_users(maker):
+        return _called_by_user(maker)
+    return next((f"numpy.random.{name}" for name, given in calls if not given), "")
+
+
+def _is_given(argument: str | None, frame: FrameType) -> bool | None:
+    """Tell whether a call is given a seed, where code runs in a frame; None where nobody knows."""
+    if argument is None or argument in {"", "None"}:
+        return None if argument is None else False
+    value = 0 if argument[0].isdigit() else _find(argument, frame)
+    return value is not None if is_scalar(value) else None
+
+
+def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
+    """Find what a dotted name leads to, without running code of the user's."""
+    root, *steps = path.split(".")
+    value = frame.f_locals.get(root, frame.f_globals.get(root, _MISSING))
+    for step in steps:
+        value = _attribute(value, step)
+    return value
+
+
+def _attribute(value: Any, name: str) -> Any:  # noqa: ANN401
+    if is_module(value):
+        return module_names(value).get(name, _MISSING)
+    held = {} if is_class(value) else dict(attributes(value))
+    if name in held:
+        return held[name]
+    kinds = mro(value if is_class(value) else type(value))
+    return next((own(kind)[name] for kind in kinds if name in own(kind)), _MISSING)
+
+
+def _called_by_user(frame: FrameType | None) -> str:
+    """Name the library's function that the user's code called; empty where there is none."""
+    called = ""
+    while frame is not None and not _is_users(frame):
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.10 has none
+        if "<" not in name:  # one that is defined inside another, as a decorator's
+            called = _import_name(str(frame.f_globals.get("__name__")), name)
+        frame = frame.f_back
+    return called if frame is not None else ""
+
+
+def _is_users(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    if path[:1] == "<":  # as a cell's in a terminal
+        return frame.f_globals.get("__name__") == "__main__"
+    return not is_installed_file(path)
+
+
+def _import_name(module: str, name: str) -> str:
+    """Return the dotted name of a library's function, from the outermost package that offers it."""
+    first, parts = name.partition(".")[0], module.split(".")
+    held = imported(module, first)
+    outer = (".".join(parts[:count]) for count in range(1, len(parts)))
+    offers = (each for each in outer if held is not None and imported(each, first) is held)
+    return f"{next(offers, module)}.{name}".removesuffix(".__init__")

@@ -16,6 +16,7 @@ from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
+from ipytorchseed.reads.options import shape_of
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
@@ -54,7 +55,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
-    func = scope.visit_by(callee, CALL)
+    func = _callee(scope, node)
     called = name if name == "len" else getattr(callee, "attr", "")
     function = _named(func, node)
     args = [
@@ -80,6 +81,34 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
+    """Follow what is called, and note how: that is no use of its value."""
+    path, effects = _dotted(node.func), scope.effects
+    before = path in effects.loaded
+    func = scope.visit_by(node.func, CALL)
+    if not before:
+        effects.loaded.discard(path)
+    if func.paths:
+        reader = scope.reader
+        known = reader.deciding & reader.arguments.keys()
+        shape = shape_of(node, {name: reader.arguments[name] for name in known})
+        if isinstance(node.func, ast.Name) and path not in _BUILTINS:  # it may decide there
+            handed = [*node.args, *(word.value for word in node.keywords)]
+            named = {each.id for each in handed if isinstance(each, ast.Name)}
+            effects.options |= named & reader.deciding
+        for each in func.paths:
+            effects.shapes.setdefault(each, set()).add(shape)
+    return func
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return a name with the attributes that follow it, as it is written; empty for all else."""
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
@@ -122,6 +151,7 @@ def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     scope.effects.attributes.update(texts)
     for each in found:
         scope.effects.paths.update(each.paths)
+        scope.effects.loaded.update(each.paths)
     return functools.reduce(join, [*found, *map(scope.visit, others)])
 
 

@@ -17,6 +17,7 @@ from ipytorchseed.reads.conditions import known_flags
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
+from ipytorchseed.reads.options import deciding
 from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.renewals import find_renewals
@@ -35,14 +36,18 @@ _MOST = 8
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
-def _effects_of_code(code: CodeType, values: Mapping[str, object] | None = None) -> Effects:
-    effects = Effects(supposed=frozenset(values or ()))
+def _effects_of_code(
+    code: CodeType,
+    values: Mapping[str, object] = {},
+    arguments: Mapping[str, object] = {},
+) -> Effects:
+    effects = Effects(supposed=frozenset(values))
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
-            effects.add(
-                follow_function(function, code.co_freevars, Reader(parse_text, values=values or {}))
-            )
+            options = deciding(function) if len(found) == 1 else set()
+            reader = Reader(parse_text, values=values, deciding=options, arguments=arguments)
+            effects.add(follow_function(function, code.co_freevars, reader))
             body = getattr(function, "body", None)
             statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
             effects.anew = find_overwrites(statements, parse_text)
@@ -101,15 +106,24 @@ effects_of_code = per_object(_effects_of_code)
 _among = per_object(lambda code: dict[str, Effects]())  # noqa: ARG005 -- one for each
 
 
-def effects_among(code: CodeType, names: Mapping[str, object]) -> Effects:
-    """Return what a function does with these global names, without branches that do not run."""
+def effects_among(
+    code: CodeType, names: Mapping[str, object], arguments: Mapping[str, object]
+) -> Effects:
+    """Return what a function does, without branches that do not run.
+
+    Args:
+        code: The function's.
+        names: The namespace that decides on branches.
+        arguments: What all calls of the function give to its parameters, where that is known.
+    """
     whole = effects_of_code(code)
     values = known_flags(whole, names) if whole.flags else {}
-    if not values:
+    given = {name: arguments[name] for name in sorted(whole.options & arguments.keys())}
+    if not values and not given:
         return whole
-    known, key = _among(code), repr([*values.items()])
+    known, key = _among(code), repr([*values.items(), None, *given.items()])
     if key not in known:
         if len(known) >= _MOST:
             return whole
-        known[key] = _effects_of_code(code, values)
+        known[key] = _effects_of_code(code, values, given)
     return known[key]

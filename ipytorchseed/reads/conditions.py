@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.reads.abstract import AbstractValue, join
+from ipytorchseed.reads.options import constant, is_plain
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
 if TYPE_CHECKING:
@@ -61,41 +64,49 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
         early = scope.state()
         return (last, early) if both else (early, last)
     scope.consume(scope.visit(node))
-    answer = _answer_of_flag(scope, node)
+    answer = _answer(scope, node)
     if answer is not None:
         dead = State(set(), {}, dead=True)
         return (scope.state(), dead) if answer else (dead, scope.state())
     return scope.state(), scope.state()
 
 
-_EQUAL: dict[type[ast.cmpop], bool] = {
-    ast.Eq: True,
-    ast.Is: True,
-    ast.NotEq: False,
-    ast.IsNot: False,
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.Is: lambda one, other: type(one) is type(other) and one == other,
+    ast.NotEq: operator.ne,
+    ast.IsNot: lambda one, other: type(one) is not type(other) or one != other,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda one, others: one in others,
+    ast.NotIn: lambda one, others: one not in others,
 }
 
 
-def _answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
-    """Note a name that decides on a branch, and tell how where its value is known."""
-    name, constant = node, None
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _EQUAL:
-        name, constant = node.left, node.comparators[0]
-    if not isinstance(name, ast.Name) or name.id in scope.local:
+def _answer(scope: Scope, node: ast.expr) -> bool | None:
+    """Note a name that alone decides on a branch, and tell how where its value is known."""
+    name, compare, other = node, None, None
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        name, compare = node.left, _COMPARE.get(type(node.ops[0]))
+        other = constant(node.comparators[0])
+    if not isinstance(name, ast.Name) or (name is not node and not (compare and is_plain(other))):
         return None
-    if name.id in scope.assigned or name.id in scope.bound:
+    if name.id in scope.reader.deciding:
+        scope.effects.options.add(name.id)
+        known = scope.reader.arguments
+    elif {name.id}.isdisjoint(scope.local | scope.assigned | scope.bound.keys()):
+        scope.effects.flags.add(name.id)
+        known = scope.reader.values
+    else:
         return None
-    if constant is not None and not isinstance(constant, ast.Constant):
+    if name.id not in known:
         return None
-    scope.effects.flags.add(name.id)
-    if name.id not in scope.reader.values:
+    try:
+        return compare(known[name.id], other) if compare else bool(known[name.id])
+    except TypeError:  # as of None < 1, which is for the function to raise
         return None
-    value = scope.reader.values[name.id]
-    if constant is None or not isinstance(node, ast.Compare):
-        return bool(value)
-    operator = type(node.ops[0])
-    alike = operator in (ast.Eq, ast.NotEq) or type(value) is type(constant.value)
-    return (alike and value == constant.value) == _EQUAL[operator]
 
 
 _PLAIN = frozenset({bool, str, type(None)})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from ipytorchseed.reads.options import CallShape
     from ipytorchseed.reads.overwrites import Lent
     from ipytorchseed.reads.renewals import Renewal
 
@@ -59,6 +60,9 @@ class Effects(Struct):
         supposed: Those of them whose values were known as it was followed: what the other branches
             do is left out.
         whole: What it does where these may change.
+        options: Parameters of a function whose values alone decide which of its branches run.
+        shapes: Dotted names called, each with how they are called.
+        loaded: Dotted names looked up for anything but a call.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
         inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
@@ -94,6 +98,9 @@ class Effects(Struct):
     flags: set[str] = set()
     supposed: frozenset[str] = frozenset()
     whole: Effects | None = None
+    options: set[str] = set()
+    shapes: dict[str, set[CallShape]] = {}
+    loaded: set[str] = set()
     complete: bool = True
     inert: bool = False
 
@@ -124,6 +131,9 @@ class Effects(Struct):
         self.escaped |= other.escaped
         self.mixed |= other.mixed
         self.orders |= other.orders
+        self.loaded |= other.loaded
+        for path, shapes in other.shapes.items():
+            self.shapes.setdefault(path, set()).update(shapes)
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
@@ -138,5 +148,6 @@ class Effects(Struct):
         self.programs |= other.programs
         self.holds |= other.holds
         self.flags |= other.flags
+        self.options |= other.options
         self.loaders += other.loaders
         self.complete &= other.complete

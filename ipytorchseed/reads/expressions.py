@@ -79,6 +79,7 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         abstract = abstract.attribute(name)
     read = abstract.attribute(key).paths if key else abstract.paths
     scope.effects.paths.update(read)
+    scope.effects.loaded.update(read)
     return abstract
 
 

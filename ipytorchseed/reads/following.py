@@ -24,6 +24,7 @@ from ipytorchseed.reads.members import members_unused
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
+from ipytorchseed.reads.options import Arguments
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
@@ -34,10 +35,11 @@ from ipytorchseed.reads.values import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from types import CodeType
+    from types import CodeType, FunctionType
 
     from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.reads.options import CallShape
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
@@ -68,8 +70,8 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     follower = _CodeFollower(namespace, frozenset(hidden), began + seconds)
     found = follower.follow_cell(effects, frozenset(timed), patched or {})
     supposed = follower.supposed | effects.supposed
-    unknown = follower.complete and follower.in_time and not found.complete
-    if not supposed or (supposed.isdisjoint(found.writes) and not unknown):
+    known = found.complete or not (follower.complete and follower.in_time)
+    if (known and supposed.isdisjoint(found.writes)) or not (supposed or follower.chose):
         return found
     # Code that it calls may set what decides on branches: any of them may run.
     effects = effects.whole or effects
@@ -84,10 +86,12 @@ class _CodeFollower(NameFollower):
         namespace: The user's namespace.
         hidden: Names of the shell's own in it, which are no input.
         deadline: When it must end, by ``time.thread_time``.
-        supposes: Whether names that decide on branches keep their values while the cell runs.
+        supposes: Whether names that decide on branches keep their values while the cell runs, and
+            functions are called by the code that is followed alone.
 
     Attributes:
-        supposed: Names of which that was taken to be so.
+        supposed: Names of which the one was taken to be so.
+        chose: Whether the other was, of a function whose arguments decide on branches.
     """
 
     def __init__(
@@ -100,12 +104,14 @@ class _CodeFollower(NameFollower):
     ) -> None:
         super().__init__(namespace, hidden, deadline)
         self.supposed: set[str] = set()
+        self.chose = False
         self._supposes = supposes
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
         self._counted: set[str] = set()
         self._nondeterminism = Nondeterminism()
         self._overwritten = Overwritten()
+        self._arguments = Arguments()
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -190,24 +196,41 @@ class _CodeFollower(NameFollower):
         self._note_effects(effects, home)
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
+        for path, shapes in effects.shapes.items():
+            self._note_calls(home.function(path), shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
             self.tick()
             if home.holds(name, assigned):
-                self.read(name, home, assigned if home.module else assigned | before, stars)
+                called = name in effects.shapes and name not in effects.loaded
+                assigned_then = assigned if home.module else assigned | before
+                self.read(name, home, assigned_then, stars, called=called)
             else:
                 self._run_new(name, assigned | before)
         columns = filter(None, (path_otherwise(*each) for each in effects.columns))
         for path in effects.paths.union((each[0] for each in effects.given), columns):
             self.tick()
             if home.holds(path, assigned):
-                self.read_path(path, home, assigned)
+                called = path in effects.shapes and path not in effects.loaded
+                self.read_path(path, home, assigned, called=called)
         for kind, text in effects.held:
             try:
                 self._follow_texts(kind, fill_in(text, home.names), home, assigned)
             except (RecursionError, TooMuchError):
                 self._found.complete = False
+
+    def _note_calls(self, function: FunctionType | None, shapes: Iterable[CallShape]) -> None:
+        """Note how a function is called, and follow it again if that is new."""
+        if function is not None and is_local_module(introspection.module_of(function)):
+            options = effects_of_code(function.__code__).options
+            changes = [self._arguments.note(function, options, each) for each in shapes if options]
+            if any(changes):
+                self.follow_again(function)
+
+    def escape(self, function: FunctionType) -> None:
+        if self._arguments.forget(function):
+            self.follow_again(function)
 
     def _note_effects(self, effects: Effects, home: Home) -> None:
         """Note what code does that leads no further."""
@@ -226,9 +249,11 @@ class _CodeFollower(NameFollower):
             if not _ENVIRONMENT.isdisjoint(code.co_names):
                 constants = [each for each in code.co_consts if type(each) is str]
                 self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
-            notebook = self._supposes and not home.module
-            effects = effects_among(code, home.names) if notebook else effects_of_code(code)
+            arguments = self._arguments.of(code) if self._supposes else {}
+            flags = home.names if self._supposes and not home.module else {}
+            effects = effects_among(code, flags, arguments)
             self.supposed |= effects.supposed
+            self.chose |= bool(arguments)
             self._follow(effects, home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:

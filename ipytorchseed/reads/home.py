@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -36,6 +37,14 @@ class Home(Struct, frozen=True):
     def shown(self, name: str) -> str:
         """Return what a value is called that is found here under a name."""
         return f"{self.module}.{name}" if self.module else name
+
+    def function(self, path: str) -> FunctionType | None:
+        """Return the function that a dotted name leads to through modules, if it is one."""
+        root, *steps = path.split(".")
+        found = self.names.get(root)
+        for step in steps:
+            found = introspection.module_names(found).get(step)
+        return found if type(found) is FunctionType else None
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
         """Tell whether a dotted name begins with one that holds what it held before the cell."""

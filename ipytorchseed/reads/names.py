@@ -54,7 +54,13 @@ class NameFollower(ValueFollower):
     # -- names ---------------------------------------------------------------------------------
 
     def read(
-        self, name: str, home: Home, assigned: frozenset[str], stars: Iterable[Any] = ()
+        self,
+        name: str,
+        home: Home,
+        assigned: frozenset[str],
+        stars: Iterable[Any] = (),
+        *,
+        called: bool = False,
     ) -> None:
         """Follow a global name that code looks up.
 
@@ -63,6 +69,7 @@ class NameFollower(ValueFollower):
             home: Where it is found.
             assigned: Names of the notebook that the cell sets before it uses them.
             stars: Modules from which the code imports all names.
+            called: Whether the code only calls it.
         """
         for module in stars:
             if module is not MISSING and name in introspection.module_names(module):
@@ -70,7 +77,7 @@ class NameFollower(ValueFollower):
                 return
         if name in home.names:
             self._use(home.names[name])
-            self._name(name, home.names[name], home, assigned)
+            self._name(name, home.names[name], home, assigned, called=called)
         else:
             self._met.looked_up.add((id(vars(builtins)), name))
             self._found.missing |= set() if home.module else {name}
@@ -79,14 +86,22 @@ class NameFollower(ValueFollower):
         if introspection.is_class(value):
             self._draws.use(value)
 
-    def _name(self, name: str, value: Any, home: Home, assigned: frozenset[str]) -> None:  # noqa: ANN401
+    def _name(
+        self,
+        name: str,
+        value: Any,  # noqa: ANN401
+        home: Home,
+        assigned: frozenset[str],
+        *,
+        called: bool = False,
+    ) -> None:
         """Note a name and what its value leads to."""
         key = id(home.names), name
         followed = self._inputs.get(key)
         if followed is None:
             followed = self._inputs[key] = self._note(name, value, home)
         if followed:
-            self.push([value], assigned)
+            self.push([value], assigned, called=called)
 
     def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
@@ -134,8 +149,10 @@ class NameFollower(ValueFollower):
 
     # -- attributes of modules -----------------------------------------------------------------
 
-    def read_path(self, path: str, home: Home, assigned: frozenset[str]) -> None:
-        """Follow a dotted name through modules to the attribute that is read, or set."""
+    def read_path(
+        self, path: str, home: Home, assigned: frozenset[str], *, called: bool = False
+    ) -> None:
+        """Follow a dotted name through modules to the attribute that is read, set or ``called``."""
         imported = path[:1] == ":"
         if imported:
             value, rest = find_imported(path[1:], home.package)
@@ -151,23 +168,30 @@ class NameFollower(ValueFollower):
                 if not imported:
                     self._whole_module(value, assigned)
                 return
-            called, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
+            is_result, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
             if name.endswith("="):
                 self._set_attribute(value, name[:-1])
                 return
             names = introspection.module_names(value)
             if name not in names:
                 return
-            self._attribute(value, name, assigned)
+            self._attribute(value, name, assigned, called=called and not steps)
             value = names[name]
             self._met.looked_up.add((id(names), name))
             self._met.meet(value)
-            if called:
+            if is_result:
                 return
         if steps and steps[0].endswith("=") and introspection.is_class(value):
             self._set_attribute(value, steps[0][:-1])
 
-    def _attribute(self, module: Any, name: str, assigned: frozenset[str]) -> None:  # noqa: ANN401
+    def _attribute(
+        self,
+        module: Any,  # noqa: ANN401
+        name: str,
+        assigned: frozenset[str],
+        *,
+        called: bool = False,
+    ) -> None:
         """Note an attribute of a module of the user's, or one that the user may put into another.
 
         Of packages that is a function of the user's, and a number or a text, whoever set it.
@@ -186,7 +210,7 @@ class NameFollower(ValueFollower):
             home = self._home(names)
             self._entire.add(home.shown(name))
             self._found.replaced |= set() if local else {home.shown(name)}
-            self._name(name, value, home, assigned)
+            self._name(name, value, home, assigned, called=called)
 
     def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute is set of a module, or of a class of a package."""

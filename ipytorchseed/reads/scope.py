@@ -62,11 +62,15 @@ class Reader(Struct):
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         left: How many more nodes of it may be followed.
         values: What names of the namespace hold all the while, of those that decide on branches.
+        deciding: Parameters of the function that hold what it was given, so far.
+        arguments: What they hold, where that is known.
     """
 
     parse: Callable[[str], ast.Module | None]
     left: int = _MOST
     values: Mapping[str, object] = {}
+    deciding: set[str] = set()
+    arguments: Mapping[str, object] = {}
 
 
 class Scope:
@@ -190,13 +194,17 @@ class Scope:
     def load(self, name: str) -> AbstractValue:
         """Note that a name is looked up, and return what is known of its value."""
         bound = self.bound.get(name)
+        if bound is not None:
+            self.effects.loaded.update(bound.paths)
         if name in self.assigned:
             return UNKNOWN if bound is None else bound
         self.effects.read(name, self.outer())
+        self.effects.loaded.add(name)
         return named(name) if bound is None else join(named(name), bound)
 
     def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
         """Note that a name is set; in a class, one of its own."""
+        self.reader.deciding.discard(name)
         if self.in_class and name not in self.declared:
             self.local.add(name)
         if self.has_dotted:
@@ -311,17 +319,20 @@ class Scope:
         for path, given in inside.calls.items():
             for found in self._lead(path):
                 ours.call(found, given)
-        for path in inside.paths:
-            ours.paths.update(self._lead(path))
+        for path, shapes in inside.shapes.items():
+            for found in self._lead(path):
+                ours.shapes.setdefault(found, set()).update(shapes)
+        for mine, theirs in (
+            (ours.paths, inside.paths),
+            (ours.loaded, inside.loaded),
+            (ours.handed, inside.handed),
+            (ours.escaped, inside.escaped),
+            (ours.mixed, inside.mixed),
+        ):
+            mine.update(*map(self._lead, theirs))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
             each.update((found, key) for path, key in more for found in self._lead(path))
         self._add_given(inside)
-        for path in inside.handed:
-            ours.handed.update(self._lead(path))
-        for path in inside.escaped:
-            ours.escaped.update(self._lead(path))
-        for path in inside.mixed:
-            ours.mixed.update(self._lead(path))
         for order in inside.orders:
             kind, _, path = order.partition(":")
             if path:

@@ -108,6 +108,16 @@ class ValueFollower(ABC):
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that was met, of whatever class."""
 
+    @abstractmethod
+    def escape(self, function: types.FunctionType) -> None:
+        """Note a function that anybody may call, in whatever way."""
+
+    def follow_again(self, value: object) -> None:
+        """Put a value aside once more, of which less is known than when it was followed."""
+        before = self._seen.pop(id(value), None)
+        if before is not None:
+            self.push([value], before[1], called=True)
+
     def note_package(self, value: object) -> None:
         """Note the package that a value comes from."""
         package = introspection.module_of(value).partition(".")[0]
@@ -147,13 +157,21 @@ class ValueFollower(ABC):
                 self.complete &= queue is self._of_packages and not self._queue
                 return
 
-    def push(self, values: Iterable[Any], assigned: frozenset[str], depth: int = 0) -> None:
+    def push(
+        self,
+        values: Iterable[Any],
+        assigned: frozenset[str],
+        depth: int = 0,
+        *,
+        called: bool = False,
+    ) -> None:
         """Put values aside, but for those that lead nowhere.
 
         Args:
             values: The values.
             assigned: Names of the notebook that the cell sets before it uses them.
             depth: Steps from a name.
+            called: Whether they are used for nothing but calls that were noted.
         """
         for value in values:
             kind = type(value)
@@ -169,6 +187,8 @@ class ValueFollower(ABC):
                 if about.package:
                     self.packages.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
+                if kind is types.FunctionType and not called:
+                    self.escape(value)
                 users = about.based or kind is types.FunctionType or issubclass(kind, type)
                 (self._queue if users else self._of_packages).append((value, assigned, depth))
 

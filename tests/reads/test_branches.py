@@ -31,13 +31,17 @@ READS = {
     "if seen == 1: x = extra": {"seen", "extra"},
     "x = total()": {"total", "mode", "seen"},
     "mode = 'mean'\nx = total()": {"total", "seen", "table"},
-    "x = more(True)": {"more", "extra", "seen"},
+    "x = more(True)": {"more", "extra"},
+    "x = more(mode)": {"more", "mode", "extra", "seen"},
     "debug = seen\nif debug: x = extra": {"seen", "extra"},
     "switch()\nif debug: x = extra": {"switch", "debug", "extra"},
     "for debug in (0, 1):\n    if debug: x = extra": {"extra"},
     "if odd: x = extra": {"odd", "extra", "Odd"},
     "while debug: x = extra": {"debug"},
-    "if seen > 2: x = extra": {"seen", "extra"},
+    "if seen > 2: x = extra": {"seen"},
+    "if mode in ('sum', 'mean'): x = extra": {"mode", "extra"},
+    "if mode not in ('sum', 'mean'): x = extra": {"mode"},
+    "if mode > 2: x = extra": {"mode", "extra"},
     "exec(text)\nif debug: x = extra": {"debug", "extra"},
 }
 
@@ -55,3 +59,105 @@ def test_a_value_that_changed(notebook):
     assert "extra" not in notebook.dependencies("if debug: x = extra").names
     notebook.run("debug = True")
     assert "extra" in notebook.dependencies("if debug: x = extra").names
+
+
+CALLED = """
+import functools
+base, table, wide = 1.0, 2.0, 3.0
+def f(x, opt=False):
+    if opt:
+        return x * table
+    return x * base
+def twice(x): return f(x, True) + f(x, True)
+def outer(x, mode="b"): return inner(x, mode)
+def inner(x, mode): return x * table if mode == "t" else x * base
+def last(n, end=False):
+    if end:
+        return table
+    return last(n - 1, n == 1)
+def scaled(x, scale=None):
+    if scale is None:
+        scale = table
+    return x * scale
+def moved(x, opt=False):
+    for i in range(2):
+        x += table if opt else base
+        opt = not opt
+    return x
+def held(opt):
+    def value(): return table if opt else base
+    opt = True
+    return value()
+def near(x, width=0.5, *, most=None): return x * table if width > 1 or most is not None else base
+def gather(*parts, opt=False): return table if opt else base
+class Owner:
+    def __init__(self): self.f = f
+owner, listed, named = Owner(), [f], "f"
+"""
+
+GIVEN = {
+    "f(1)": {"base"},
+    "f(1, True)": {"table"},
+    "f(1, opt=1)": {"table"},
+    "f(1, opt=base)": {"base", "table"},
+    "f(1, *listed)": {"base", "table"},
+    "f(1, **{'opt': True})": {"base", "table"},
+    "f(1) + twice(2)": {"base", "table"},
+    "twice(2)": {"table"},
+    "twice(2) + f(2, 'yes')": {"base", "table"},
+    "[f(1, opt) for opt in (False, True)]": {"base", "table"},
+    "list(map(f, [1], [True]))": {"base", "table"},
+    "functools.partial(f, opt=True)(3)": {"base", "table"},
+    "f(1) + listed[0](1, True)": {"base", "table"},
+    "f(1) + owner.f(1, True)": {"base", "table"},
+    "f(1) + globals()[named](1, opt=True)": {"base", "table"},
+    "f(1) + eval('f(1, True)')": {"base", "table"},
+    "f(1); exec(text)": {"base", "table"},
+    "g = f; g(1, True)": {"base", "table"},
+    "f.__call__(1, True)": {"base", "table"},
+    "outer(1)": {"base"},
+    "outer(1, 't')": {"table"},
+    "inner(1, mode='t')": {"table"},
+    "last(3)": {"table"},
+    "last(0, True)": {"table"},
+    "scaled(3)": {"table"},
+    "scaled(3, 2.0)": set(),
+    "moved(1)": {"base", "table"},
+    "held(False)": {"base", "table"},
+    "near(1)": {"base"},
+    "near(1, 1.5)": {"table"},
+    "near(1, 0.5, most=0)": {"table"},
+    "near(1, width='wide')": {"base", "table"},
+    "gather(1, 2, 3)": {"base"},
+    "gather(1, opt=True)": {"table"},
+    "h = lambda x: f(x, True)\nh(1)": {"table"},
+}
+
+
+@pytest.mark.parametrize(("cell", "reads"), GIVEN.items(), ids=GIVEN)
+def test_what_is_read_for_the_arguments_given(notebook, cell, reads):
+    """A branch counts unless the arguments of every call keep it from running."""
+    notebook.run(CALLED)
+    assert {*notebook.dependencies(cell).names} & {"base", "table"} == reads
+
+
+def test_what_is_read_of_a_function_in_a_package(notebook, tmp_path, monkeypatch):
+    """However deep it lies, all calls of it count."""
+    (tmp_path / "ours_of_a_test" / "deep").mkdir(parents=True)
+    code = "base, table = 1, 2\ndef f(opt=False): return table if opt else base\n"
+    (tmp_path / "ours_of_a_test" / "deep" / "tools.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "ours_of_a_test.deep.tools"
+    notebook.run(f"import {name}\nfrom {name} import f")
+    both = {f"{name}.base", f"{name}.table"}
+    assert {*notebook.dependencies("f()").names} & both == {f"{name}.base"}
+    assert {*notebook.dependencies(f"f()\n{name}.f(True)").names} & both == both
+    assert {*notebook.dependencies(f"{name}.f(True)").names} & both == {f"{name}.table"}
+
+
+def test_a_default_that_changed(notebook):
+    """What a call leaves out is what the function has now."""
+    notebook.run(CALLED)
+    assert "table" not in notebook.dependencies("f(1)").names
+    notebook.run("f.__defaults__ = (True,)")
+    assert "table" in notebook.dependencies("f(1)").names

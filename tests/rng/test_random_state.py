@@ -220,6 +220,6 @@ def test_distributed_checkpoint_of_two_ranks(tmp_path):
         )
         for rank in (0, 1)
     ]
-    told = [each.communicate(timeout=120) for each in started]
+    told = [each.communicate(timeout=300) for each in started]
     assert [each.returncode for each in started] == [0, 0], told
     assert told[0][0] != told[1][0]

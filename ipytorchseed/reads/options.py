@@ -1,0 +1,179 @@
+"""Parameters that decide on branches of a function, and what the calls that are known give them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
+from ipytorchseed.reads.parsing import nodes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from types import CodeType, FunctionType
+
+_OPEN = object()
+_SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Types of arguments that may decide on a branch."""
+
+
+class Known(Struct, frozen=True):
+    """A constant that a call gives.
+
+    Attributes:
+        text: Its source text, which tells ``1`` from ``True``.
+        value: Its value.
+    """
+
+    text: str
+    value: object
+
+
+class CallShape(Struct, frozen=True):
+    """How a function is called.
+
+    Attributes:
+        places: The arguments by place, where they are constants, else None.
+        names: Those by name, likewise.
+        complete: Whether these are all.
+    """
+
+    places: tuple[Known | None, ...] = ()
+    names: tuple[tuple[str, Known | None], ...] = ()
+    complete: bool = True
+
+
+def shape_of(node: ast.Call, known: Mapping[str, object]) -> CallShape:
+    """Return how a call calls.
+
+    Args:
+        node: The call.
+        known: Arguments of the function around it.
+    """
+    named = [(word.arg, _known(word.value, known)) for word in node.keywords if word.arg]
+    spread = any(type(each) is ast.Starred for each in node.args)
+    if spread or len(named) < len(node.keywords):
+        return CallShape(complete=False)
+    return CallShape(tuple([_known(each, known) for each in node.args]), tuple(named))
+
+
+def _known(node: ast.expr, known: Mapping[str, object]) -> Known | None:
+    value = known.get(node.id, _OPEN) if isinstance(node, ast.Name) else constant(node)
+    return Known(repr(value), value) if type(value) in _PLAIN else None
+
+
+def constant(node: ast.expr) -> Any:  # noqa: ANN401
+    """Return the value of a literal; of anything else, an object that is equal to none."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _OPEN
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether comparing a constant with arguments and flags runs no code of the user's."""
+    if type(value) in (tuple, list, set):
+        return all(type(each) in _PLAIN for each in value)  # type: ignore[attr-defined]
+    return type(value) in _PLAIN
+
+
+def deciding(function: ast.AST) -> set[str]:
+    """Return the parameters of a function that hold what the call gave, up to where they are set.
+
+    They are set nowhere, or by plain assignments that run once: in no loop, and in a function
+    without others inside, which might see the value of later.
+    """
+    if not isinstance(function, FUNCTIONS):
+        return set()
+    own = function.args
+    names = {each.arg for each in (*own.posonlyargs, *own.args, *own.kwonlyargs)}
+    nodes = [each for statement in function.body for each in nodes_in(statement)]
+    bound = Counter(name for node in nodes for name in bound_by(node))
+    straight = Counter(_straight(function.body))
+    nested = any(isinstance(node, (*_SCOPES, ast.comprehension)) for node in nodes)
+    inner = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    inner.update(*(node.names for node in nodes if isinstance(node, ast.Global | ast.Nonlocal)))
+    return {
+        name
+        for name in names - inner
+        if not bound[name] or (bound[name] == straight[name] and not nested)
+    }
+
+
+def _straight(statements: Iterable[ast.stmt]) -> list[str]:
+    """Return the names that plain assignments outside of loops set."""
+    found = []
+    for each in statements:
+        if isinstance(each, ast.Assign) and len(each.targets) == 1:
+            found += [target.id for target in each.targets if isinstance(target, ast.Name)]
+        elif isinstance(each, ast.If):
+            found += [*_straight(each.body), *_straight(each.orelse)]
+    return found
+
+
+def arguments_given(
+    function: FunctionType, shape: CallShape, options: Collection[str]
+) -> dict[str, object]:
+    """Return the values that a call gives to parameters, where they are constants.
+
+    Args:
+        function: The function.
+        shape: How it is called.
+        options: Names of parameters.
+    """
+    if not shape.complete:
+        return {}
+    code = function.__code__
+    places = code.co_varnames[: code.co_argcount]
+    held = function.__defaults__ or ()
+    defaults = dict(zip(places[len(places) - len(held) :], held, strict=True))
+    defaults |= function.__kwdefaults__ or {}
+    given = dict(zip(places, shape.places, strict=False)) | dict(shape.names)
+    found: dict[str, object] = {}
+    for name in options:
+        argument = given[name] if name in given else Known("", defaults.get(name, _OPEN))
+        if argument is not None and type(argument.value) in _PLAIN:
+            found[name] = argument.value
+    return found
+
+
+class Arguments:
+    """What calls give to the functions of the user's that are followed, where all give the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[str, object]] = {}
+
+    def of(self, code: CodeType) -> Mapping[str, object]:
+        """Return the arguments of a function that are known."""
+        return self._known.get(id(code), {})
+
+    def note(self, function: FunctionType, options: Collection[str], shape: CallShape) -> bool:
+        """Note a call, and tell whether less is known than before.
+
+        Args:
+            function: The function.
+            options: Those of its parameters that decide on branches.
+            shape: How it is called.
+        """
+        key, given = id(function.__code__), arguments_given(function, shape, options)
+        before = self._known.setdefault(key, given)
+        self._known[key] = {
+            name: value
+            for name, value in before.items()
+            if name in given and _are_alike(value, given[name])
+        }
+        return len(self._known[key]) < len(before)
+
+    def forget(self, function: FunctionType) -> bool:
+        """Note that anybody may call a function, and tell whether less is known than before."""
+        before = self.of(function.__code__)
+        self._known[id(function.__code__)] = {}
+        return bool(before)
+
+
+def _are_alike(one: object, other: object) -> bool:
+    return type(one) is type(other) and one == other

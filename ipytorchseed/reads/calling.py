@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
+from ipytorchseed.reads.decisions import LOOKS
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
@@ -54,6 +55,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
+    _note_item(scope, callee)
     func = scope.visit_by(callee, CALL)
     called = name if name == "len" else getattr(callee, "attr", "")
     function = _named(func, node)
@@ -80,6 +82,17 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _note_item(scope: Scope, callee: ast.expr) -> None:
+    """Note that ``cfg["tags"].append("b")`` may change what ``cfg`` holds."""
+    if not (isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Subscript)):
+        return
+    root: ast.expr = callee.value
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if isinstance(root, ast.Name) and callee.attr not in LOOKS and root.id not in scope.local:
+        scope.effects.filled.add(root.id)
 
 
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:

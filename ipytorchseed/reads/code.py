@@ -13,7 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import per_object
-from ipytorchseed.reads.conditions import known_flags
+from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
@@ -35,14 +35,13 @@ _MOST = 8
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
-def _effects_of_code(code: CodeType, values: Mapping[str, object] | None = None) -> Effects:
-    effects = Effects(supposed=frozenset(values or ()))
+def _effects_of_code(code: CodeType, answers: Mapping[str, bool] | None = None) -> Effects:
+    effects = Effects()
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
-            effects.add(
-                follow_function(function, code.co_freevars, Reader(parse_text, values=values or {}))
-            )
+            reader = Reader(parse_text, answers=answers or {})
+            effects.add(follow_function(function, code.co_freevars, reader))
             body = getattr(function, "body", None)
             statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
             effects.anew = find_overwrites(statements, parse_text)
@@ -104,12 +103,13 @@ _among = per_object(lambda code: dict[str, Effects]())  # noqa: ARG005 -- one fo
 def effects_among(code: CodeType, names: Mapping[str, object]) -> Effects:
     """Return what a function does with these global names, without branches that do not run."""
     whole = effects_of_code(code)
-    values = known_flags(whole, names) if whole.flags else {}
-    if not values:
+    answers = known_flags(whole, names) if whole.flags else {}
+    if not answers:
         return whole
-    known, key = _among(code), repr([*values.items()])
+    known, key = _among(code), repr([*answers.items()])
     if key not in known:
         if len(known) >= _MOST:
             return whole
-        known[key] = _effects_of_code(code, values)
+        known[key] = _effects_of_code(code, answers)
+        known[key].supposed = supposed_by(whole, answers)
     return known[key]

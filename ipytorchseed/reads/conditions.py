@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.abstract import AbstractValue, join
+from ipytorchseed.reads.decisions import LOOKS, decision
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
 if TYPE_CHECKING:
@@ -61,57 +62,57 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
         early = scope.state()
         return (last, early) if both else (early, last)
     scope.consume(scope.visit(node))
-    answer = _answer_of_flag(scope, node)
+    answer = answer_of_flag(scope, node)
     if answer is not None:
         dead = State(set(), {}, dead=True)
         return (scope.state(), dead) if answer else (dead, scope.state())
     return scope.state(), scope.state()
 
 
-_EQUAL: dict[type[ast.cmpop], bool] = {
-    ast.Eq: True,
-    ast.Is: True,
-    ast.NotEq: False,
-    ast.IsNot: False,
-}
-
-
-def _answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
-    """Note a name that decides on a branch, and tell how where its value is known."""
-    name, constant = node, None
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _EQUAL:
-        name, constant = node.left, node.comparators[0]
-    if not isinstance(name, ast.Name) or name.id in scope.local:
+def answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
+    """Note what decides on a branch by names of the namespace, and tell how where that is known."""
+    found = decision(node)
+    ours = (scope.local, scope.assigned, scope.bound.keys())
+    if found is None or not all(map(found.names.isdisjoint, ours)):
         return None
-    if name.id in scope.assigned or name.id in scope.bound:
-        return None
-    if constant is not None and not isinstance(constant, ast.Constant):
-        return None
-    scope.effects.flags.add(name.id)
-    if name.id not in scope.reader.values:
-        return None
-    value = scope.reader.values[name.id]
-    if constant is None or not isinstance(node, ast.Compare):
-        return bool(value)
-    operator = type(node.ops[0])
-    alike = operator in (ast.Eq, ast.NotEq) or type(value) is type(constant.value)
-    return (alike and value == constant.value) == _EQUAL[operator]
+    text = ast.unparse(node)
+    scope.effects.flags[text] = found
+    return scope.reader.answers.get(text)
 
 
-_PLAIN = frozenset({bool, str, type(None)})
-"""Types of values that decide on branches and seldom change: no counters."""
+def touched(effects: Effects) -> set[str]:
+    """Return names of which some code may change the content, as it does not merely look at it."""
+    found = {each[0] for each in effects.given} | effects.handed | effects.filled
+    found |= {path for path in effects.paths if path.endswith("=")}
+    found |= {path for path in effects.calls if path.rpartition(".")[2] not in LOOKS}
+    return {path.partition(".")[0].removesuffix("()") for path in found}
 
 
-def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of names that decide on branches of some code, which does not set them.
+def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool]:
+    """Return what conditions come to that decide on branches of some code, which does not set them.
 
     Args:
         effects: What the code does.
         names: The namespace.
     """
     whole = effects.complete and not effects.files and not effects.stars
-    flags = sorted(effects.flags - effects.writes) if whole else []
-    return {name: names[name] for name in flags if name in names and type(names[name]) in _PLAIN}
+    changed = touched(effects) if whole else set()
+    answers = {
+        text: each.answer(names)
+        for text, each in sorted(effects.flags.items() if whole else ())
+        if effects.writes.isdisjoint(each.names) and not (each.inside and changed & each.names)
+    }
+    return {text: answer for text, answer in answers.items() if answer is not None}
+
+
+def supposed_by(effects: Effects, answers: Mapping[str, bool]) -> set[str]:
+    """Return the names that hold what they held, if conditions come to these answers.
+
+    A name is followed by a dot where also what it holds must be as it was.
+    """
+    found = [effects.flags[text] for text in answers]
+    inside = {f"{name}." for each in found if each.inside for name in each.names}
+    return inside.union(*(each.names for each in found))
 
 
 _ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_among, effects_of_code
+from ipytorchseed.reads.conditions import touched
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
@@ -69,7 +70,8 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     found = follower.follow_cell(effects, frozenset(timed), patched or {})
     supposed = follower.supposed | effects.supposed
     unknown = follower.complete and follower.in_time and not found.complete
-    if not supposed or (supposed.isdisjoint(found.writes) and not unknown):
+    changed = found.writes | follower.changed
+    if not supposed or (supposed.isdisjoint(changed) and not unknown):
         return found
     # Code that it calls may set what decides on branches: any of them may run.
     effects = effects.whole or effects
@@ -87,7 +89,8 @@ class _CodeFollower(NameFollower):
         supposes: Whether names that decide on branches keep their values while the cell runs.
 
     Attributes:
-        supposed: Names of which that was taken to be so.
+        supposed: Names of which that was taken to be so, as in ``Effects.supposed``.
+        changed: Names of which code may change what they hold, with a dot at the end.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class _CodeFollower(NameFollower):
     ) -> None:
         super().__init__(namespace, hidden, deadline)
         self.supposed: set[str] = set()
+        self.changed: set[str] = set()
         self._supposes = supposes
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
@@ -219,6 +223,7 @@ class _CodeFollower(NameFollower):
         found.complete &= effects.complete
         if not home.module:
             found.writes |= effects.writes
+            self.changed |= {f"{name}." for name in touched(effects)}
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)

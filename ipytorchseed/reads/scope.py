@@ -61,12 +61,12 @@ class Reader(Struct):
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         left: How many more nodes of it may be followed.
-        values: What names of the namespace hold all the while, of those that decide on branches.
+        answers: What conditions come to, as written, that names of the namespace decide.
     """
 
     parse: Callable[[str], ast.Module | None]
     left: int = _MOST
-    values: Mapping[str, object] = {}
+    answers: Mapping[str, bool] = {}
 
 
 class Scope:
@@ -237,6 +237,9 @@ class Scope:
     def fill(self, name: str, abstract: AbstractValue) -> None:
         """Note that a value is put into what a name holds."""
         before = self.bound.get(name, UNKNOWN)
+        self.effects.filled.update(before.paths)
+        if name not in self.assigned and name not in self.local:
+            self.effects.filled.add(name)
         if abstract.taint or before.taint:
             if abstract.only_taint and (before.only_taint or before.neutral):
                 taint = before.taint | abstract.taint
@@ -316,12 +319,13 @@ class Scope:
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
             each.update((found, key) for path, key in more for found in self._lead(path))
         self._add_given(inside)
-        for path in inside.handed:
-            ours.handed.update(self._lead(path))
-        for path in inside.escaped:
-            ours.escaped.update(self._lead(path))
-        for path in inside.mixed:
-            ours.mixed.update(self._lead(path))
+        for more_of, theirs in (
+            (ours.handed, inside.handed),
+            (ours.escaped, inside.escaped),
+            (ours.mixed, inside.mixed),
+            (ours.filled, inside.filled),
+        ):
+            more_of.update(found for path in theirs for found in self._lead(path))
         for order in inside.orders:
             kind, _, path = order.partition(":")
             if path:

@@ -129,7 +129,8 @@ def captured(value: Any) -> object:
     held = dict(anatomy(type(value)).attributes(value))
     file, shown = held.get("_stdout"), held.get("_outputs")
     printed = io.StringIO.getvalue(file) if type(file) is io.StringIO else ""
-    data = [each.get("data") for each in shown or () if type(each) is dict]
+    shown = shown if type(shown) is list else []
+    data = [each.get("data") for each in shown if type(each) is dict]
     plain = [each.get("text/plain", "") for each in data if type(each) is dict]
     return [_ADDRESS.sub("0x", each) for each in (printed, *plain) if type(each) is str]
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
+from ipytorchseed.reads.columns import by_row
 from ipytorchseed.reads.decisions import LOOKS
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
@@ -30,9 +31,6 @@ _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pi
 
 _ORDERED = 2
 """Its first arguments, which are such."""
-
-_BY_ROW = (1, "columns")
-"""Axes along which a data frame gives a function its rows."""
 
 _LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
 _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
@@ -180,17 +178,14 @@ def _set_attribute(
 
 def _apply_to_rows(scope: Scope, node: ast.Call) -> bool:
     """Follow ``frame.apply(lambda row: row.price, axis=1)``, of which functions read columns."""
-    callee, args = node.func, node.args
-    if not (isinstance(callee, ast.Attribute) and callee.attr == "apply" and len(args) == 1):
+    given, callee = by_row(node), node.func
+    if not (isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name)):
         return False
-    axes = [word.value for word in node.keywords if word.arg == "axis"]
-    by_row = any(isinstance(each, ast.Constant) and each.value in _BY_ROW for each in axes)
-    if not by_row or not isinstance(callee.value, ast.Name):
-        return False
-    frame = scope.load(callee.value.id)
-    if isinstance(args[0], ast.Lambda) and len(arguments_of(args[0].args)) == 1:
-        scope.run(Body(lambda_effects(scope, args[0], frame)))
-    elif isinstance(args[0], ast.Name) and (function := _plain_name(scope.visit(args[0]))):
+    if isinstance(given, ast.Lambda) and len(arguments_of(given.args)) == 1:
+        frame = scope.load(callee.value.id)
+        scope.run(Body(lambda_effects(scope, given, frame)))
+    elif isinstance(given, ast.Name) and (function := _plain_name(scope.visit(given))):
+        frame = scope.load(callee.value.id)
         scope.effects.given.update((path, function, 0) for path in frame.paths)
     else:
         return False

@@ -13,6 +13,7 @@ from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
 from ipytorchseed.reads.renewals import FITTED, overlap
+from ipytorchseed.reads.uses import argument_read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -117,6 +118,10 @@ def _find_renewed(
         how = renewed.get(name)
         if how is None:
             break
+        of_rows = [argument_read(names.get(each), 0) for each in how.rows]
+        if None in of_rows or not how.rows.isdisjoint(writes):
+            break
+        read = read.union(*filter(None, of_rows))
         found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
         read |= how.reads
         found |= {FITTED} if how.lent is not None and _fits(how.lent, value, name) else set()

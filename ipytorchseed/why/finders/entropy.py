@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS, MEMORY, NAMES, PERSONS, STANDS, is_program, sentence
+from ipytorchseed.reads.entropy import (
+    CLOCKS,
+    MEMORY,
+    NAMES,
+    PERSONS,
+    PROGRAM_CLOCKS,
+    STANDS,
+    is_program,
+    sentence,
+)
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -30,6 +39,9 @@ _FIX = {
     "torch.empty_like": "torch.zeros_like",
 }
 
+_GIVEN_TIME = re.compile(r"\bdate\b[^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference))")
+"""Text of cells that ask ``date`` for another time than now."""
+
 _SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
 """Text of cells that set all of an array or a tensor at once."""
 
@@ -47,8 +59,9 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
     mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
-        if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
-            continue
+        clock = name in PROGRAM_CLOCKS and not others and not _GIVEN_TIME.search(case.run.source)
+        if name == "hash" or name not in both or (is_program(name) and not clock):
+            continue  # nobody knows the answers of other programs
         if name in MEMORY:
             continue  # the business of another finder
         measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS or name in PERSONS

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import AbstractValue, join
 from ipytorchseed.reads.decisions import LOOKS, decision
+from ipytorchseed.reads.renewals import overlap
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ipytorchseed.reads.effects import Effects
 
@@ -76,16 +80,18 @@ def answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
     if found is None or not all(map(found.names.isdisjoint, ours)):
         return None
     text = ast.unparse(node)
-    scope.effects.flags[text] = found
+    first = scope.is_cell and not scope.loops and found.names.isdisjoint(scope.effects.writes)
+    known = scope.effects.flags.get(text)
+    scope.effects.flags[text] = replace(found, first=first and (known is None or known.first))
     return scope.reader.answers.get(text)
 
 
 def touched(effects: Effects) -> set[str]:
-    """Return names of which some code may change the content, as it does not merely look at it."""
+    """Return paths of what some code may change inside, as it does not merely look at it."""
     found = {each[0] for each in effects.given} | effects.handed | effects.filled
-    found |= {path for path in effects.paths if path.endswith("=")}
-    found |= {path for path in effects.calls if path.rpartition(".")[2] not in LOOKS}
-    return {path.partition(".")[0].removesuffix("()") for path in found}
+    found |= {path[:-1] for path in effects.paths if path.endswith("=")}
+    called = (path.rpartition(".") for path in effects.calls)
+    return found | {owner for owner, _, method in called if owner and method not in LOOKS}
 
 
 def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool]:
@@ -100,19 +106,30 @@ def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool
     answers = {
         text: each.answer(names)
         for text, each in sorted(effects.flags.items() if whole else ())
-        if effects.writes.isdisjoint(each.names) and not (each.inside and changed & each.names)
+        if (each.first or effects.writes.isdisjoint(each.names))
+        and not (each.inside and any(overlap(*pair) for pair in product(each.paths, changed)))
     }
     return {text: answer for text, answer in answers.items() if answer is not None}
 
 
 def supposed_by(effects: Effects, answers: Mapping[str, bool]) -> set[str]:
-    """Return the names that hold what they held, if conditions come to these answers.
+    """Return what holds what it held, if conditions come to these answers.
 
-    A name is followed by a dot where also what it holds must be as it was.
+    Names; with a colon at the end where only other code than the cell's must not set them, and
+    paths with a dot where also what they hold must be as it was.
     """
     found = [effects.flags[text] for text in answers]
-    inside = {f"{name}." for each in found if each.inside for name in each.names}
-    return inside.union(*(each.names for each in found))
+    inside = {f"{path}." for each in found if each.inside for path in each.paths}
+    ends = [(name, ":" if each.first else "") for each in found for name in each.names]
+    return inside.union(f"{name}{end}" for name, end in ends)
+
+
+def upset(supposed: Collection[str], changed: Collection[str]) -> bool:
+    """Tell whether something does not hold what it held, both written as ``supposed_by`` does."""
+    inside = [[each for each in names if each[-1] == "."] for names in (supposed, changed)]
+    return not {*supposed}.isdisjoint(changed) or any(
+        one.startswith(other) or other.startswith(one) for one, other in product(*inside)
+    )
 
 
 _ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import attributes, mro, own
-from ipytorchseed.reads.parsing import nodes_in
+from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,13 +51,20 @@ class Decision(Struct, frozen=True):
 
     Attributes:
         test: The condition.
-        names: What it looks up.
+        paths: What it looks up: names, and dotted names of attributes.
         inside: Whether it looks at what these hold, which may change and they stay the same.
+        first: Whether it comes before all that sets its names, and once.
     """
 
     test: ast.expr
-    names: frozenset[str]
+    paths: frozenset[str]
     inside: bool
+    first: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that it looks up."""
+        return frozenset(path.partition(".")[0] for path in self.paths)
 
     def answer(self, names: Mapping[str, Any]) -> bool | None:
         """Tell what it comes to where names hold these values; None where that is not known."""
@@ -72,14 +79,23 @@ def decision(test: ast.expr) -> Decision | None:
     nodes = nodes_in(test)
     if not all(type(each) in _EVALUATORS or isinstance(each, _BESIDE) for each in nodes):
         return None
-    loaded = [each for each in nodes if isinstance(each, ast.Name)]
-    names = {each.id for each in loaded if isinstance(each.ctx, ast.Load)}
-    called = {each.func.id for each in nodes
-              if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}  # fmt: skip
+    paths = frozenset(_paths(test))
     inside = any(isinstance(each, ast.Attribute | ast.Subscript | ast.Call) for each in nodes)
     inside |= any(isinstance(each, ast.In | ast.NotIn) for each in nodes)
     plain = isinstance(test, ast.Name)  # which may be a list: it is true where it is not empty
-    return Decision(test, frozenset(names - called), inside or plain) if names - called else None
+    return Decision(test, paths, inside or plain) if paths else None
+
+
+def _paths(node: ast.AST) -> set[str]:
+    path = dotted_name(node)
+    if path:
+        return {path}
+    if isinstance(node, ast.Call):
+        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return set().union(*map(_paths, [*owner, *node.args]))
+    skipped = node.target if isinstance(node, ast.NamedExpr) else None
+    inner = (each for each in children_of(node) if each is not skipped)
+    return set().union(*map(_paths, inner))
 
 
 def test_of(subject: ast.expr, pattern: ast.pattern) -> ast.expr | None:

@@ -59,7 +59,7 @@ class Effects(Struct):
         filled: Names of which it puts something into what they hold.
         flags: Conditions, as written, that names alone decide, and that decide on its branches.
         supposed: Names that decided on branches as it was followed: what the other branches do is
-            left out. With a dot at the end where also what they hold decided.
+            left out. As ``conditions.supposed_by`` writes them.
         whole: What it does where these may change.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.

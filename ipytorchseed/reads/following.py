@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_among, effects_of_code
-from ipytorchseed.reads.conditions import touched
+from ipytorchseed.reads.conditions import touched, upset
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
@@ -71,7 +71,7 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     supposed = follower.supposed | effects.supposed
     unknown = follower.complete and follower.in_time and not found.complete
     changed = found.writes | follower.changed
-    if not supposed or (supposed.isdisjoint(changed) and not unknown):
+    if not supposed or not (unknown or upset(supposed, changed)):
         return found
     # Code that it calls may set what decides on branches: any of them may run.
     effects = effects.whole or effects
@@ -90,7 +90,7 @@ class _CodeFollower(NameFollower):
 
     Attributes:
         supposed: Names of which that was taken to be so, as in ``Effects.supposed``.
-        changed: Names of which code may change what they hold, with a dot at the end.
+        changed: What code may change, and names that called code sets, written likewise.
     """
 
     def __init__(
@@ -192,6 +192,8 @@ class _CodeFollower(NameFollower):
             self._note_parts(effects, home)
         self._overwritten.look_up(effects, home)
         self._note_effects(effects, home)
+        if code is not None and not home.module:
+            self.changed |= {f"{name}:" for name in effects.writes}
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -223,7 +225,7 @@ class _CodeFollower(NameFollower):
         found.complete &= effects.complete
         if not home.module:
             found.writes |= effects.writes
-            self.changed |= {f"{name}." for name in touched(effects)}
+            self.changed |= {f"{path}." for path in touched(effects)}
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)

@@ -81,6 +81,7 @@ class Scope:
     Attributes:
         effects: What the code does with names.
         name: The function's name, or "".
+        is_cell: Whether it is that of a cell, whose code runs once.
         declared: Names that a class declares global.
         returns: What holds at each ``return``.
         loops: What holds at each ``break``, and at each ``continue``, of the loops around.
@@ -99,6 +100,7 @@ class Scope:
         self.in_class = in_class
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
         self.name = ""
+        self.is_cell = False
         self.declared: set[str] = set()
         self.returns: list[State] = []
         self.loops: list[tuple[list[State], list[State]]] = []

@@ -69,13 +69,18 @@ def build():
     return n
 def change(options):
     options["kind"] = "sgd"
+def change_all(options):
+    options.fast = True
+def set_n():
+    global n
+    n = 10
 def change_it():
     cfg["kind"] = "sgd"
 
 class Sly:
     fast = True
     def __getattribute__(self, name): raise SystemExit
-sly, space = Sly(), __import__("types").SimpleNamespace(fast=False)
+sly, space = Sly(), __import__("types").SimpleNamespace(fast=False, kind="a", depth=1)
 """
 
 DECIDED = (
@@ -87,6 +92,8 @@ DECIDED = (
     "if len(items) > 2: x = extra", "if (m := len(items)) > 2: x = extra",
     "if not items: x = extra", "if model is None: x = extra", "if n is 5: x = extra",
     "if 1 < n < 3: x = extra", "while n > 9: x = extra", "x = build()",
+    "if model is None: model = extra", "if n > 9: n = len(extra)",
+    "y = space.kind\nint(space.depth)\nif space.fast: x = extra",
     "if space.fast: x = extra", "for each in items:\n    if opt.fast: x = extra",
     "match kind:\n    case 'adam' | 'rms': x = extra\n    case _: x = n",
     "match cfg:\n    case {'kind': 'adam'}: x = n\n    case {'kind': k}: x = extra",
@@ -102,7 +109,10 @@ OPEN = (
     "change_it()\nif cfg['kind'] == 'sgd': x = extra", "change_it()\nx = build()",
     "opt.turn()\nif opt.fast: x = extra", "opt.fast = True\nif opt.fast: x = extra",
     "items.append(3)\nif len(items) > 2: x = extra", "if opt.slow: x = extra",
-    "n += 1\nif n > 4: x = extra", "if same == 1: x = extra", "if same in items: x = extra",
+    "n += 1\nif n > 4: x = extra", "set_n()\nif n > 9: n = len(extra)",
+    "for k in items:\n    if n > 9: x = extra\n    n = 10",
+    "def f():\n    global n\n    if n > 9: x = extra\n    n = 10\nf()\nf()",
+    "change_all(space)\nif space.fast: x = extra", "if same == 1: x = extra", "if same in items: x = extra",
     "if not sly.fast: x = extra", "if opt.none: x = extra", "if cfg['none']: x = extra", "if n / 0: x = extra",
     "while n > 3: pass\nx = extra", "for n in items:\n    if n > 9: x = extra",
     "match kind:\n    case str(): x = extra\n    case _: x = n",

@@ -124,7 +124,10 @@ def _find_renewed(
         read = read.union(*filter(None, of_rows))
         found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
         read |= how.reads
-        found |= {FITTED} if how.lent is not None and _fits(how.lent, value, name) else set()
+        fits = how.lent is not None and (
+            _fits(how.lent, value, name) or (not how.again and _copies_unfitted(how.lent, names))
+        )
+        found |= {FITTED} if fits else set()
         function = _function_of(how.lent, value, name, writes, names)
         if how.lent is None or function is None:
             break
@@ -146,6 +149,23 @@ def _fits(lent: Lent, value: object, name: str) -> bool:
     if not module_of_class(type(value)).startswith("sklearn."):
         return False
     return (anatomy(type(value)).dictionary(value) or {}).get("warm_start") is not True
+
+
+_COPIES = frozenset({
+    "GridSearchCV", "RandomizedSearchCV", "clone", "cross_val_predict", "cross_val_score",
+    "cross_validate", "learning_curve", "permutation_test_score", "validation_curve",
+})  # fmt: skip
+"""What of scikit-learn copies the parameters of an estimator that it is given, and fits the copy.
+
+https://scikit-learn.org/stable/modules/generated/sklearn.base.clone.html
+"""
+
+
+def _copies_unfitted(lent: Lent, names: Mapping[str, Any]) -> bool:
+    """Tell whether a function makes nothing of how an estimator was fitted."""
+    function = names.get(lent.function)
+    ours = lent.function in _COPIES and lent.argument in (0, "estimator")
+    return ours and introspection.module_of(function).startswith("sklearn.")
 
 
 def _function_of(

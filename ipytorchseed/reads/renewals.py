@@ -35,6 +35,7 @@ class Renewal(Struct):
         rows: Functions that it has given each row of the object by then.
         lent: The function, or method of the object, that comes next, with the argument's place.
         open: Whether it has done nothing else with it.
+        again: Whether it does something with it after that function.
     """
 
     parts: set[str] = set()
@@ -42,9 +43,11 @@ class Renewal(Struct):
     rows: set[str] = set()
     lent: Lent | None = None
     open: bool = True
+    again: bool = False
 
     def read(self, part: str) -> None:
         """Note that a part is read."""
+        self.again |= not self.open
         if self.open:
             self.reads.add(part)
 
@@ -55,6 +58,7 @@ class Renewal(Struct):
 
     def close(self, lent: Lent | None = None) -> None:
         """Note that something else is done with the object."""
+        self.again |= not self.open
         self.lent = lent if self.open else self.lent
         self.open = False
 

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose code does not run where they are called."""
 
+_SET_ALL_OF_OUT = frozenset({"numpy", "torch"})
+"""Packages whose functions set all numbers of the ``out`` that they are given.
+
+https://numpy.org/doc/stable/reference/ufuncs.html
+"""
+
 _DEEPEST = 8
 """Functions that hand an object on to each other."""
 
@@ -90,6 +96,9 @@ def _how_set_anew(
             return how
         root, *rest = how.function.split(".")
         function = None if root in writes else names.get(root)
+        if how.argument == "out" and introspection.is_module(function):
+            package = introspection.module_of(function).partition(".")[0]
+            return WHOLE if package in _SET_ALL_OF_OUT else None
         for name in rest:
             inside = introspection.is_module(function)
             function = introspection.module_names(function).get(name) if inside else None

@@ -132,10 +132,6 @@ BY_HASH = "hash"
 """The builtin whose answer hangs on the hash seed of the process."""
 
 
-PROGRAM_CLOCKS = frozenset({"!date"})
-"""Programs that do nothing but read the clock, unless they are given a time."""
-
-
 def reads_clock(asked: Iterable[str]) -> bool:
     """Tell whether a clock is among what a cell asks."""
     return not CLOCKS.keys().isdisjoint(asked)
@@ -158,8 +154,6 @@ def say_programs(names: Iterable[str]) -> str:
 
 def sentence(name: str) -> str:
     """Say why what a cell asks may answer differently each time."""
-    if name in PROGRAM_CLOCKS:
-        return f"the cell runs {name}, which reads the clock: it answers differently each time"
     if is_program(name):
         return f"the cell {say_programs((name,))}"
     if name in STANDS:

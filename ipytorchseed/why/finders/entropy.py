@@ -10,7 +10,6 @@ from ipytorchseed.reads.entropy import (
     MEMORY,
     NAMES,
     PERSONS,
-    PROGRAM_CLOCKS,
     STANDS,
     is_program,
     sentence,
@@ -39,8 +38,12 @@ _FIX = {
     "torch.empty_like": "torch.zeros_like",
 }
 
-_GIVEN_TIME = re.compile(r"\bdate\b[^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference))")
-"""Text of cells that ask ``date`` for another time than now."""
+_KEEPS_DATE = re.compile(
+    r"^[ \t]*(\w+)[ \t]*=[ \t]*![ \t]*(?:/\S*/)?date\b"
+    r"(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))",
+    re.MULTILINE,
+)
+"""Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
 
 _SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
 """Text of cells that set all of an array or a tensor at once."""
@@ -59,9 +62,11 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
     mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
-        clock = name in PROGRAM_CLOCKS and not others and not _GIVEN_TIME.search(case.run.source)
-        if name == "hash" or name not in both or (is_program(name) and not clock):
-            continue  # nobody knows the answers of other programs
+        if name == "!date" and not others and _keeps_date(case):
+            message = "the cell keeps what `date` says, which reads the clock: another each time"
+            yield Cause("entropy", name, message)
+        if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
+            continue
         if name in MEMORY:
             continue  # the business of another finder
         measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS or name in PERSONS
@@ -93,6 +98,12 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, sentence(name), fix=_FIX[name])
+
+
+def _keeps_date(case: Evidence) -> bool:
+    """Tell whether a variable that changed holds what the shell's clock said."""
+    kept = {*_KEEPS_DATE.findall(case.run.source)}
+    return any(change.what == "variable" and change.name in kept for change in case.changed)
 
 
 def _is_a_number(case: Evidence) -> bool:

@@ -78,6 +78,10 @@ _DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "
 """Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does."""
 
 
+_PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
+"""Packages that give a cell the arguments of the process, as ``argparse`` does."""
+
+
 def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
 
@@ -150,6 +154,13 @@ def _module_hooks(torch: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
     }
 
 
+def _arguments(_: object) -> list[str]:
+    """Return the arguments of the process; a kernel's own name a file that is another each time."""
+    given = [*sys.argv] if type(sys.argv) is list else []
+    own = any("ipykernel" in each or "kernel-" in each for each in given if type(each) is str)
+    return [] if own else [each for each in given if type(each) is str]
+
+
 _SMALLEST = [5e-324]
 """The smallest number that there is; in a list, so that it is not computed with beforehand."""
 
@@ -163,6 +174,7 @@ SETTINGS: tuple[Setting, ...] = (
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})"),
     Setting("csv.register_dialect", "csv", NUMBERS, _dialects),
     Setting("decimal.getcontext", "decimal", NUMBERS, _context),
+    Setting("sys.argv", "argparse", NUMBERS, _arguments, "sys.argv = {}", _PARSE),
     Setting("sklearn.set_config", "sklearn", NUMBERS, lambda package: _plain(package.get_config()),
             "sklearn.set_config({})"),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -109,6 +111,31 @@ def path(value: Any) -> object:
 def decimal(value: Any) -> object:
     """Return a decimal number's text, which has its sign, exponent and NaN payload."""
     return base_of(value, "decimal.Decimal").__str__(value)
+
+
+def memory_file(value: Any) -> object:
+    """Return the content and position of a file in memory."""
+    base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
+    if vars(base)["closed"].__get__(value):
+        return "closed"
+    return base.getvalue(value), base.tell(value)
+
+
+def captured(value: Any) -> object:
+    """Return what ``%%capture`` took of the standard output and of displays, without addresses.
+
+    The standard error holds progress bars, which tell times.
+    """
+    held = dict(anatomy(type(value)).attributes(value))
+    file, shown = held.get("_stdout"), held.get("_outputs")
+    printed = io.StringIO.getvalue(file) if type(file) is io.StringIO else ""
+    shown = shown if type(shown) is list else []
+    data = [each.get("data") for each in shown if type(each) is dict]
+    plain = [each.get("text/plain", "") for each in data if type(each) is dict]
+    return [_ADDRESS.sub("0x", each) for each in (printed, *plain) if type(each) is str]
+
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 
 
 def zone(value: Any) -> object:

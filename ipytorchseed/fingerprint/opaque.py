@@ -182,14 +182,6 @@ def _coarse(buffered: Any) -> int | None:
         return None
 
 
-def memory_file(value: Any) -> tuple[str, object]:
-    """Tell the content and position of a file in memory."""
-    base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
-    if vars(base)["closed"].__get__(value):
-        return "closed file in memory", "closed"
-    return "file in memory", (base.getvalue(value), base.tell(value))
-
-
 def lock_position(value: Any) -> tuple[str, object]:
     """Tell whether a lock is held."""
     held = type(value).locked(value)

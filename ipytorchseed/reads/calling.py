@@ -11,13 +11,15 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
+from ipytorchseed.reads.columns import by_row
+from ipytorchseed.reads.decisions import LOOKS
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.options import shape_of
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
@@ -30,9 +32,6 @@ _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pi
 
 _ORDERED = 2
 """Its first arguments, which are such."""
-
-_BY_ROW = (1, "columns")
-"""Axes along which a data frame gives a function its rows."""
 
 _LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
 _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
@@ -55,6 +54,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
+    _note_item(scope, callee)
     func = _callee(scope, node)
     called = name if name == "len" else getattr(callee, "attr", "")
     function = _named(func, node)
@@ -85,7 +85,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
 
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
     """Follow what is called, and note how: that is no use of its value."""
-    path, effects = _dotted(node.func), scope.effects
+    path, effects = dotted_name(node.func), scope.effects
     before = path in effects.loaded
     func = scope.visit_by(node.func, CALL)
     if not before:
@@ -103,12 +103,15 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
     return func
 
 
-def _dotted(node: ast.expr) -> str:
-    """Return a name with the attributes that follow it, as it is written; empty for all else."""
-    if isinstance(node, ast.Attribute):
-        owner = _dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return node.id if isinstance(node, ast.Name) else ""
+def _note_item(scope: Scope, callee: ast.expr) -> None:
+    """Note that ``cfg["tags"].append("b")`` may change what ``cfg`` holds."""
+    if not (isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Subscript)):
+        return
+    root: ast.expr = callee.value
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if isinstance(root, ast.Name) and callee.attr not in LOOKS and root.id not in scope.local:
+        scope.effects.filled.add(root.id)
 
 
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
@@ -197,17 +200,14 @@ def _set_attribute(
 
 def _apply_to_rows(scope: Scope, node: ast.Call) -> bool:
     """Follow ``frame.apply(lambda row: row.price, axis=1)``, of which functions read columns."""
-    callee, args = node.func, node.args
-    if not (isinstance(callee, ast.Attribute) and callee.attr == "apply" and len(args) == 1):
+    given, callee = by_row(node), node.func
+    if not (isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name)):
         return False
-    axes = [word.value for word in node.keywords if word.arg == "axis"]
-    by_row = any(isinstance(each, ast.Constant) and each.value in _BY_ROW for each in axes)
-    if not by_row or not isinstance(callee.value, ast.Name):
-        return False
-    frame = scope.load(callee.value.id)
-    if isinstance(args[0], ast.Lambda) and len(arguments_of(args[0].args)) == 1:
-        scope.run(Body(lambda_effects(scope, args[0], frame)))
-    elif isinstance(args[0], ast.Name) and (function := _plain_name(scope.visit(args[0]))):
+    if isinstance(given, ast.Lambda) and len(arguments_of(given.args)) == 1:
+        frame = scope.load(callee.value.id)
+        scope.run(Body(lambda_effects(scope, given, frame)))
+    elif isinstance(given, ast.Name) and (function := _plain_name(scope.visit(given))):
+        frame = scope.load(callee.value.id)
         scope.effects.given.update((path, function, 0) for path in frame.paths)
     else:
         return False

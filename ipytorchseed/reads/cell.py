@@ -11,7 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.reads.bindings import bound_by
-from ipytorchseed.reads.conditions import known_flags
+from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
@@ -69,15 +69,16 @@ def effects_among(
         names: The namespace.
     """
     whole = effects_of_cell(source, transform)
-    values = known_flags(whole, names) if whole.flags else {}
-    if not values:
+    answers = known_flags(whole, names) if whole.flags else {}
+    if not answers:
         return whole
-    key = f"{sorted(values.items())}\0{source}"
+    key = f"{[*answers.items()]}\0{source}"
     found = _cells.get(key)
     if found is None:
         tree = parse_cell(source, transform)
-        found = _keep(key, _Cell(_effects(tree, transform, values), ""))
+        found = _keep(key, _Cell(_effects(tree, transform, answers), ""))
         found.effects.whole = whole
+        found.effects.supposed = supposed_by(whole, answers)
     return found.effects
 
 
@@ -125,7 +126,7 @@ def _hash(words: Iterable[str]) -> str:
 def _effects(
     tree: ast.Module | None,
     transform: Callable[[str], str],
-    values: Mapping[str, object] | None = None,
+    answers: Mapping[str, bool] | None = None,
 ) -> Effects:
     if tree is None:
         return Effects()
@@ -134,8 +135,7 @@ def _effects(
         return _every_name(nodes)
     parse = partial(parse_cell, transform=transform)
     try:
-        effects = follow(tree, Reader(parse, values=values or {}))
-        effects.supposed = frozenset(values or ())
+        effects = follow(tree, Reader(parse, answers=answers or {}))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.

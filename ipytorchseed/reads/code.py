@@ -13,7 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import per_object
-from ipytorchseed.reads.conditions import known_flags
+from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
@@ -38,15 +38,15 @@ _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "
 
 def _effects_of_code(
     code: CodeType,
-    values: Mapping[str, object] = {},
+    answers: Mapping[str, bool] = {},
     arguments: Mapping[str, object] = {},
 ) -> Effects:
-    effects = Effects(supposed=frozenset(values))
+    effects = Effects()
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
             options = deciding(function) if len(found) == 1 else set()
-            reader = Reader(parse_text, values=values, deciding=options, arguments=arguments)
+            reader = Reader(parse_text, answers=answers, deciding=options, arguments=arguments)
             effects.add(follow_function(function, code.co_freevars, reader))
             body = getattr(function, "body", None)
             statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
@@ -117,13 +117,14 @@ def effects_among(
         arguments: What all calls of the function give to its parameters, where that is known.
     """
     whole = effects_of_code(code)
-    values = known_flags(whole, names) if whole.flags else {}
+    answers = known_flags(whole, names) if whole.flags else {}
     given = {name: arguments[name] for name in sorted(whole.options & arguments.keys())}
-    if not values and not given:
+    if not answers and not given:
         return whole
-    known, key = _among(code), repr([*values.items(), None, *given.items()])
+    known, key = _among(code), repr([*answers.items(), None, *given.items()])
     if key not in known:
         if len(known) >= _MOST:
             return whole
-        known[key] = _effects_of_code(code, values, given)
+        known[key] = _effects_of_code(code, answers, given)
+        known[key].supposed = supposed_by(whole, answers)
     return known[key]

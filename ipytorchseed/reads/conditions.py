@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import AbstractValue, join
-from ipytorchseed.reads.options import constant, is_plain
+from ipytorchseed.reads.decisions import LOOKS, decision
+from ipytorchseed.reads.renewals import overlap
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ipytorchseed.reads.effects import Effects
 
@@ -64,65 +66,75 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
         early = scope.state()
         return (last, early) if both else (early, last)
     scope.consume(scope.visit(node))
-    answer = _answer(scope, node)
+    answer = answer_of_flag(scope, node)
     if answer is not None:
         dead = State(set(), {}, dead=True)
         return (scope.state(), dead) if answer else (dead, scope.state())
     return scope.state(), scope.state()
 
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.Is: lambda one, other: type(one) is type(other) and one == other,
-    ast.NotEq: operator.ne,
-    ast.IsNot: lambda one, other: type(one) is not type(other) or one != other,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda one, others: one in others,
-    ast.NotIn: lambda one, others: one not in others,
-}
-
-
-def _answer(scope: Scope, node: ast.expr) -> bool | None:
-    """Note a name that alone decides on a branch, and tell how where its value is known."""
-    name, compare, other = node, None, None
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        name, compare = node.left, _COMPARE.get(type(node.ops[0]))
-        other = constant(node.comparators[0])
-    if not isinstance(name, ast.Name) or (name is not node and not (compare and is_plain(other))):
+def answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:
+    """Note what decides on a branch, names or parameters, and tell how where that is known."""
+    found, reader = decision(node), scope.reader
+    if found is None:
         return None
-    if name.id in scope.reader.deciding:
-        scope.effects.options.add(name.id)
-        known = scope.reader.arguments
-    elif {name.id}.isdisjoint(scope.local | scope.assigned | scope.bound.keys()):
-        scope.effects.flags.add(name.id)
-        known = scope.reader.values
-    else:
+    if found.names <= reader.deciding:
+        scope.effects.options |= found.names
+        return found.answer(reader.arguments)
+    ours = (scope.local, scope.assigned, scope.bound.keys())
+    if not all(map(found.names.isdisjoint, ours)):
         return None
-    if name.id not in known:
-        return None
-    try:
-        return compare(known[name.id], other) if compare else bool(known[name.id])
-    except TypeError:  # as of None < 1, which is for the function to raise
-        return None
+    text = ast.unparse(node)
+    first = scope.is_cell and not scope.loops and found.names.isdisjoint(scope.effects.writes)
+    known = scope.effects.flags.get(text)
+    scope.effects.flags[text] = replace(found, first=first and (known is None or known.first))
+    return reader.answers.get(text)
 
 
-_PLAIN = frozenset({bool, str, type(None)})
-"""Types of values that decide on branches and seldom change: no counters."""
+def touched(effects: Effects) -> set[str]:
+    """Return paths of what some code may change inside, as it does not merely look at it."""
+    found = {each[0] for each in effects.given} | effects.handed | effects.filled
+    found |= {path[:-1] for path in effects.paths if path.endswith("=")}
+    called = (path.rpartition(".") for path in effects.calls)
+    return found | {owner for owner, _, method in called if owner and method not in LOOKS}
 
 
-def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of names that decide on branches of some code, which does not set them.
+def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool]:
+    """Return what conditions come to that decide on branches of some code, which does not set them.
 
     Args:
         effects: What the code does.
         names: The namespace.
     """
     whole = effects.complete and not effects.files and not effects.stars
-    flags = sorted(effects.flags - effects.writes) if whole else []
-    return {name: names[name] for name in flags if name in names and type(names[name]) in _PLAIN}
+    changed = touched(effects) if whole else set()
+    answers = {
+        text: each.answer(names)
+        for text, each in sorted(effects.flags.items() if whole else ())
+        if (each.first or effects.writes.isdisjoint(each.names))
+        and not (each.inside and any(overlap(*pair) for pair in product(each.paths, changed)))
+    }
+    return {text: answer for text, answer in answers.items() if answer is not None}
+
+
+def supposed_by(effects: Effects, answers: Mapping[str, bool]) -> set[str]:
+    """Return what holds what it held, if conditions come to these answers.
+
+    Names; with a colon at the end where only other code than the cell's must not set them, and
+    paths with a dot where also what they hold must be as it was.
+    """
+    found = [effects.flags[text] for text in answers]
+    inside = {f"{path}." for each in found if each.inside for path in each.paths}
+    ends = [(name, ":" if each.first else "") for each in found for name in each.names]
+    return inside.union(f"{name}{end}" for name, end in ends)
+
+
+def upset(supposed: Collection[str], changed: Collection[str]) -> bool:
+    """Tell whether something does not hold what it held, both written as ``supposed_by`` does."""
+    inside = [[each for each in names if each[-1] == "."] for names in (supposed, changed)]
+    return not {*supposed}.isdisjoint(changed) or any(
+        one.startswith(other) or other.startswith(one) for one, other in product(*inside)
+    )
 
 
 _ANSWERS = {"TYPE_CHECKING": False, "__debug__": __debug__}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from ipytorchseed.reads.decisions import Decision
     from ipytorchseed.reads.options import CallShape
     from ipytorchseed.reads.overwrites import Lent
     from ipytorchseed.reads.renewals import Renewal
@@ -56,9 +57,10 @@ class Effects(Struct):
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
         mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
-        flags: Names whose values alone decide which of its branches run.
-        supposed: Those of them whose values were known as it was followed: what the other branches
-            do is left out.
+        filled: Names of which it puts something into what they hold.
+        flags: Conditions, as written, that names alone decide, and that decide on its branches.
+        supposed: Names that decided on branches as it was followed: what the other branches do is
+            left out. As ``conditions.supposed_by`` writes them.
         whole: What it does where these may change.
         options: Parameters of a function whose values alone decide which of its branches run.
         shapes: Dotted names called, each with how they are called.
@@ -95,8 +97,9 @@ class Effects(Struct):
     mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
-    flags: set[str] = set()
-    supposed: frozenset[str] = frozenset()
+    filled: set[str] = set()
+    flags: dict[str, Decision] = {}
+    supposed: set[str] = set()
     whole: Effects | None = None
     options: set[str] = set()
     shapes: dict[str, set[CallShape]] = {}
@@ -126,6 +129,7 @@ class Effects(Struct):
         self.paths |= other.paths
         self.items |= other.items
         self.columns |= other.columns
+        self.filled |= other.filled
         self.handed |= other.handed
         self.given |= other.given
         self.escaped |= other.escaped

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_among, effects_of_code
+from ipytorchseed.reads.conditions import touched, upset
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
@@ -70,8 +71,9 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     follower = _CodeFollower(namespace, frozenset(hidden), began + seconds)
     found = follower.follow_cell(effects, frozenset(timed), patched or {})
     supposed = follower.supposed | effects.supposed
-    known = found.complete or not (follower.complete and follower.in_time)
-    if (known and supposed.isdisjoint(found.writes)) or not (supposed or follower.chose):
+    unknown = follower.complete and follower.in_time and not found.complete
+    changed = found.writes | follower.changed
+    if not (unknown and (supposed or follower.chose)) and not upset(supposed, changed):
         return found
     # Code that it calls may set what decides on branches: any of them may run.
     effects = effects.whole or effects
@@ -90,8 +92,9 @@ class _CodeFollower(NameFollower):
             functions are called by the code that is followed alone.
 
     Attributes:
-        supposed: Names of which the one was taken to be so.
+        supposed: Names of which the one was taken to be so, as in ``Effects.supposed``.
         chose: Whether the other was, of a function whose arguments decide on branches.
+        changed: What code may change, and names that called code sets, written likewise.
     """
 
     def __init__(
@@ -105,6 +108,7 @@ class _CodeFollower(NameFollower):
         super().__init__(namespace, hidden, deadline)
         self.supposed: set[str] = set()
         self.chose = False
+        self.changed: set[str] = set()
         self._supposes = supposes
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
@@ -194,6 +198,8 @@ class _CodeFollower(NameFollower):
             self._note_parts(effects, home)
         self._overwritten.look_up(effects, home)
         self._note_effects(effects, home)
+        if code is not None and not home.module:
+            self.changed |= {f"{name}:" for name in effects.writes}
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         for path, shapes in effects.shapes.items():
@@ -242,6 +248,7 @@ class _CodeFollower(NameFollower):
         found.complete &= effects.complete
         if not home.module:
             found.writes |= effects.writes
+            self.changed |= {f"{path}." for path in touched(effects)}
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)

@@ -7,11 +7,10 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from ipytorchseed.reads.columns import Rows, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
-from ipytorchseed.reads.parsing import nodes_in, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,69 +24,7 @@ _MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
 """What picks rows by whether something holds of them."""
 
 
-class _Rows(Struct):
-    """Rows of what may be a data frame, as ``frame.query("n > 1").groupby("k")`` names them.
-
-    Attributes:
-        name: The frame's name.
-        columns: Columns that tell the rows, their order and their groups.
-        others: What else is evaluated.
-        methods: The methods that are called.
-    """
-
-    name: str
-    columns: list[str] = []
-    others: list[ast.expr] = []
-    methods: list[ast.Call] = []
-
-
-def _rows_of(node: ast.expr) -> _Rows | None:
-    """Tell the rows of which frame something is; None where it may be more than its rows."""
-    rows = _Rows("")
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Subscript) and not constant_keys(node.slice, places=True):
-            rows.others.append(node.slice)
-            node = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if not _picks(node, node.func.attr, rows):
-                return None
-            node = node.func.value
-        else:
-            return None
-    rows.name = node.id
-    return rows
-
-
-_BY = {"groupby": (0, "by"), "sort_values": (0, "by"), "set_index": (0, "keys"),
-       "nlargest": (1, "columns"), "nsmallest": (1, "columns"), "query": (0, "expr"),
-       "dropna": (-1, "subset"), "drop_duplicates": (0, "subset")}  # fmt: skip
-"""Methods that pick, order or group rows by columns: which argument names them, and its name."""
-
-_AS_THEY_ARE = frozenset({"copy", "head", "reset_index", "tail"})
-"""Methods that give rows as they are, in their order."""
-
-
-def _picks(call: ast.Call, method: str, rows: _Rows) -> bool:
-    """Note the columns by which a method picks rows; tells whether those are known."""
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return False
-    place, word = _BY.get(method, (-1, ""))
-    by = [each for at, each in enumerate(call.args) if at == place]
-    by += [each.value for each in call.keywords if each.arg == word]
-    given = [*call.args, *(each.value for each in call.keywords)]
-    if word:
-        keys = [columns_in_query(each) if method == "query" else constant_keys(each) for each in by]
-        if not keys or not all(keys):
-            return False
-        rows.columns += itertools.chain(*keys)
-    elif method not in _AS_THEY_ARE or (call.args and method == "copy"):
-        return False
-    rows.others += [each for each in given if each not in by]
-    rows.methods.append(call)
-    return True
-
-
-def _read_columns(scope: Scope, rows: _Rows, keys: Iterable[str]) -> AbstractValue:
+def _read_columns(scope: Scope, rows: Rows, keys: Iterable[str]) -> AbstractValue:
     """Note that of some rows these columns are read."""
     for each in rows.others:
         scope.consume(scope.visit(each))
@@ -107,15 +44,23 @@ def columns_of(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     Returns:
         What is known of the frame; None where it is none of these.
     """
-    owner: ast.expr = node.value
-    part: ast.expr = node.slice
-    if isinstance(owner, ast.Attribute) and owner.attr == "loc" and isinstance(part, ast.Tuple):
-        owner, part = owner.value, part.elts[-1]
-    elif isinstance(owner, ast.Name):
+    keys, rows = picked(node)
+    if rows is None or isinstance(node.value, ast.Name):
         return None
-    keys = constant_keys(part)
-    rows = _rows_of(owner) if keys else None
-    return None if rows is None else _read_columns(scope, rows, keys)
+    return _read_columns(scope, rows, keys)
+
+
+def set_columns(scope: Scope, node: ast.Subscript) -> bool:
+    """Follow ``frame.loc[rows, "open"] = 0``, after which the other rows are as they were."""
+    owner = node.value
+    if not (isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name)):
+        return False
+    keys, rows = picked(node)
+    if rows is None or owner.attr != "loc":
+        return False
+    scope.effects.attributes.add(owner.attr)
+    scope.effects.columns.update(itertools.product(scope.load(rows.name).paths, keys))
+    return True
 
 
 def aggregates(scope: Scope, node: ast.Call) -> bool:
@@ -126,7 +71,7 @@ def aggregates(scope: Scope, node: ast.Call) -> bool:
     given = node.args[:1] or [word.value for word in node.keywords if word.arg]
     named = [each.keys if isinstance(each, ast.Dict) else _first(each) for each in given]
     each_key = [constant_keys(key) if key is not None else [] for keys in named for key in keys]
-    rows = _rows_of(callee.value) if each_key and all(named) and all(each_key) else None
+    rows = rows_of(callee.value) if each_key and all(named) and all(each_key) else None
     if rows is None:
         return False
     scope.effects.attributes.add(callee.attr)
@@ -156,7 +101,7 @@ def column_of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | N
     """Follow ``frame[frame.price > limit].open``: of some rows, the column of that name."""
     if isinstance(node, ast.Subscript) and not isinstance(node.slice, _MASKS):
         return None
-    rows = _rows_of(node) if isinstance(node, ast.Subscript | ast.Call) else None
+    rows = rows_of(node) if isinstance(node, ast.Subscript | ast.Call) else None
     if rows is None or not (rows.columns or isinstance(node, ast.Subscript)):
         return None
     return replace(_read_columns(scope, rows, [f".{name}"]).item(), bodies=())
@@ -174,15 +119,3 @@ def ask_frame(scope: Scope, node: ast.Call) -> None:
 def names_in_query(text: str) -> list[str]:
     """Return the names in ``"price > @limit"``, which a data frame looks up."""
     return _NAME_IN_QUERY.findall(text)
-
-
-def columns_in_query(node: ast.expr) -> list[str]:
-    """Return the columns in ``"price > @limit"``; none where they cannot be told."""
-    text = node.value if isinstance(node, ast.Constant) else None
-    tree = parse_text(text.replace("@", _VARIABLE).strip()) if isinstance(text, str) else None
-    names = [each.id for each in nodes_in(tree) if isinstance(each, ast.Name)] if tree else []
-    return [name for name in names if not name.startswith(_VARIABLE)]
-
-
-_VARIABLE = "_at_"
-"""What stands for the sign before a variable's name, which is no Python."""

@@ -13,6 +13,7 @@ from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
 from ipytorchseed.reads.renewals import FITTED, overlap
+from ipytorchseed.reads.uses import argument_read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose code does not run where they are called."""
+
+_SET_ALL_OF_OUT = frozenset({"numpy", "torch"})
+"""Packages whose functions set all numbers of the ``out`` that they are given.
+
+https://numpy.org/doc/stable/reference/ufuncs.html
+"""
 
 _DEEPEST = 8
 """Functions that hand an object on to each other."""
@@ -89,6 +96,9 @@ def _how_set_anew(
             return how
         root, *rest = how.function.split(".")
         function = None if root in writes else names.get(root)
+        if how.argument == "out" and introspection.is_module(function):
+            package = introspection.module_of(function).partition(".")[0]
+            return WHOLE if package in _SET_ALL_OF_OUT else None
         for name in rest:
             inside = introspection.is_module(function)
             function = introspection.module_names(function).get(name) if inside else None
@@ -117,9 +127,16 @@ def _find_renewed(
         how = renewed.get(name)
         if how is None:
             break
+        of_rows = [argument_read(names.get(each), 0) for each in how.rows]
+        if None in of_rows or not how.rows.isdisjoint(writes):
+            break
+        read = read.union(*filter(None, of_rows))
         found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
         read |= how.reads
-        found |= {FITTED} if how.lent is not None and _fits(how.lent, value, name) else set()
+        fits = how.lent is not None and (
+            _fits(how.lent, value, name) or (not how.again and _copies_unfitted(how.lent, names))
+        )
+        found |= {FITTED} if fits else set()
         function = _function_of(how.lent, value, name, writes, names)
         if how.lent is None or function is None:
             break
@@ -141,6 +158,23 @@ def _fits(lent: Lent, value: object, name: str) -> bool:
     if not module_of_class(type(value)).startswith("sklearn."):
         return False
     return (anatomy(type(value)).dictionary(value) or {}).get("warm_start") is not True
+
+
+_COPIES = frozenset({
+    "GridSearchCV", "RandomizedSearchCV", "clone", "cross_val_predict", "cross_val_score",
+    "cross_validate", "learning_curve", "permutation_test_score", "validation_curve",
+})  # fmt: skip
+"""What of scikit-learn copies the parameters of an estimator that it is given, and fits the copy.
+
+https://scikit-learn.org/stable/modules/generated/sklearn.base.clone.html
+"""
+
+
+def _copies_unfitted(lent: Lent, names: Mapping[str, Any]) -> bool:
+    """Tell whether a function makes nothing of how an estimator was fitted."""
+    function = names.get(lent.function)
+    ours = lent.function in _COPIES and lent.argument in (0, "estimator")
+    return ours and introspection.module_of(function).startswith("sklearn.")
 
 
 def _function_of(

@@ -74,13 +74,6 @@ def constant(node: ast.expr) -> Any:  # noqa: ANN401
         return _OPEN
 
 
-def is_plain(value: object) -> bool:
-    """Tell whether comparing a constant with arguments and flags runs no code of the user's."""
-    if type(value) in (tuple, list, set):
-        return all(type(each) in _PLAIN for each in value)  # type: ignore[attr-defined]
-    return type(value) in _PLAIN
-
-
 def deciding(function: ast.AST) -> set[str]:
     """Return the parameters of a function that hold what the call gave, up to where they are set.
 

@@ -152,6 +152,8 @@ class _Statement:
         for call in self.calls:
             given: dict[int | str, ast.expr] = dict(enumerate(call.args))
             given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
+            if "where" in given:  # which of the numbers are set
+                given.pop("out", None)
             function = dotted_name(call.func)
             if function:
                 found |= {id(value): Lent(function, place) for place, value in given.items()}

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.reads.columns import by_row, columns_named
 from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
-from ipytorchseed.reads.parsing import dotted_name, nodes_in
+from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,17 +32,22 @@ class Renewal(Struct):
     Attributes:
         parts: Parts that it sets before it reads them: ``total``, ``[rate]``, ``[0].bias``.
         reads: Those that it has read by then.
+        rows: Functions that it has given each row of the object by then.
         lent: The function, or method of the object, that comes next, with the argument's place.
         open: Whether it has done nothing else with it.
+        again: Whether it does something with it after that function.
     """
 
     parts: set[str] = set()
     reads: set[str] = set()
+    rows: set[str] = set()
     lent: Lent | None = None
     open: bool = True
+    again: bool = False
 
     def read(self, part: str) -> None:
         """Note that a part is read."""
+        self.again |= not self.open
         if self.open:
             self.reads.add(part)
 
@@ -52,6 +58,7 @@ class Renewal(Struct):
 
     def close(self, lent: Lent | None = None) -> None:
         """Note that something else is done with the object."""
+        self.again |= not self.open
         self.lent = lent if self.open else self.lent
         self.open = False
 
@@ -75,8 +82,10 @@ def find_renewals(
         kinds = {*map(type, parts)}
         if not _HIDDEN.isdisjoint(each.id for each in parts if isinstance(each, ast.Name)):
             break
-        certain = type(node) in _CERTAIN and kinds.isdisjoint(_MAY_NOT_RUN)  # all runs, once
-        scan = _Scan(found, certain=certain)
+        runs = type(node) in _CERTAIN
+        scan = _Scan(found, certain=runs and kinds.isdisjoint(_MAY_NOT_RUN))  # all runs, once
+        if runs:
+            scan.certain_to_set(node)
         scan.visit(node)
         for name, part in scan.put:
             found.setdefault(name, Renewal()).put(part.removesuffix(".data"))
@@ -86,8 +95,8 @@ def find_renewals(
 
 
 def overlap(one: str, other: str) -> bool:
-    """Tell whether one of two parts is inside the other."""
-    one, other = f"{one}.", f"{other}."
+    """Tell whether one of two parts is inside the other; a column may be named as an attribute."""
+    one, other = (f"{each}.".replace("[", "").replace("]", "") for each in (one, other))
     return one.startswith(other) or other.startswith(one)
 
 
@@ -105,7 +114,13 @@ class _Scan(ast.NodeVisitor):
     def __init__(self, found: dict[str, Renewal], *, certain: bool) -> None:
         self._found = found
         self._certain = certain
+        self._targets: list[ast.expr] = []
         self.put: list[tuple[str, str]] = []
+
+    def certain_to_set(self, node: ast.stmt) -> None:
+        """Note what an assignment sets, whatever may not run of the value."""
+        for target in getattr(node, "targets", [getattr(node, "target", None)]):
+            self._targets += target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
     def _of(self, name: str) -> Renewal:
         return self._found.setdefault(name, Renewal())
@@ -116,11 +131,29 @@ class _Scan(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.expr) -> None:
         name, part = _place(node)
         if not part:
-            self.generic_visit(node)
-        elif isinstance(getattr(node, "ctx", None), ast.Load) or not self._certain:
+            self._pick(node)
+        elif isinstance(getattr(node, "ctx", None), ast.Load) or not any(
+            node is each for each in self._targets
+        ):
             self._of(name).read(part)
         else:
             self.put.append((name, part))
+
+    def _pick(self, node: ast.expr) -> None:
+        """Note which columns ``frame.loc[rows, "open"]`` reads of some rows, or sets of all."""
+        named = columns_named(node)
+        if named is None:
+            self.generic_visit(node)
+            return
+        name, columns, others = named
+        every = not others or [type(each) for each in others] == [ast.Slice]
+        if any(node is each for each in self._targets) and every:
+            self.put += [(name, f"[{each}]") for each in columns]
+            return
+        for each in columns:
+            self._of(name).read(f"[{each}]")
+        for other in others:
+            self.visit(other)
 
     visit_Subscript = visit_Attribute  # noqa: N815 -- the name that ast.NodeVisitor asks for
 
@@ -132,6 +165,8 @@ class _Scan(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         function = dotted_name(node.func)
+        if self._gives_rows(node):
+            return
         given = [*node.args]
         name, part = _place(given[0]) if given else ("", "")
         fills = ".init." in f".{function}" and function.endswith("_")
@@ -147,6 +182,28 @@ class _Scan(ast.NodeVisitor):
                 self.visit(each)
         if len(given) == len(node.args):
             self._call(node.func, function)
+
+    def _gives_rows(self, node: ast.Call) -> bool:
+        """Note ``frame.apply(function, axis=1)``, of which functions read columns."""
+        function, owner = by_row(node), getattr(node.func, "value", None)
+        if not isinstance(owner, ast.Name):
+            return False
+        if isinstance(function, ast.Name):
+            self._of(owner.id).rows |= {function.id} if self._of(owner.id).open else set()
+            return True
+        row = [each.arg for each in function.args.args] if isinstance(function, ast.Lambda) else []
+        used = names_in(function.body) if isinstance(function, ast.Lambda) else {owner.id}
+        if len(row) != 1 or owner.id in used or not isinstance(function, ast.Lambda):
+            return False
+        inner = _Scan({}, certain=False)
+        inner.visit(function.body)
+        for each in used - {row[0]}:
+            self._of(each).close()
+        for part in inner._of(row[0]).reads:
+            self._of(owner.id).read(part)
+        if not inner._of(row[0]).open:
+            self._of(owner.id).close()
+        return True
 
     def _call(self, called: ast.expr, function: str) -> None:
         """Note what a call does with the object whose method is called."""

@@ -61,14 +61,14 @@ class Reader(Struct):
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         left: How many more nodes of it may be followed.
-        values: What names of the namespace hold all the while, of those that decide on branches.
+        answers: What conditions come to, as written, that names of the namespace decide.
         deciding: Parameters of the function that hold what it was given, so far.
         arguments: What they hold, where that is known.
     """
 
     parse: Callable[[str], ast.Module | None]
     left: int = _MOST
-    values: Mapping[str, object] = {}
+    answers: Mapping[str, bool] = {}
     deciding: set[str] = set()
     arguments: Mapping[str, object] = {}
 
@@ -85,6 +85,7 @@ class Scope:
     Attributes:
         effects: What the code does with names.
         name: The function's name, or "".
+        is_cell: Whether it is that of a cell, whose code runs once.
         declared: Names that a class declares global.
         returns: What holds at each ``return``.
         loops: What holds at each ``break``, and at each ``continue``, of the loops around.
@@ -103,6 +104,7 @@ class Scope:
         self.in_class = in_class
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
         self.name = ""
+        self.is_cell = False
         self.declared: set[str] = set()
         self.returns: list[State] = []
         self.loops: list[tuple[list[State], list[State]]] = []
@@ -245,6 +247,9 @@ class Scope:
     def fill(self, name: str, abstract: AbstractValue) -> None:
         """Note that a value is put into what a name holds."""
         before = self.bound.get(name, UNKNOWN)
+        self.effects.filled.update(before.paths)
+        if name not in self.assigned and name not in self.local:
+            self.effects.filled.add(name)
         if abstract.taint or before.taint:
             if abstract.only_taint and (before.only_taint or before.neutral):
                 taint = before.taint | abstract.taint
@@ -328,6 +333,7 @@ class Scope:
             (ours.handed, inside.handed),
             (ours.escaped, inside.escaped),
             (ours.mixed, inside.mixed),
+            (ours.filled, inside.filled),
         ):
             mine.update(*map(self._lead, theirs))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):

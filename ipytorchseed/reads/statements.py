@@ -8,6 +8,7 @@ import sys
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.expressions import container, is_namespace, operate, visit_owner
+from ipytorchseed.reads.frames import set_columns
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import ask_order
@@ -64,7 +65,8 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
                 scope.store(names[0], abstract)
                 return
             scope.effects.writes.update(names)
-        visit_owner(scope, target, reads=False)
+        if not set_columns(scope, target):
+            visit_owner(scope, target, reads=False)
         where = scope.visit(target.slice)
         scope.consume(where)
         if where.is_address:

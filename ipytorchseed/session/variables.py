@@ -185,9 +185,20 @@ def parts_read(
         layers = {part for part in wanted if part.startswith(LAYER)}
         columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
         hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it
-        if known and columns <= known.keys() and not hooked:
+        absent = _absent(wanted, values[name]) if known else set()
+        if known and columns - absent <= known.keys() and not hooked:
             found[name] = tuple(sorted(columns | layers))
     return found
+
+
+def _absent(wanted: Collection[str], value: Fingerprint) -> set[str]:
+    """Return the items that are asked for by their keys and are not there: the cell sets them."""
+    told = value.kind in _KEYED and any(part[:2] == "k:" for part in value.parts)
+    return {part for part in wanted if told and part[:2] == "k:" and "." not in part}
+
+
+_KEYED = frozenset({"dict", "frame"})
+"""Kinds of values of which all items are told apart, or none."""
 
 
 def _part(part: str, value: Fingerprint) -> str:

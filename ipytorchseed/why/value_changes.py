@@ -9,7 +9,7 @@ from ipytorchseed.fingerprint.value import DERIVED
 from ipytorchseed.why.words import first_of, many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
 
@@ -100,12 +100,22 @@ def write_number(number: float) -> str:
 
 
 def changed_parts(
-    before: Fingerprint, after: Fingerprint
+    before: Fingerprint, after: Fingerprint, only: Collection[str] | None = None
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return the aspects of a value that differ, with what they were and are."""
+    """Return the aspects of a value that differ, with what they were and are.
+
+    Args:
+        before: The value then.
+        after: The value now.
+        only: The aspects that count, where not all do.
+    """
     names = dict.fromkeys(name for name in [*before.parts, *after.parts] if name != DERIVED)
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    return {
+        name: pair
+        for name, pair in pairs.items()
+        if pair[0] != pair[1] and (only is None or name in only)
+    }
 
 
 _BESIDE = {"grad": "gradients", "hooks": "hooks"}
@@ -120,9 +130,15 @@ _UNSAID = frozenset({"a:_", "k:["})
 """With what the names of attributes begin that are nobody's business, and of numbered items."""
 
 
-def say_parts(before: Fingerprint, after: Fingerprint) -> str:
-    """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
-    parts = changed_parts(before, after)
+def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | None = None) -> str:
+    """Say which aspects of a value differ: ``changed 4 of 4 parameters``.
+
+    Args:
+        before: The value then.
+        after: The value now.
+        only: The aspects that count, where not all do; those of private names are said then.
+    """
+    parts = changed_parts(before, after, only)
     said = []
     mode = parts.pop("mode", None)
     if mode is not None:
@@ -141,11 +157,14 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))
     for prefix, noun in (("k:", ""), ("a:", ".")):
-        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in _UNSAID]
+        unsaid = _UNSAID if only is None else ()
+        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in unsaid]
         keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
         if keys:
             said.append(f"changed {first_of([f'{noun}{key}' for key in keys], _TOLD)}")
     said += _step_parts(parts)
+    if not said and "index" in parts:
+        said.append("changed the index")
     if not said and after.kind in _HOOKED:
         said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
     return ", ".join(said)

@@ -53,6 +53,85 @@ def test_what_is_read_in_branches(notebook, cell, reads):
     assert {*notebook.dependencies(cell).names} == reads
 
 
+OPTIONS = """
+class CFG:
+    fast, depth = False, 3
+class Options:
+    kind = "adam"
+    def __init__(self): self.fast = False
+    @property
+    def slow(self): raise SystemExit
+    def turn(self): self.fast = True
+class Same:
+    def __eq__(self, other): raise SystemExit
+    __hash__ = object.__hash__
+opt, same, cfg = Options(), Same(), {"kind": "adam", "net": {"depth": 3}, "tags": ["a"]}
+kind, n, items, extra, model = "sgd", 4, [1, 2], [1], object()
+def build():
+    if cfg["kind"] == "sgd":
+        return extra
+    return n
+def change(options):
+    options["kind"] = "sgd"
+def change_all(options):
+    options.fast = True
+def set_n():
+    global n
+    n = 10
+def change_it():
+    cfg["kind"] = "sgd"
+
+class Sly:
+    fast = True
+    def __getattribute__(self, name): raise SystemExit
+sly, space = Sly(), __import__("types").SimpleNamespace(fast=False, kind="a", depth=1)
+"""
+
+DECIDED = (
+    "if cfg['kind'] == 'sgd': x = extra", "x = extra if cfg['net']['depth'] > 5 else n",
+    "if opt.fast: x = extra", "if opt.kind != 'adam': x = extra", "if CFG.fast: x = extra",
+    "if CFG.depth >= 4 and not opt.fast: x = extra", "if n % 2: x = extra",
+    "if kind in ('adam', 'rms'): x = extra", "if 'b' in cfg['tags']: x = extra",
+    "if 'depth' in cfg: x = extra", "if cfg.get('kind', 'sgd') == 'sgd': x = extra",
+    "if len(items) > 2: x = extra", "if (m := len(items)) > 2: x = extra",
+    "if not items: x = extra", "if model is None: x = extra", "if n is 5: x = extra",
+    "if 1 < n < 3: x = extra", "while n > 9: x = extra", "x = build()",
+    "if model is None: model = extra", "if n > 9: n = len(extra)",
+    "y = space.kind\nint(space.depth)\nif space.fast: x = extra",
+    "if space.fast: x = extra", "for each in items:\n    if opt.fast: x = extra",
+    "match kind:\n    case 'adam' | 'rms': x = extra\n    case _: x = n",
+    "match cfg:\n    case {'kind': 'adam'}: x = n\n    case {'kind': k}: x = extra",
+)  # fmt: skip
+
+OPEN = (
+    "cfg['kind'] = 'sgd'\nif cfg['kind'] == 'sgd': x = extra",
+    "c = cfg\nc['kind'] = 'sgd'\nif cfg['kind'] == 'sgd': x = extra",
+    "cfg.update(kind='sgd')\nif cfg['kind'] == 'sgd': x = extra",
+    "cfg['tags'].append('b')\nif 'b' in cfg['tags']: x = extra",
+    "del cfg['kind']\nif 'kind' not in cfg: x = extra",
+    "change(cfg)\nif cfg['kind'] == 'sgd': x = extra", "change(cfg)\nx = build()",
+    "change_it()\nif cfg['kind'] == 'sgd': x = extra", "change_it()\nx = build()",
+    "opt.turn()\nif opt.fast: x = extra", "opt.fast = True\nif opt.fast: x = extra",
+    "items.append(3)\nif len(items) > 2: x = extra", "if opt.slow: x = extra",
+    "n += 1\nif n > 4: x = extra", "set_n()\nif n > 9: n = len(extra)",
+    "for k in items:\n    if n > 9: x = extra\n    n = 10",
+    "def f():\n    global n\n    if n > 9: x = extra\n    n = 10\nf()\nf()",
+    "change_all(space)\nif space.fast: x = extra", "if same == 1: x = extra", "if same in items: x = extra",
+    "if not sly.fast: x = extra", "if opt.none: x = extra", "if cfg['none']: x = extra", "if n / 0: x = extra",
+    "while n > 3: pass\nx = extra", "for n in items:\n    if n > 9: x = extra",
+    "match kind:\n    case str(): x = extra\n    case _: x = n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cell", "decided"), [*((each, True) for each in DECIDED), *((each, False) for each in OPEN)]
+)
+def test_what_names_hold_decides(notebook, cell, decided):
+    """Items, attributes and sizes decide on a branch, unless the cell may change them before."""
+    notebook.run(OPTIONS)
+    assert ("extra" not in notebook.dependencies(cell).names) is decided
+
+
 def test_a_value_that_changed(notebook):
     """The next run of the same text takes another branch."""
     notebook.run(HELD)

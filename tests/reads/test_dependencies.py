@@ -42,7 +42,7 @@ CASES = {
     "def f(x): return x\ng(1)": "g offset",
     "def f(x): return weights\ng(1)": "g offset weights",
     "def f(x): return h(x)\ng(1)": "g offset h",
-    "if scale: offset = 1\ng(1)": "scale g f offset",
+    "if abs(scale): offset = 1\ng(1)": "scale g f offset",
     "def k(): return g(1)\nk()": "g f scale offset",
     "def k(): return g(1)": "",
 }

@@ -105,3 +105,23 @@ def test_something_is_read_first(source):
 def test_an_object_is_given_to_a_function_first(source, lent):
     """What that does with it decides."""
     assert effects_of_cell(source, TRANSFORM).anew["m"] == lent
+
+
+@pytest.mark.parametrize(
+    ("cell", "anew"),
+    [
+        ("np.multiply(a, 2, out=m)\ns = m.sum()", True),
+        ("np.cumsum(a, out=m)\ns = m.sum()", True),
+        ("np.multiply(a, 2, out=m, where=a > 1)\ns = m.sum()", False),
+        ("np.multiply(m, 2, out=m)", False),
+        ("own(a, out=m)\ns = m.sum()", False),
+        ("s = m.sum()\nnp.multiply(a, 2, out=m)", False),
+    ],
+)
+def test_all_of_an_array_given_as_out_is_set(notebook, cell, anew):
+    """By functions of numpy that choose no part of it."""
+    notebook.run(
+        "import numpy as np\na, m = np.ones(3), np.zeros(3)",
+        "def own(a, out):\n    out += a",
+    )
+    assert ("m" in notebook.dependencies(cell).overwritten) is anew

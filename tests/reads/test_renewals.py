@@ -45,6 +45,11 @@ rates = {"low": 1, "high": 2}
 def play(n, one):
     one.reset()
     return [one.step() for _ in range(n)]
+import pandas as pd
+df = pd.DataFrame({"a": [1, 2], "k": [1, 1], "b": [0, 0]})
+def ratio(row): return row["a"] / row.k
+def taken(row): return row["b"]
+def whole(row): return sum(row)
 def roll(): return env.reset() + env.step()
 def show(): return env.x
 """
@@ -65,6 +70,21 @@ SET = {
     "nn.init.normal_(lin.weight, std=2)\nx = lin(1)": {"lin.weight"},
     "lin.bias.data.zero_()\nx = lin(1)": {"lin.bias"},
     "nn.init.ones_(net[0].weight)\nx = net(1)": {"net.[0].weight"},
+    "env.x = 1 if rates['low'] else 2\nenv.step()": {"env.x"},
+    **{
+        cell: {"df.[b]"}
+        for cell in (
+            "df['b'] = df['a'].map(lambda v: v * 2)\nx = df['b'].sum()",
+            "df['b'] = [v * 2 for v in df['a']]\nx = df['b'].sum()",
+            "df['b'] = df.groupby('k')['a'].transform('mean')\nx = df['b'].sum()",
+            "df['b'] = df[['a', 'k']].sum(axis=1)\nx = df['b'].sum()",
+            "df['b'] = df[df['a'] > 1]['a']\nx = df",
+            "df['b'] = df.apply(ratio, axis=1)\nx = df['b'].sum()",
+            "df['b'] = df.apply(lambda row: row.a + row['k'], axis=1)\nx = df['b'].sum()",
+            "df.loc[:, 'b'] = df['a']\nx = df['b'].sum()",
+            "df['b'] = 0\ndf.loc[df['a'] > 1, 'b'] = 1\nx = df['b'].sum()",
+        )
+    },
 }
 
 NOT_SET = [
@@ -72,6 +92,19 @@ NOT_SET = [
     "show()\nenv.reset()",
     "if k: env.reset()\nenv.step()",
     "env.x += 1",
+    "df['b'] = df['b'].map(lambda v: v * 2)",
+    "df['b'] = df.b * 2",
+    "df['b'] = [v + df['b'].sum() for v in df['a']]",
+    "df['b'] = df.groupby('b')['a'].transform('mean')",
+    "df['b'] = df[df['b'] > 1]['a']",
+    "df['b'] = df.apply(taken, axis=1)",
+    "df['b'] = df.apply(whole, axis=1)",
+    "def ratio(row): return row['b']\ndf['b'] = df.apply(ratio, axis=1)",
+    "df['b'] = df.apply(lambda row: row.b, axis=1)",
+    "df['b'] = df.apply(lambda row: df['b'].sum(), axis=1)",
+    "df['b'] = df.apply(lambda row: sum(row), axis=1)",
+    "df.loc[df['a'] > 1, 'b'] = 1",
+    "df['b'] = df.sum(axis=1)",
     "env.x = env.x + 1",
     "env.maybe()",
     "env.early()",

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
-from ipytorchseed.why.value_changes import how_far, write_step
+from ipytorchseed.why.value_changes import how_far, say_parts, write_step
 from tests.render.explanations import run, value
 
 
@@ -173,3 +173,24 @@ def test_large_results_of_another_size_differ_by_what_is_read_of_them():
     )
     assert results_differ(before, after)
     assert results_differ(None, after)
+
+
+BOX = Fingerprint("1", "object", "Box", parts={"a:_width": "1", "a:name": "1"})
+FRAME = Fingerprint("1", "frame", "DataFrame 3 x 2", parts={"k:load": "1", "index": "1"})
+
+
+@pytest.mark.parametrize(
+    ("before", "moved", "only", "told"),
+    [
+        (BOX, {"a:_width", "a:name"}, None, "changed .name"),
+        (BOX, {"a:_width", "a:name"}, {"a:_width"}, "changed ._width"),
+        (BOX, {"a:_width"}, None, ""),
+        (FRAME, {"k:load"}, None, "changed load"),
+        (FRAME, {"index"}, None, "changed the index"),
+        (FRAME, {"k:load", "index"}, {"index"}, "changed the index"),
+    ],
+)
+def test_parts_that_differ_are_named(before, moved, only, told):
+    """Where only some of them are read, those alone; else none of a private name."""
+    after = replace(before, digest="2", parts={**before.parts, **dict.fromkeys(moved, "2")})
+    assert say_parts(before, after, only) == told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -102,3 +103,36 @@ def test_a_constant_that_a_module_was_given_is_told_once():
     told = explain(runs[2], runs[0], runs[:2], States(runs))
     assert [(cause.kind, cause.name) for cause in told.causes] == [("input", "conf.DEPTH")]
     assert [blame.run.execution_count for blame in told.causes[0].blame] == [6]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said", "fix"),
+    [
+        ("8", "3", "RATE_X was 8, now it is 3", "import os; os.environ['RATE_X'] = '8'"),
+        (None, "3", "RATE_X was not set, now it is 3", "import os; del os.environ['RATE_X']"),
+    ],
+)
+def test_a_variable_is_put_back_as_the_cell_reads_it(before, after, said, fix, monkeypatch):
+    """By a statement that can be typed where the notebook runs."""
+    source = "rate = os.environ.get('RATE_X')"
+    runs = [
+        run(count, source, writes={"rate": number(rate)},
+            settings={"RATE_X": setting} if setting else {})
+        for count, rate, setting in ((5, 1.0, before), (9, 1.5, after))
+    ]  # fmt: skip
+    (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
+    assert (cause.message, cause.fix) == (said, fix)
+    monkeypatch.setenv("RATE_X", after)
+    exec(cause.fix, {})  # noqa: S102 -- our own text
+    assert os.environ.get("RATE_X") == before
+
+
+def test_an_order_of_hashes_that_was_random_is_lost():
+    """No command brings it back, so none is offered."""
+    runs = [
+        run(count, "''.join(words)", writes={"text": number(text)}, nondeterministic_calls=("hash",),
+            settings={"PYTHONHASHSEED": seed})
+        for count, text, seed in ((5, 1.0, "random"), (9, 1.5, "2"))
+    ]  # fmt: skip
+    (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
+    assert (cause.name, cause.fix) == ("PYTHONHASHSEED", "")

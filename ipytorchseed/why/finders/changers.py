@@ -12,7 +12,7 @@ from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, say_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -27,17 +27,23 @@ MOST_TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
 
 
-def find_changers(case: Evidence, name: str) -> list[Blame]:
-    """List the runs that changed a value, from the last one that made it anew on."""
+def find_changers(case: Evidence, name: str, only: Collection[str] | None = None) -> list[Blame]:
+    """List the runs that changed a value, from the last one that made it anew on.
+
+    Args:
+        case: The evidence.
+        name: The value's name.
+        only: The parts of it that count, where not all do.
+    """
     blame: list[Blame] = []
     known = case.against.reads[name]
-    moved = changed_parts(known, case.run.reads[name])
+    moved = changed_parts(known, case.run.reads[name], only)
     unwatched: list[Run] = []  # the runs since it was last looked at
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
             if len(unwatched) == 1 and differ(known, seen):
-                blame.append(Blame(unwatched[0], _how(known, seen, anew=False)))
+                blame.append(Blame(unwatched[0], _how(known, seen, only, anew=False)))
             known = seen
             unwatched.clear()
         made = run.writes.get(name)
@@ -54,7 +60,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         if anew:
             blame.clear()
         if anew or _had_a_part(moved, known, made):
-            blame.append(Blame(run, _how(known, made, anew=anew)))
+            blame.append(Blame(run, _how(known, made, only, anew=anew)))
         known = made
     return blame
 
@@ -119,12 +125,14 @@ def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerp
     return not moved or not parts or not moved.keys().isdisjoint(parts)
 
 
-def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
+def _how(
+    before: Fingerprint, after: Fingerprint, only: Collection[str] | None, *, anew: bool
+) -> str:
     if "code" in changed_parts(before, after):
         return REDEFINED if anew else "changed it"
     if after.kind == "class" and anew:
         return REDEFINED
-    said = say_parts(before, after)
+    said = say_parts(before, after, only) or say_parts(before, after)
     if said and not anew:
         return said
     return "made it anew" if anew else "changed it"

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.entropy import CLOCKS, MEMORY, NAMES, PERSONS, STANDS, is_program, sentence
+from ipytorchseed.reads.entropy import (
+    CLOCKS,
+    MEMORY,
+    NAMES,
+    PERSONS,
+    STANDS,
+    is_program,
+    sentence,
+)
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -30,6 +38,13 @@ _FIX = {
     "torch.empty_like": "torch.zeros_like",
 }
 
+_KEEPS_DATE = re.compile(
+    r"^[ \t]*(\w+)[ \t]*=[ \t]*![ \t]*(?:/\S*/)?date\b"
+    r"(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))",
+    re.MULTILINE,
+)
+"""Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
+
 _SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
 """Text of cells that set all of an array or a tensor at once."""
 
@@ -47,6 +62,9 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
     mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
+        if name == "!date" and not others and _keeps_date(case):
+            message = "the cell keeps what `date` says, which reads the clock: another each time"
+            yield Cause("entropy", name, message)
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
             continue
         if name in MEMORY:
@@ -80,6 +98,12 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, sentence(name), fix=_FIX[name])
+
+
+def _keeps_date(case: Evidence) -> bool:
+    """Tell whether a variable that changed holds what the shell's clock said."""
+    kept = {*_KEEPS_DATE.findall(case.run.source)}
+    return any(change.what == "variable" and change.name in kept for change in case.changed)
 
 
 def _is_a_number(case: Evidence) -> bool:

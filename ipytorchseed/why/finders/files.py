@@ -43,7 +43,8 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
 
 def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
-    heard = [Blame(run, "wrote it") for run in case.history if file.path in run.wrote]
+    how = "wrote it" if file.size >= 0 else "wrote or removed it"
+    heard = [Blame(run, how) for run in case.history if file.path in run.wrote]
     if file.is_folder:
         wrote = [
             (run, path) for run in case.history for path in run.wrote if _parent(path) == file.path

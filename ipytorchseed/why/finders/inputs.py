@@ -257,10 +257,12 @@ def _is_inside(part: str, read: Collection[str]) -> bool:
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
+    read = _parts_read(case, name, before, after)
+    only = read if read < changed_parts(before, after).keys() else None
+    blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):
-        said = say_parts(before, after) if after.kind == "class" else ""
+        said = say_parts(before, after, only) if after.kind == "class" else ""
         message = f"{name} was redefined{f': {said}' if said else ''}"
     elif _is_reading(case, name):
         message = f"{name} {READING}"
@@ -269,7 +271,8 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     elif batch := say_batch_size(case, name, before, after):
         message = batch
     else:
-        far = how_far(before, after)
+        said = say_parts(before, after, only) if only else ""
+        far = said or how_far(before, after)
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]

@@ -228,10 +228,11 @@ def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cau
 
 def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     """Say from what to what a setting changed; of what has several facts, those that differ."""
-    facts = [str(each).split(", ") for each in (before, after)]
+    facts = [("not set" if each is None else str(each)).split(", ") for each in (before, after)]
     if len(facts[0]) == len(facts[1]):
         differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
         before, after = map(", ".join, zip(*differing, strict=True))
+    before, after = ("not set" if each is None else each for each in (before, after))
     if case.elsewhere:
         return f"{what} was {before} there, here it is {after}"
     return f"{what} was {before}, now it is {after}"
@@ -264,10 +265,16 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
 
 
 def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
+    if value == "random":
+        return ""  # the earlier order of hashes is lost
     if name in _FACTS:
         return f"use {name} {value} again" if name not in ("cpu", "gpu") else ""
+    if is_secret(name):  # which the cell's own code asks for
+        put = f"del os.environ[{name!r}]" if value is None else f"os.environ[{name!r}] = {value!r}"
+        return f"import os; {put}"
     if not name.startswith("torch."):
-        return f"restart the kernel with {name}={value}" if value is not None else f"unset {name}"
+        started = f"with {name}={value}" if value is not None else f"without {name}"
+        return f"restart the kernel {started}"
     statement = _STATEMENTS.get(name)
     if statement is not None:
         return statement.format(value)

@@ -28,7 +28,7 @@ _DRAW_NOTHING = frozenset({
     "KNeighborsClassifier", "KNeighborsRegressor", "LinearRegression", "MinMaxScaler",
     "OneHotEncoder", "OrdinalEncoder", "Pipeline", "PolynomialFeatures", "RidgeCV", "RobustScaler",
     "SimpleImputer", "StandardScaler", "accuracy_score", "append", "array", "astype",
-    "classification_report", "column_stack", "confusion_matrix", "cross_val_predict",
+    "classification_report", "clone", "column_stack", "confusion_matrix", "cross_val_predict",
     "cross_val_score", "cross_validate", "dict", "f1_score", "fit", "fit_predict", "fit_transform",
     "float", "format", "int", "items", "len", "linspace", "list", "logspace",
     "make_column_transformer", "make_pipeline", "max", "mean", "mean_absolute_error",

@@ -17,7 +17,7 @@ T = TypeVar("T")
 _START = "ipyparallel.Cluster(n=2).start_and_connect_sync()"
 
 
-def import_ipyparallel() -> Any:  # noqa: ANN401 -- a module
+def import_ipyparallel() -> Any:  # a module
     """Import ipyparallel.
 
     Raises:
@@ -31,7 +31,7 @@ def import_ipyparallel() -> Any:  # noqa: ANN401 -- a module
     return ipyparallel
 
 
-def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
     """Return the client that is connected to a cluster, of several the last.
 
     Args:
@@ -52,7 +52,7 @@ def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel
     return _with_engines(clients[-1], "the connected cluster")
 
 
-def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def connect(profile: str) -> Any:  # an ipyparallel.Client
     """Connect to the cluster that runs under a profile of IPython's.
 
     Args:
@@ -83,13 +83,13 @@ def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     raise LookupFailure(msg)
 
 
-def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def _with_engines(client: Any, what: str) -> Any:  # an ipyparallel.Client
     if not client.ids:
         raise LookupFailure(f"{what} has no engine now: wait for one, or start more")
     return client
 
 
-def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # noqa: ANN401
+def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
     """Call a function on every engine of a view; return what each returned.
 
     Raises:
@@ -102,7 +102,7 @@ def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # no
     return found
 
 
-def explain(raised: Any) -> str:  # noqa: ANN401 -- an ipyparallel.error.RemoteError
+def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
     """Say why an engine could not do something, or the first of several, and what to do."""
     several = getattr(raised, "elist", None) or [
         (raised.ename, raised.evalue, "", raised.engine_info)
@@ -137,7 +137,7 @@ class Lost(LookupFailure):
 
 
 def spread(  # noqa: PLR0913 -- most by name
-    client: Any,  # noqa: ANN401 -- an ipyparallel.Client
+    client: Any,  # an ipyparallel.Client
     function: Callable[..., T],
     tasks: Mapping[str, tuple[Any, ...]],
     *,
@@ -195,7 +195,7 @@ def spread(  # noqa: PLR0913 -- most by name
         _end(client, alive, [*waiting])
 
 
-def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:  # noqa: ANN401
+def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:
     """End tasks on engines, and wait for it; not for ever, as a task may ignore interrupts."""
     if waiting:
         client.abort(waiting, block=False)  # those that have not begun
@@ -207,7 +207,7 @@ def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:
         client.wait([sent, *waiting], timeout=_PATIENCE)
 
 
-def _take(result: Any) -> Any:  # noqa: ANN401 -- an AsyncResult; what came of it
+def _take(result: Any) -> Any:  # an AsyncResult; what came of it
     try:
         return result.get()
     except import_ipyparallel().error.RemoteError as raised:

@@ -67,7 +67,7 @@ def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 
 
-def _path_of(value: Any) -> str:  # noqa: ANN401
+def _path_of(value: Any) -> str:
     """Return how a module, or a function or class of one, is imported; empty for all else."""
     kind = type(value)
     if issubclass(kind, ModuleType):
@@ -88,7 +88,7 @@ def _refusal(value: object) -> str:
     return _why(made) if isinstance(made, Exception) else ""
 
 
-def _attempt(make: Callable[[], Any]) -> Any:  # noqa: ANN401 -- what it makes, or the error
+def _attempt(make: Callable[[], Any]) -> Any:  # what it makes, or the error
     try:
         return make()
     except Exception as error:  # noqa: BLE001 -- anybody's code says how a value is written

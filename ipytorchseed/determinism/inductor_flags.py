@@ -49,7 +49,7 @@ def inductor_flag(
         told = os.environ.get(variable, "") if variable else ""
         return told == "1" if default is False else told or default
 
-    def set_(value: Any) -> None:  # noqa: ANN401
+    def set_(value: Any) -> None:
         module = sys.modules.get(_INDUCTOR)
         if module is not None and get() != value:  # so that nothing is set that is implied
             holder, _, last = path.rpartition(".")

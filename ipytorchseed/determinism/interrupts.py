@@ -36,7 +36,7 @@ class HeldInterrupt:
         """Take the place of the handler; not in another thread, nor of one that is as patient."""
         self.hold_back(signal.getsignal(signal.SIGINT))
 
-    def hold_back(self, handler: Any) -> None:  # noqa: ANN401 -- as ``signal.getsignal`` says
+    def hold_back(self, handler: Any) -> None:  # as ``signal.getsignal`` says
         """Do so, given the handler."""
         if isinstance(handler, HeldInterrupt) and self._patient <= handler._patient:  # noqa: SLF001 -- its own class
             return

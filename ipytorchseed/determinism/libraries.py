@@ -39,7 +39,7 @@ class Setting(Struct, frozen=True):
     restore: str = ""
     through: frozenset[str] = frozenset()
 
-    def statement(self, before: Any, after: Any = None) -> str:  # noqa: ANN401 -- JSON values
+    def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Write the statement that puts it back; of several values, those that changed."""
         given = repr(before)
         if isinstance(before, dict):
@@ -57,7 +57,7 @@ def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _display_options(pandas: Any) -> dict[str, Any]:  # noqa: ANN401 -- a module
+def _display_options(pandas: Any) -> dict[str, Any]:  # a module
     display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
     return _plain({name: each for name, each in display.items() if type(each) is not dict})
 
@@ -78,7 +78,7 @@ _DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "
 """Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does."""
 
 
-def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _rc(matplotlib: Any) -> dict[str, Any]:
     return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
 
 
@@ -92,12 +92,12 @@ def _formatter(_: object) -> dict[str, Any]:
     return _plain({name: values.get(name) for name in _FORMATS})
 
 
-def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _context(decimal: Any) -> dict[str, Any]:
     now = decimal.getcontext()
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
 
-def _dialects(csv: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _dialects(csv: Any) -> dict[str, Any]:
     """Return how each dialect that goes by a name reads and writes."""
     known = {name: csv.get_dialect(name) for name in csv.list_dialects()}
     return {
@@ -108,7 +108,7 @@ def _dialects(csv: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
 _OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict")
 
 
-def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _logs(logging: Any) -> dict[str, Any]:
     """Return the level and the handlers of each log that has its own."""
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     told = {
@@ -138,7 +138,7 @@ _OF_ALL_MODULES = {
 """Where torch keeps hooks that run in every module, and what registers them."""
 
 
-def _module_hooks(torch: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _module_hooks(torch: Any) -> dict[str, Any]:
     held = vars(torch.nn.modules.module)
     return {
         how: ", ".join(

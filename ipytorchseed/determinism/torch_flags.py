@@ -24,7 +24,7 @@ _BACKENDS = _DOCS + "backends.html"
 _NUMERICS = _DOCS + "notes/numerical_accuracy.html"
 
 
-def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what is read here
+def _torch() -> Any:  # the module; its stubs lack half of what is read here
     torch = sys.modules.get("torch")
     if torch is None:
         import torch
@@ -50,7 +50,7 @@ def attribute(path: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
     holder, _, last = path.rpartition(".")
     find = attrgetter(holder)
 
-    def set_(value: Any) -> None:  # noqa: ANN401 -- each flag has its own type
+    def set_(value: Any) -> None:  # each flag has its own type
         setattr(find(_torch()), last, value)
 
     return OfTorch(lambda torch: partial(getattr, find(torch), last)), set_

@@ -87,7 +87,7 @@ class Callers:
         is_compiling = torch.compiler.is_compiling if place.startswith("torch") else bool
 
         @functools.wraps(original, assigned=("__name__", "__doc__"))
-        def function(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        def function(*args: Any, **kwargs: Any) -> Any:
             if not is_compiling() and not (
                 drops and len(args) > _TRAINING and args[_TRAINING] is False
             ):
@@ -98,7 +98,7 @@ class Callers:
         function.__qualname__ = name
         return function
 
-    def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:  # noqa: ANN401
+    def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:
         """Note the innermost line of the user's, or else the innermost outside of torch."""
         self._count += 1
         if self._count > _MOST or (
@@ -130,7 +130,7 @@ def _about(code: CodeType) -> tuple[bool, bool, str]:
     return users, "/torch/" in path or path.endswith("/random.py"), asker([file])
 
 
-def _find(place: str) -> Any:  # noqa: ANN401
+def _find(place: str) -> Any:
     """Return a module, or torch's class of tensors, where it has been imported."""
     if place == "torch.Tensor":
         return getattr(sys.modules.get("torch"), "Tensor", None)

@@ -64,7 +64,7 @@ def side_by_side(
     return RanksView(Judgement(dict(sorted(ranks.items())), expect), notes)
 
 
-def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to the list of all
+def _gatherer() -> Any:  # a function from this rank's object to the list of all
     """Return what gathers an object of each rank."""
     group = process_group()
     if group is not None:

@@ -64,7 +64,7 @@ def _is_replica(model: object) -> bool:
     return type(model).__name__ == "DistributedDataParallel"
 
 
-def _shares_buffers(replica: Any) -> bool:  # noqa: ANN401
+def _shares_buffers(replica: Any) -> bool:
     """Tell whether a replica has buffers, and takes those of rank 0 at each forward pass."""
     names = ("forward_sync_buffers", "broadcast_buffers")  # of torch from 2.13 on, and before
     return next(replica.buffers(), None) is not None and any(
@@ -72,7 +72,7 @@ def _shares_buffers(replica: Any) -> bool:  # noqa: ANN401
     )
 
 
-def bare(model: Any) -> Any:  # noqa: ANN401
+def bare(model: Any) -> Any:
     """Return a model without what DistributedDataParallel and torch.compile put around it."""
     while True:
         inner = getattr(model, "module", None) if _is_replica(model) else None
@@ -130,12 +130,12 @@ class Looker:
             found[name] = dict(self._parts(value, names))
         return found
 
-    def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:
         for name, tensor in items:
             if type(tensor).__name__ not in _SHARDED:
                 yield name, _whole(tensor.detach()).digest  # without its gradient
 
-    def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
         """Digest an object by the parts in which ranks may differ, and may not."""
         inner = getattr(value, "optimizer", None)  # as accelerate wraps one
         if hasattr(inner, "param_groups"):
@@ -161,7 +161,7 @@ class Looker:
             if _plain(item) and name not in _RANKED:
                 yield f"{prefix}{name}", _plain(item)
 
-    def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
         for number, group in enumerate(optimizer.param_groups):
             prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
             for name, item in group.items():

@@ -25,7 +25,7 @@ _current: Watch | None = None
 
 
 def watch(
-    model: Any,  # noqa: ANN401 -- torch.nn.Module
+    model: Any,  # torch.nn.Module
     every: int = 100,
     *,
     folder: str | os.PathLike[str] = FOLDER,
@@ -76,7 +76,7 @@ class Watch(AbstractContextManager["Watch"]):
         step: The optimizer's steps so far.
     """
 
-    def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         who = describe(model, every)
@@ -134,7 +134,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._lines.clear()
         self._file.close()
 
-    def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ANN401, ARG002 -- torch's
+    def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ARG002 -- torch's
         """Look, after a step."""
         try:
             if self._is_clock(optimizer):
@@ -149,7 +149,7 @@ class Watch(AbstractContextManager["Watch"]):
             said = f"{type(error).__name__}: {error}".partition("\n")[0]
             warnings.warn(f"ranks are no longer watched: {said}", stacklevel=2)
 
-    def _is_clock(self, optimizer: Any) -> bool:  # noqa: ANN401
+    def _is_clock(self, optimizer: Any) -> bool:
         """Tell whether it is the first optimizer that moves parameters of the model."""
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups

@@ -34,11 +34,11 @@ class Checkpoint(UserDict[str, Any]):
         self.data = dict(held or {})
         self._held = {*self.data}
 
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401 -- it returns nothing
+    def __missing__(self, name: str) -> Any:  # it returns nothing
         msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
         raise KeyError(msg)
 
-    def __setitem__(self, name: str, value: Any) -> None:  # noqa: ANN401 -- whatever is to be saved
+    def __setitem__(self, name: str, value: Any) -> None:  # whatever is to be saved
         if is_stateful(value) and name in self._held:
             value.load_state_dict(self.data[name])
         self._held.discard(name)

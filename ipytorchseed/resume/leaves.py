@@ -72,7 +72,7 @@ def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[s
         yield from flatten(item, f"{prefix}.{key}" if prefix else str(key), depth + 1)
 
 
-def tensor_leaf(tensor: Any) -> Leaf:  # noqa: ANN401 -- a tensor
+def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
     """Digest a tensor, bit for bit; of one spread over ranks, the part that lies here."""
     torch: Any = sys.modules["torch"]
     plain = getattr(tensor, "_local_tensor", tensor).detach()
@@ -131,7 +131,7 @@ class Finder:
             for attribute, item in attributes(value):
                 self._add(f"{name}.{attribute}", item, depth + 1)
 
-    def _add_module(self, name: str, module: Any) -> None:  # noqa: ANN401 -- a torch.nn.Module
+    def _add_module(self, name: str, module: Any) -> None:  # a torch.nn.Module
         buffers = dict(module.named_buffers())
         tensors = {**dict(module.named_parameters()), **buffers}
         if tensors and all(id(each) in self._seen for each in tensors.values()):

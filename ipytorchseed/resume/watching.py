@@ -151,7 +151,7 @@ class _Watch:
         if not self._looked:
             self._look(None)
 
-    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # noqa: ANN401 -- torch's
+    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # torch's
         """Keep the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         self.course.after.append(
@@ -222,28 +222,28 @@ class _Watch:
         begun: dict[int, _Iterator] = {}
         epochs = Counter[int]()
 
-        def begin(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+        def begin(iterator: Any, loader: Any) -> None:
             begun[id(iterator)] = _Iterator(loader, epochs[id(loader)])
             epochs[id(loader)] += 1
 
-        def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+        def init(iterator: Any, loader: Any) -> None:
             begin(iterator, loader)
             before = snapshot().states[_SEEDS]
             originals["__init__"](iterator, loader)
             if not loader.num_workers:
                 self._seeds.append((before, snapshot().states[_SEEDS]))
 
-        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: ANN401, FBT001, FBT002
+        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: FBT001, FBT002
             if not first_iter:
                 begin(iterator, loader)
             originals["_reset"](iterator, loader, first_iter)
 
-        def next_index(iterator: Any) -> object:  # noqa: ANN401
+        def next_index(iterator: Any) -> object:
             index = originals["_next_index"](iterator)
             begun[id(iterator)].asked.append(str(index))
             return index
 
-        def next_(iterator: Any) -> object:  # noqa: ANN401
+        def next_(iterator: Any) -> object:
             self._bound = _bindings(self._namespaces())
             data = originals["__next__"](iterator)
             self._batches.append(begun[id(iterator)].give(data))
@@ -265,7 +265,7 @@ def _digest(given: object) -> str:
     return xxh3_64_hexdigest(" ".join(leaf.content for _, leaf in flatten(given)).encode())
 
 
-def _said(loader: Any) -> object:  # noqa: ANN401 -- a DataLoader
+def _said(loader: Any) -> object:  # a DataLoader
     """Return the epoch that a loader's sampler was told by ``set_epoch``, or None."""
     for sampler in (loader.sampler, loader.batch_sampler):
         if hasattr(sampler, "set_epoch") and hasattr(sampler, "epoch"):

@@ -219,7 +219,7 @@ _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"
 """Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators."""
 
 
-def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
+def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
     kind = type(value)
     if issubclass(kind, dict):
         if dict.__len__(value) <= _FEW:

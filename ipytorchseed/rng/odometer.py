@@ -55,7 +55,7 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     return Position(beyond=beyond)
 
 
-def count(origin: BitGenerator, now: Any) -> int | None:  # noqa: ANN401 -- a state of its kind
+def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
     """Count the raw draws that lead from a generator as it stands to a state.
 
     Args:
@@ -67,7 +67,7 @@ def count(origin: BitGenerator, now: Any) -> int | None:  # noqa: ANN401 -- a st
     return draws if draws is not None and draws <= BOUND else None
 
 
-def _typed_seed(sequence: Any) -> int | None:  # noqa: ANN401 -- SeedSequence
+def _typed_seed(sequence: Any) -> int | None:  # SeedSequence
     import numpy as np
 
     entropy = sequence.entropy
@@ -75,7 +75,7 @@ def _typed_seed(sequence: Any) -> int | None:  # noqa: ANN401 -- SeedSequence
     return int(entropy) if typed and entropy < _LARGEST_SEED else None
 
 
-def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
+def _lcg(origin: Any, now: Any, factor: int) -> int | None:
     begin, add = origin.state["state"]["state"], origin.state["state"]["inc"]
     end = now["state"]["state"]
     if now["state"]["inc"] != add:
@@ -91,10 +91,10 @@ def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
     return draws
 
 
-def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+def _philox(origin: Any, now: Any) -> int | None:
     begin = origin.state
 
-    def given(state: Any) -> int:  # noqa: ANN401
+    def given(state: Any) -> int:
         words = [int(word) for word in state["state"]["counter"]]
         counter = sum(word << (64 * i) for i, word in enumerate(words))
         return 4 * counter + int(state["buffer_pos"])
@@ -105,7 +105,7 @@ def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
     return draws if draws >= 0 else None
 
 
-def _sfc64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+def _sfc64(origin: Any, now: Any) -> int | None:
     begin = [int(word) for word in origin.state["state"]["state"]]
     end = [int(word) for word in now["state"]["state"]]
     draws = end[3] - begin[3]
@@ -115,8 +115,8 @@ def _sfc64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
     return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
 
 
-def _mt19937(origin: Any, now: Any) -> int | None:  # noqa: ANN401
-    def twister(state: Any) -> mersenne.Twister:  # noqa: ANN401
+def _mt19937(origin: Any, now: Any) -> int | None:
+    def twister(state: Any) -> mersenne.Twister:
         return mersenne.Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
 
     return mersenne.distance(twister(origin.state), twister(now))

@@ -10,7 +10,7 @@ from typing import Any
 from ipytorchseed.rng.seeds import derive_seed
 
 
-def process_group() -> Any:  # noqa: ANN401 -- a module
+def process_group() -> Any:  # a module
     """Return ``torch.distributed`` where this process is in a group, else None."""
     distributed: Any = sys.modules.get("torch.distributed")
     with suppress(Exception):  # half imported, or being torn down

@@ -199,12 +199,12 @@ class Queue(Struct, frozen=True):
                     call[0]()
 
 
-def _tracker(kind: str) -> Any:  # noqa: ANN401 -- torch's private _LazySeedTracker, or None
+def _tracker(kind: str) -> Any:  # torch's private _LazySeedTracker, or None
     module = getattr(sys.modules.get("torch"), kind, None)
     return getattr(module, "_lazy_seed_tracker", None)
 
 
-def _copy(fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- a tracker, or its fields
+def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
     values = fields if isinstance(fields, dict) else vars(fields)
     return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
 

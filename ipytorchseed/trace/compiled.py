@@ -47,7 +47,7 @@ def watch_graphs(
         run = CompiledFxGraph.__call__
 
         @wraps(run)
-        def runs(graph: Any, inputs: Any) -> Any:  # noqa: ANN401
+        def runs(graph: Any, inputs: Any) -> Any:
             return watch(graph, inputs, run)
 
         replaced.put(CompiledFxGraph, "__call__", runs)
@@ -59,7 +59,7 @@ def watch_graphs(
         compile_, waiting = backend.__call__, [attach]
 
         @wraps(compile_)
-        def compiles(*args: Any, **given: Any) -> Any:  # noqa: ANN401
+        def compiles(*args: Any, **given: Any) -> Any:
             if waiting and replaced:
                 waiting.pop()()
             return compile_(*args, **given)

@@ -70,7 +70,7 @@ class Draws:
         drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
         drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
 
-    def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
+    def _name(self, generator: Any) -> str:  # torch.Generator
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
         known = self._called.get(number)
         if known is None:
@@ -86,7 +86,7 @@ class Draws:
         return known[1]
 
 
-def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
     """Find the generator that an operation draws from; None where its device has none."""
     import torch
 
@@ -107,7 +107,7 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # no
     return None
 
 
-def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
+def _source_of(generator: Any) -> str:  # torch.Generator
     """Return the name of the source that a generator is; empty for one of the user's."""
     found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
@@ -171,10 +171,10 @@ class LineDraws:
             sys.settrace(None)
             self._look()
 
-    def _called(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401, ARG002
+    def _called(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG002
         return self._in_cell if frame.f_code.co_filename == self._file else None
 
-    def _in_cell(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401, ARG002
+    def _in_cell(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG002
         self._look()
         self._line = frame.f_lineno or 0
         return self._in_cell

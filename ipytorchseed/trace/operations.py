@@ -52,7 +52,7 @@ def named(name: str) -> Operation:
 
 
 @cache
-def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what acts like one
+def describe(func: Any) -> Operation:  # an OpOverload, or what acts like one
     """Read an overload's schema."""
     import torch
 

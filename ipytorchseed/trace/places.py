@@ -233,7 +233,7 @@ class ModulePaths:
         from torch.nn.modules import module
 
         # Torch's compiler takes hooks into what it compiles; there, these are nothing at all.
-        def enter(module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+        def enter(module: Any, _: object) -> None:  # torch.nn.Module
             if not is_compiling():
                 self._enter(module)
 
@@ -261,7 +261,7 @@ class ModulePaths:
         """Return the paths of this thread's modules at work, innermost last; it stays current."""
         return self._stacks.setdefault(get_ident(), [])
 
-    def _enter(self, module: Any) -> None:  # noqa: ANN401 -- as above
+    def _enter(self, module: Any) -> None:
         stack = self._stacks.get(get_ident())
         if stack is not None:
             known = self._paths.get(id(module))
@@ -272,7 +272,7 @@ class ModulePaths:
         if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
             stack.pop()
 
-    def _find(self, module: Any, stack: list[str]) -> str:  # noqa: ANN401
+    def _find(self, module: Any, stack: list[str]) -> str:
         """Name a module that was not met before, and all that it holds."""
         from torch.nn import Module
 

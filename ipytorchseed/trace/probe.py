@@ -65,7 +65,7 @@ class Probe(Struct):
 
     def before(  # noqa: PLR0913, PLR0917 -- what the dispatch mode has at hand
         self,
-        func: Any,  # noqa: ANN401
+        func: Any,
         number: int,
         place: int,
         inputs: int,
@@ -85,7 +85,7 @@ class Probe(Struct):
         if inputs == self.inputs:
             self._repeat(func, args, given)
 
-    def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:  # noqa: ANN401
+    def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Run the operation on copies of its input, and compare."""
         at = native()
         sizes = [
@@ -120,7 +120,7 @@ class Probe(Struct):
         place: int,
         args: tuple[Any, ...],
         given: Mapping[str, Any],
-        result: Any,  # noqa: ANN401
+        result: Any,
     ) -> None:
         """Follow the memory that an operation gave or wrote."""
         at = native()
@@ -154,7 +154,7 @@ class Probe(Struct):
         return None
 
 
-def _address(tensor: Any) -> int:  # noqa: ANN401
+def _address(tensor: Any) -> int:
     with Unseen():
         at = native()
         return 0 if at.layout(tensor) is not at.strided else int(at.storage(tensor).data_ptr())
@@ -172,7 +172,7 @@ def _tensors(values: list[Any]) -> list[Any]:
     return found
 
 
-def _copy(value: Any) -> Any:  # noqa: ANN401
+def _copy(value: Any) -> Any:
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -184,7 +184,7 @@ def _copy(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _distance(one: Any, other: Any) -> float:  # noqa: ANN401
+def _distance(one: Any, other: Any) -> float:
     """Return the largest difference between two tensors."""
     import torch
 

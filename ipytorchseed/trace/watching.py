@@ -36,7 +36,7 @@ _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 """What stands for a recorder in a thread that outlives it."""
 
 
-def _fill(result: Any, operation: Operation, byte: int) -> None:  # noqa: ANN401 -- a tensor
+def _fill(result: Any, operation: Operation, byte: int) -> None:  # a tensor
     """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
     at = native()
     if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
@@ -73,7 +73,8 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
             return False
 
-        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:  # noqa: ANN401 -- a Recorder, which knows this class
+        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:
+            # recorder: a Recorder, which imports this file
             super().__init__()  # type: ignore[no-untyped-call]
             self.recorder = recorder
             self._thread = thread
@@ -103,11 +104,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
             self,
-            func: Any,  # noqa: ANN401
-            types: Any,  # noqa: ANN401
+            func: Any,
+            types: Any,
             args: tuple[Any, ...] = (),
             kwargs: dict[str, Any] | None = None,
-        ) -> Any:  # noqa: ANN401
+        ) -> Any:
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
@@ -164,7 +165,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Operation, int, int]:  # noqa: ANN401
+        def _meet(self, func: Any) -> tuple[Operation, int, int]:
             """Describe an operation that is met for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
@@ -187,7 +188,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._sequence.note(number, place)
             return place
 
-        def _backward(self, node: Any) -> int:  # noqa: ANN401
+        def _backward(self, node: Any) -> int:
             """Tell the place of an operation of a backward pass: that of its forward.
 
             Code of the user's own in a backward pass has a place of its own.
@@ -207,7 +208,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             module = f"{known.module}.{COMPILED}" if known.module else COMPILED
             return self._places.of(known._replace(module=module))
 
-        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Keep a run of compiled code as an operation, which gives what it changes too."""
             track = self._track
             assert track is not None  # noqa: S101 -- it is watched for files alone
@@ -257,7 +258,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             operation: Operation,
             args: tuple[Any, ...],
             given: dict[str, Any],
-            result: Any,  # noqa: ANN401
+            result: Any,
             found: list[int],
         ) -> None:
             """Digest what an operation returned or wrote."""
@@ -279,7 +280,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _list(
             self,
-            values: Any,  # noqa: ANN401
+            values: Any,
             found: list[int],
             words: list[Any],
             digest: Callable[[Any], int],

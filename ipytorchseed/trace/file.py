@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import zlib
@@ -20,6 +19,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
+from ipytorchseed.rng.ranks import process_group
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, word_of
 from ipytorchseed.trace.format import (
     FRAME,
@@ -306,9 +306,9 @@ def _plain(text: str) -> str:
 
 def _rank() -> int | None:
     """Return the rank of this process; None where it is the only one."""
-    distributed: Any = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank()) if distributed.get_world_size() > 1 else None
+    group = process_group()
+    if group is not None:
+        return int(group.get_rank()) if group.get_world_size() > 1 else None
     rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
 

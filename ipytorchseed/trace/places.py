@@ -7,7 +7,6 @@ import warnings
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
 from types import FrameType
@@ -101,7 +100,7 @@ class Lines:
         while frame is not None and frame.f_code.co_filename != self._file:
             files.append(frame.f_code.co_filename)
             frame = frame.f_back
-        return [*takewhile(lambda file: file != self._file, files)]
+        return files
 
 
 class ScriptLines(Lines):

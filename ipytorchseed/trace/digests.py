@@ -1,4 +1,4 @@
-"""Digests of what operations are given and give: of all the bits, at each operation."""
+"""Digests of the inputs and results of operations: over all their bits, at each operation."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _lent(tensor: Any, *, as_it_lies: bool) -> int:
 
 @cache
 def kind_number(kind: Any) -> int:  # torch.dtype
-    """Return a number for a dtype that is the same in every process, as ``hash`` is not."""
+    """Return a hash of a dtype that is the same in every process, which ``hash`` is not."""
     return xxh3_64_intdigest(str(kind).encode())
 
 
@@ -121,9 +121,9 @@ _NONE = 0, 0
 
 
 def _plain_sizes() -> dict[Any, tuple[int, int]]:
-    """Return the bytes of an element and the number by dtype, without what needs a closer look.
+    """Return element size and number of each dtype whose memory can be hashed as it is.
 
-    A complex tensor may be conjugated lazily, a quantized one has a scale.
+    Not of complex ones, which may be conjugated lazily, nor of quantized ones, which have a scale.
     """
     torch: Any = sys.modules["torch"]
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
@@ -184,7 +184,7 @@ def _is_captured() -> bool:
 
 
 def _free(_: int) -> None:
-    """Charge nothing for what is read."""
+    """Charge no time budget for what is read."""
 
 
 def _parts(tensor: Any) -> Iterable[Any]:
@@ -221,9 +221,9 @@ def _word(value: Any) -> bytes:
 
 
 def word_of(value: Any) -> str:
-    """Write an argument that is no tensor; of an object whose words are its own, the type's name.
+    """Write an argument that is no tensor: numbers, texts and dtypes, and of all else the type.
 
-    A device is left out, so that a run on another one compares.
+    The name of a device is left out, so that runs on different devices can be compared.
     """
     torch = sys.modules["torch"]
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):

@@ -1,4 +1,4 @@
-"""Random numbers drawn: from torch by operation, from python and numpy by line of the cell."""
+"""Who drew random numbers: from torch by operation, from python and numpy by line of the cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Lines, Place
 from ipytorchseed.trace.recording import Drawn
 
@@ -57,7 +57,7 @@ class Draws:
         self._before = b"" if self._generator is None else torch_random.read(self._generator)
         return xxh3_64_intdigest(self._before)
 
-    def after(self, operation: Operation, place: Place, lines: Lines, frame: FrameType) -> None:
+    def after(self, operation: Overload, place: Place, lines: Lines, frame: FrameType) -> None:
         """Note what it drew."""
         if self._generator is None:
             return
@@ -115,7 +115,7 @@ def _source_of(generator: Any) -> str:  # torch.Generator
 
 
 def asker(files: list[str]) -> str:
-    """Return what of torch's draws for the user, by the files on the stack; empty for none."""
+    """Return which part of torch draws for the user, by the files on the stack; empty if none."""
     for file in files:
         tail = file.replace("\\", "/")
         for end, name in _ASKERS:
@@ -180,7 +180,7 @@ class LineDraws:
         return self._in_cell
 
     def _look(self) -> None:
-        """Give what moved since the last look to the line that ran since then."""
+        """Attribute what was drawn since the last look to the line that ran since then."""
         for name, read in self._reads.items():
             now, before = read(), self._states[name]
             if now == before:

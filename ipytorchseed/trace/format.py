@@ -15,7 +15,7 @@ from msgspec import Struct
 MAGIC = b"ipytorchseed trace "
 VERSION = 1
 FRAME = Layout("<II")
-"""What stands before each frame: its length in bytes, and the CRC-32 of these."""
+"""The head of each frame: the length of its content in bytes, and the CRC-32 of that."""
 
 STATE = "random state"
 """Stands for the dtype of a generator's state, which a drawing operation is given too."""

@@ -1,4 +1,4 @@
-"""Repeats one operation of a run, and follows memory that is read before it is written."""
+"""Repeats one operation of a run, and finds uninitialised memory that is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 
 _AGAIN = 8
 """How often the operation is run again on a copy of its input."""
@@ -21,7 +21,7 @@ _LARGEST = 2**31
 
 
 class Memory(Struct):
-    """Memory that an operation such as ``empty`` gave as it found it.
+    """Uninitialised memory that an operation such as ``empty`` returned.
 
     Attributes:
         number: The operation's number.
@@ -35,7 +35,7 @@ class Memory(Struct):
 
 
 class Probe(Struct):
-    """Follows unwritten memory, and repeats one operation.
+    """Repeats one operation, or finds whose uninitialised memory it reads.
 
     Args:
         number: The number of the operation to look at.
@@ -115,7 +115,7 @@ class Probe(Struct):
 
     def after(  # noqa: PLR0913, PLR0917 -- as above
         self,
-        operation: Operation,
+        operation: Overload,
         number: int,
         place: int,
         args: tuple[Any, ...],
@@ -146,7 +146,7 @@ class Probe(Struct):
         self.left = [(each.number, each.place) for each in self._memory.values()]
 
     def _source(self, values: list[Any]) -> tuple[int, int] | None:
-        """Tell whose unwritten memory is read."""
+        """Return the number and place of the operation whose uninitialised memory is read."""
         for each in _tensors(values):
             known = self._memory.get(_address(each))
             if known is not None:

@@ -162,7 +162,7 @@ class Recorder(Struct, dict=True, eq=False):
         return self.recording.count if self.file is None else self.file.count
 
     def tick(self) -> None:
-        """Tell how far it is."""
+        """Report the number of operations so far."""
         if self.progress is not None:
             self.progress(self.count)
 

@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
-from ipytorchseed.trace.operations import Operation, describe, named
+from ipytorchseed.trace.operations import Overload, describe, named
 from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
@@ -33,10 +33,10 @@ _TICK = 1024
 """Operations between two calls of ``progress``."""
 
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
-"""What stands for a recorder in a thread that outlives it."""
+"""Takes the recorder's place in a thread that outlives it."""
 
 
-def _fill(result: Any, operation: Operation, byte: int) -> None:  # a tensor
+def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
     """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
     at = native()
     if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
@@ -84,7 +84,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._places: Numbers[Place] = self._tables.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, tuple[Operation, int, int]] = {}
+            self._known: dict[Any, tuple[Overload, int, int]] = {}
             self._here: dict[tuple[int, str], int] = {}
             self._digest = digest_of_tensor() if track is None else track.digest
             self._result = self._digest if track is None else track.result
@@ -92,7 +92,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._in_graph = False
 
         def let_go(self) -> None:
-            """Hold on no longer to what knows the user's names."""
+            """Drop the references to the recorder and to the user's names."""
             self.recorder, self._lines = _ENDED, None
 
         def begin(self) -> None:
@@ -165,7 +165,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Operation, int, int]:
+        def _meet(self, func: Any) -> tuple[Overload, int, int]:
             """Describe an operation that is met for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
@@ -239,7 +239,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _read(
             self,
-            operation: Operation,
+            operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
             found: list[int],
@@ -255,7 +255,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _made(
             self,
-            operation: Operation,
+            operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
             result: Any,

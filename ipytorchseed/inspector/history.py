@@ -12,8 +12,6 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.timeline import Line, draw_line, last_moves
 from ipytorchseed.session.session import Session
 
-_LATEST = 2**62
-
 _PIECE = 256
 """Runs that are read at a time while searching."""
 
@@ -76,7 +74,7 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.ledger: Ledger = session.ledger
-        self.ids = self.ledger.run_ids_between(session.notebook, 0, _LATEST, rank=session.rank)
+        self.ids = self.ledger.run_ids_between(session.notebook, 0, rank=session.rank)
         self._lines: dict[int, Line | None] = {}
         self._latest: dict[str, Run] = {}
         self._moved: dict[str, None] = {}
@@ -99,9 +97,8 @@ class History:
     def catch_up(self) -> None:
         """Learn of runs that other kernels of the notebook added."""
         last = self.ids[-1] if self.ids else 0
-        self.ids += self.ledger.run_ids_between(
-            self._session.notebook, last, _LATEST, rank=self._session.rank
-        )
+        session = self._session
+        self.ids += self.ledger.run_ids_between(session.notebook, last, rank=session.rank)
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
         """Read lines by their places; None stands for a run that the ledger no longer keeps."""

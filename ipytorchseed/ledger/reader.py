@@ -1,4 +1,4 @@
-"""Finding what the ledger holds: runs one by one or many in turn, and states by digest."""
+"""Reads the ledger: runs one by one or in sequence, states by digest, seeds and traces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.seeds import SeedEntry
 
 _ALIKE = 500
-"""Runs of one text that are looked through for the cells that had it."""
+"""The most runs of one text in which to look for the cells that had it."""
 
 _PAGE = 64
 """Runs read at a time where many are asked for: memory does not grow with the ledger."""
@@ -96,7 +96,7 @@ class Reader:
     def cells_with_text(
         self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
     ) -> list[str]:
-        """Return what cells of one text are known by, in the last of the other kernels with any.
+        """Return the cells that had a text, in the last other kernel in which any cell had it.
 
         Args:
             notebook: Of this notebook.
@@ -150,14 +150,14 @@ class Reader:
         return self._pages(_between(notebook, after_id, up_to_id, rank))
 
     def run_ids_between(
-        self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
+        self, notebook: str, after_id: int, up_to_id: int = LATEST, *, rank: int | None = ANY
     ) -> list[int]:
         """Return the numbers of the runs that ``runs_between`` gives, without reading them."""
         query = _between(notebook, after_id, up_to_id, rank)
         return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
-        """Return what the notebooks are known by that the ledger has runs of."""
+        """Return the names of the notebooks that the ledger has runs of."""
         return self._database.read(queries.notebooks)
 
     def counts(self) -> Counts:

@@ -1,4 +1,4 @@
-"""The table of blobs: states, texts, settings and large values, once each, by their content."""
+"""The table of blobs, a content-addressed store: states, texts, settings and large values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Connection(sqlite3.Connection):
         return True
 
     def forget(self) -> None:
-        """Take nothing for known: not all that was done is kept."""
+        """Forget which blobs are there, as after a transaction that was rolled back."""
         self.known.clear()
         self._version = -1
 
@@ -63,7 +63,7 @@ def put(
     run: int,
     when: float,
 ) -> None:
-    """Keep blobs that are new, and note the use of all.
+    """Store blobs that are new, and note that all were used.
 
     Args:
         connection: In a transaction.

@@ -1,4 +1,4 @@
-"""What is kept of a run: frozen records, without the contents of variables."""
+"""The records of a run: what it read, drew and made, without the contents of variables."""
 
 from __future__ import annotations
 

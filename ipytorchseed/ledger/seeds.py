@@ -1,4 +1,4 @@
-"""The log of seeds, and states that the user gave a name: both outlive the kernel."""
+"""The tables of seeds that were applied and of states saved by name, across kernel restarts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def find_seeds(
 
 
 class Save(Struct, frozen=True):
-    """States under a name.
+    """States that the user saved under a name.
 
     Attributes:
         notebook: What the notebook is known by.

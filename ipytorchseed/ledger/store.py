@@ -1,4 +1,4 @@
-"""The ledger: what was recorded of runs, kept and found again."""
+"""``Ledger``: stores runs, traces, seeds and saved states, and reads them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of traces: what was seen of a run's operations, in and out."""
+"""The table of traces: what was seen of the operations of runs."""
 
 from __future__ import annotations
 

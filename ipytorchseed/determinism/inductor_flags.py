@@ -1,4 +1,4 @@
-"""The rows for what torch.compile's inductor is told, which is not imported to look at it."""
+"""The rows for settings of inductor, torch.compile's backend, which is not imported for them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def inductor_flag(
     default: object = False,
     **fields: Any,
 ) -> Flag:
-    """Return a row for a setting of inductor's, of which any value serves if no field says else.
+    """Return a row for a setting of inductor's; any value serves unless ``wanted`` is given.
 
     Args:
-        path: Its name in inductor's module; one that this torch does not have stays as ``default``.
+        path: Its name in inductor's module; where this torch has none, it reads as ``default``.
         why: What it does.
         source: Where that is written.
         variable: The environment variable that sets it as inductor is imported.
-        default: What it is otherwise: False, or a word.
-        **fields: Of the row.
+        default: Its value without that variable: False, or a word.
+        **fields: Further fields of the row.
     """
     find = attrgetter(path)
 

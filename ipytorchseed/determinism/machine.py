@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Machine(Struct, frozen=True):
-    """The facts that decide what repeatability needs.
+    """What the wanted values of flags depend on.
 
     Attributes:
         torch: Version as (major, minor).
@@ -53,7 +53,7 @@ class Machine(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """A row of the table of versions and hardware: what cannot be set, but changes numbers.
+    """A row of the table of versions and hardware, which cannot be set but change numbers.
 
     Attributes:
         name: ``torch``, ``cpu``, ``gpu``, ...

@@ -1,4 +1,4 @@
-"""``deterministic``: known states and repeatable operations for a block, and all back after it."""
+"""``deterministic``: seeds and sets flags for a block, and restores every flag after it."""
 
 from __future__ import annotations
 

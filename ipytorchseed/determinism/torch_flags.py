@@ -32,10 +32,10 @@ def _torch() -> Any:  # the module; its stubs lack half of what is read here
 
 
 class OfTorch(Struct, frozen=True):
-    """A getter of torch's own, which is imported where it was not.
+    """The getter of a flag that torch has a function for; calling it imports torch.
 
     Attributes:
-        find: Returns it, given torch; it stays the same.
+        find: Returns torch's function, given torch. It may be called once and the result kept.
     """
 
     find: Callable[[Any], Callable[[], object]]

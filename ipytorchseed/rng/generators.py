@@ -43,7 +43,7 @@ class Kind(Struct, frozen=True):
         read: Returns the full state of one.
         write: Puts a state back.
         seed: Begins its stream anew.
-        locate: Finds the seed and draws of one, as it stands.
+        locate: Finds the seed of one and its draws since.
     """
 
     type: str
@@ -120,7 +120,7 @@ class Found(Struct, frozen=True):
         return self.kind.locate(self.object, hints)
 
     def reseed(self, common: int) -> int:
-        """Seed it with what follows from a common seed and its name; return that seed."""
+        """Seed it with a seed derived from a common one and its name; return that seed."""
         value = derive_seed(check_seed(common), self.name)
         self.kind.seed(self.object, value)
         _derived[self.name] = value
@@ -197,7 +197,7 @@ def _state_holder(generator: object, kind: Kind) -> object:
 
 
 def is_source(generator: object, kind: Kind) -> bool:
-    """Tell whether a generator is one that a source draws from, and no other of the user's.
+    """Tell whether a generator is the hidden one of a source, and not one of the user's.
 
     Args:
         generator: As found in some value.

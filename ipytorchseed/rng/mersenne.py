@@ -37,7 +37,7 @@ _NEAR = 2_000_000
 """Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
 
 _SLOWER = 12
-"""How much slower a step back is than one forwards."""
+"""Cost of a step back in steps forwards."""
 
 Scheme = Literal["knuth", "array"]
 """How seeding fills the words.

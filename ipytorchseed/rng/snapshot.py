@@ -1,4 +1,4 @@
-"""Every source's state at one moment, to look at and to put back."""
+"""``snapshot`` and ``restore``: the states of all sources at one moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a notebook, read from the ledger as they come into sight."""
+"""The timeline of a notebook's runs, read from the ledger as rows come into view."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PIECE = 256
 """Runs that are read at a time while searching."""
 
 _SEARCH_SECONDS = 0.05
-"""After which a search stops and tells how far it came: no cell has to wait for longer."""
+"""Seconds after which a search stops and returns how far it came, as cells wait for it."""
 
 _CELLS = 512
-"""Cells whose last run is kept at hand."""
+"""The most cells of which the last run is cached."""
 
 _GLANCE = 32
 """Runs that are read at a time while looking back."""
 
 _LOOKED_BACK = 200
-"""Runs that are looked through for what moved a source last."""
+"""The most runs in which to look for what moved a source last."""
 
 
 class Filter(Struct, frozen=True):
@@ -61,8 +61,8 @@ class Filter(Struct, frozen=True):
 class History:
     """All runs of a session's notebook, the oldest first.
 
-    What has been read is kept as lines of the timeline. The numbers of all runs are known from the
-    start, so that a line has its place before it is read.
+    Runs that were read are cached as lines of the timeline. The numbers of all runs are known from
+    the start, so that a line has its place before it is read.
 
     Args:
         session: Whose notebook.

@@ -1,4 +1,4 @@
-"""Edits of a notebook by position in its file's text: every other byte stays as it is."""
+"""Edits a notebook's file in place, as text: every byte outside the edits stays as it is."""
 
 from __future__ import annotations
 
@@ -59,6 +59,10 @@ class Edit(Struct, frozen=True):
     splices: tuple[Splice, ...] = ()
 
 
+Edits = tuple[Edit, ...]
+"""Edits that belong together."""
+
+
 def edit_text(source: str, edits: Iterable[Edit]) -> str:
     """Return the text of a cell after the edits of it."""
     return _splice(source, [each for edit in edits for each in edit.splices])
@@ -89,7 +93,7 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
     """Return the edits of one cell as a unified diff.
 
     Args:
-        name: How the cell is called.
+        name: The cell's name.
         source: Its text.
         edits: Its edits.
     """
@@ -143,7 +147,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield what a JSON object or array holds: its key or index, and where it begins and ends."""
+    """Yield the members of a JSON object or array: key or index, start and end in the text."""
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
     keyed, count = text[at] == "{", 0
     at = _skip(text, at + 1)

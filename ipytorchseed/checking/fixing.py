@@ -1,4 +1,4 @@
-"""Makes a notebook repeat by few and small edits, and proves it in fresh kernels."""
+"""``check --fix``: searches the fewest edits with which a notebook repeats in fresh kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
+from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
 from ipytorchseed.checking.notebook import Notebook, read, read_text
 from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
@@ -28,16 +28,16 @@ _PROOF = 3
 """Fresh kernels that have to agree before a notebook is said to repeat."""
 
 _TRIES = 2
-"""Sets of edits that are tried for one cause."""
+"""The most sets of edits to try for one cause."""
 
 _MOST_FILES = 20_000
-"""Files beside a notebook that are looked at, to know which it makes itself."""
+"""The most files beside a notebook that are listed, to know which ones it creates."""
 
 _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
 
 
 class Fixing:
-    """What is done with each notebook by ``--fix``, ``--diff`` and ``--tag``.
+    """Finds and writes the edits of a notebook: ``--fix``, ``--diff`` and ``--tag``.
 
     Args:
         write: Whether the edits go to the file.
@@ -92,7 +92,7 @@ class Fixing:
 
 
 def unsaved(path: Path) -> str:
-    """Say in a clause why a file's present content could not be brought back; empty where it can.
+    """Return why git could not restore a file's present content, as a clause; empty if it could.
 
     Args:
         path: The file.
@@ -117,11 +117,11 @@ class _Trials:
     """Runs a notebook with edits.
 
     Args:
-        notebook: The notebook as it is.
+        notebook: The notebook without edits.
         setup: How to run it.
 
     Attributes:
-        seconds: How long all trials took.
+        seconds: The time that all trials took.
     """
 
     def __init__(self, notebook: Notebook, setup: Setup) -> None:
@@ -148,7 +148,7 @@ class _Trials:
 
 
 def _may_write(path: Path) -> bool:
-    """Tell whether a file is meant to be written; a superuser may write any."""
+    """Tell whether a file is writable; its mode counts too, as a superuser may write any file."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
 
 
@@ -160,12 +160,12 @@ def _stopped(verdict: Verdict) -> bool:
 async def _needed(
     edits: list[Edit], differed: Sequence[Edit] | None, trials: _Trials
 ) -> list[Edit]:
-    """Drop each edit once, and leave out those without which the notebook repeats.
+    """Try to do without each edit, and return those that are needed.
 
     Args:
-        edits: With which it repeats.
-        differed: With which it was seen not to; None where that is not known.
-        trials: Runs it.
+        edits: Edits with which the notebook repeats.
+        differed: Edits with which it was seen to differ; None where that is not known.
+        trials: Runs the notebook.
     """
     kept = edits
     for edit in edits if len(edits) > 1 else ():
@@ -178,7 +178,7 @@ async def _needed(
 
 
 class _Search:
-    """Chooses edits, verdict after verdict.
+    """Searches the edits that make a notebook repeat, one verdict after the other.
 
     Args:
         program: The notebook's code.
@@ -186,7 +186,7 @@ class _Search:
         tag: Whether cells that no edit mends get a tag.
 
     Attributes:
-        obstacles: What no edit mends, in lines.
+        obstacles: What no edit mends, a line each.
     """
 
     def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
@@ -194,8 +194,8 @@ class _Search:
         self._own_file = own_file
         self._tag = tag
         self._seed = chosen_seed(program)
-        self._proposed: dict[Key, list[tuple[Edit, ...]]] = {}
-        self._chosen: dict[Key, tuple[Edit, ...]] = {}
+        self._proposed: dict[Key, list[Edits]] = {}
+        self._chosen: dict[Key, Edits] = {}
         self._recent: list[Key] = []
         self.obstacles: list[str] = []
 
@@ -210,10 +210,10 @@ class _Search:
         return sorted(found.values(), key=lambda each: (each.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
-        """Choose the next edits for what a trial shows; tell whether there is anything to try.
+        """Choose the next edits after a trial; tell whether there is anything left to try.
 
         Args:
-            verdict: What came of the notebook with the edits that are chosen now.
+            verdict: The verdict on the notebook with the edits that are chosen now.
         """
         edits = self.edits
         if _stopped(verdict):
@@ -254,7 +254,7 @@ class _Search:
         return near or self._recent
 
     def _next(self, key: Key, edits: Sequence[Edit]) -> bool:
-        """Choose the next edits for a cause, but for those that are in force already."""
+        """Choose the next proposal for a cause that is not among the edits already."""
         self._chosen.pop(key, None)
         while self._proposed[key]:
             proposal = self._proposed[key].pop(0)
@@ -275,7 +275,7 @@ class _Search:
 def _roots(
     verdict: Verdict,
 ) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
-    """Yield the cells that differ, each with a cell in which that begins, and its causes."""
+    """Yield each cell that differs with a cell in which the difference begins, and the causes."""
     for shown in verdict.differing:
         before = verdict.cells[: verdict.cells.index(shown)]
         earlier = [each for each in before if each.differs]
@@ -284,10 +284,13 @@ def _roots(
 
 
 def _remember_files(path: Path) -> Callable[[str], str]:
-    """Return what tells of a file, later on, whether it was made since; as ``Site.own_file``.
+    """List the files that are there now; return a function that recognises later ones.
 
     Args:
-        path: The notebook in whose folder, and below, files are known.
+        path: The notebook, in whose folder and below files are listed.
+
+    Returns:
+        ``Site.own_file``.
     """
     inside = f"{path.absolute().parent}{os.sep}"
     found = (

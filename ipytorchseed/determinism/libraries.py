@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.determinism.flag import PLAIN
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
@@ -52,8 +54,7 @@ class Setting(Struct, frozen=True):
 def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as JSON values; other values by their text."""
     return {
-        str(name): value if type(value) in (int, float, bool, str, type(None)) else str(value)
-        for name, value in values.items()
+        str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
     }
 
 

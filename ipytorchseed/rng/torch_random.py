@@ -125,11 +125,9 @@ def default_generators() -> dict[str, Generator]:
         return {}
     torch = sys.modules["torch"]
     found = {"torch.cpu": torch.default_generator}
-    for kind in _LAZY:
-        module = getattr(torch, kind, None)
-        if module is not None and module.is_initialized():
-            devices = module.default_generators
-            found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
+    for kind in filter(started, _LAZY):
+        devices = getattr(torch, kind).default_generators
+        found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
     if _has_mps():
         found["torch.mps"] = torch.mps._get_default_mps_generator()  # noqa: SLF001
     return found

@@ -1,4 +1,4 @@
-"""numpy's arrays by dtype, shape and the bits of their elements, in the order of their indices."""
+"""Fingerprints of numpy's arrays: dtype, shape and the bits of the elements, in index order."""
 
 from __future__ import annotations
 

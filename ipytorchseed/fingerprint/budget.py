@@ -1,4 +1,4 @@
-"""How long looking may take, for all the values of a cell together."""
+"""The time budget for looking at all the values of a cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small immutable objects of the standard library, by the state that C code gives out."""
+"""Fingerprints of small immutable objects of the standard library, by their C-level state."""
 
 from __future__ import annotations
 

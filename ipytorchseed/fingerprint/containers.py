@@ -1,4 +1,4 @@
-"""Sequences, in order, and sets, without. Subclasses are read through the builtin type's methods.
+"""Fingerprints of sequences, in order, and sets; subclasses are read as the builtin type.
 
 Nothing is copied whole: large ones are read in batches, between which the clock is asked.
 """

@@ -1,4 +1,4 @@
-"""What objects keep of results that their own properties worked out: it follows from the rest."""
+"""Cached results of objects' own properties, which follow from the rest of the object."""
 
 from __future__ import annotations
 

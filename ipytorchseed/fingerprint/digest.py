@@ -1,4 +1,4 @@
-"""A value's fingerprint: the way in."""
+"""``fingerprint``: returns the fingerprint of a value."""
 
 from __future__ import annotations
 

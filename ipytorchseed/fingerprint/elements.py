@@ -1,4 +1,4 @@
-"""Tensors by dtype, shape, device and the bits of their elements, in the order of their indices."""
+"""The elements of tensors: dtype, shape, device and bits, in index order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pandas: values, index, columns and dtypes, however the blocks behind them are laid out."""
+"""Fingerprints of pandas objects: values, index, columns and dtypes, whatever their blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions by code, defaults and closure; methods, partials, classes and modules."""
+"""Fingerprints of functions, by code, defaults and closure; methods, partials, classes, modules."""
 
 from __future__ import annotations
 

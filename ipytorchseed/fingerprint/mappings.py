@@ -1,4 +1,4 @@
-"""Dictionaries, in the order of their keys."""
+"""Fingerprints of dictionaries, in the order of their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of values seen before, so that what did not change need not be read again."""
+"""Caches what is known of values that did not change since they were last read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.nn.Module``: parameters, buffers, modes, hooks and plain attributes, by dotted name."""
+"""Fingerprints of ``torch.nn.Module``: parameters, buffers, modes, hooks, plain attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch's own readers of tensors, past what a subclass overrides."""
+"""torch's own accessors of tensors, which ignore what a subclass overrides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects by their attributes, as they lie in slots and dictionary."""
+"""Fingerprints of objects by their attributes, in slots and dictionary."""
 
 from __future__ import annotations
 

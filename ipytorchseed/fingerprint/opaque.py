@@ -1,4 +1,4 @@
-"""What cannot be seen into: named by its type, and by its position where it has one."""
+"""Fingerprints of opaque objects: by type, and by position where they have one."""
 
 from __future__ import annotations
 

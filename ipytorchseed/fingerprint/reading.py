@@ -1,4 +1,4 @@
-"""Memory that may be gone: read by the operating system, which fails where a plain read kills.
+"""Reads memory that may be unmapped through the operating system: that fails, and does not kill.
 
 A page that was given back, or that lies beyond the end of a file which became shorter, raises a
 signal in the process that touches it. The system, asked to copy from there, reports an error.

@@ -1,4 +1,4 @@
-"""Values without parts, each as a few bytes that end by themselves."""
+"""Fingerprints of values without parts, each as a few self-delimiting bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of kinds: which writer knows which classes."""
+"""The table of kinds: which function fingerprints which classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors: their elements, and what hangs on them."""
+"""Fingerprints of tensors: their elements, gradient, hooks and attributes."""
 
 from __future__ import annotations
 

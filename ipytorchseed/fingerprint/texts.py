@@ -1,4 +1,4 @@
-"""Long texts and memories of bytes, and builtin scalars' subclasses."""
+"""Fingerprints of long texts, buffers of bytes, and subclasses of builtin scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Garbage collection, kept out of our looks."""
+"""Pauses garbage collection while the process is looked at."""
 
 from __future__ import annotations
 

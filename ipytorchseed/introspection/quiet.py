@@ -1,4 +1,4 @@
-"""Hiding warnings that our own looking brings about."""
+"""Hides warnings that are caused by looking at a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes of objects that are not ours, replaced for a while."""
+"""Replaces attributes of other libraries' objects for a while, and restores them."""
 
 from __future__ import annotations
 

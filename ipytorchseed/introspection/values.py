@@ -1,4 +1,4 @@
-"""Looking at values without running the user's code, and quickly.
+"""Quick looks at values that run no code of the user's.
 
 Nothing is asked of a value by ``getattr``, ``isinstance`` or ``hash``: a class of the user's may
 answer these with its own code. What the interpreter keeps is read through its own descriptors.

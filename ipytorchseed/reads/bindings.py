@@ -1,4 +1,4 @@
-"""Which names belong to a function, and which to its surroundings."""
+"""Which names are local to a function, and which belong to the scopes around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a cell's results hangs on the numbers that it draws, from its text alone.
+"""Which of a cell's results depend on the numbers that it draws, from its text alone.
 
 Numbers that are thrown away or overwritten bear on nothing, nor does the order of what is sorted
 again, whoever brought that about. Only cells that call nothing but what is known not to draw are

@@ -1,4 +1,4 @@
-"""Where the global names of code are found: in the notebook, or in a module."""
+"""Finds the global namespace of code: the notebook's, or a module's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which members of a class no code calls that a cell leads to."""
+"""Members of a class that no code of a cell's calls."""
 
 from __future__ import annotations
 

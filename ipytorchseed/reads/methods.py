@@ -1,4 +1,4 @@
-"""Which parts of an object its own methods and properties read."""
+"""The parts of an object that its own methods and properties read."""
 
 from __future__ import annotations
 

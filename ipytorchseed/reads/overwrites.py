@@ -1,4 +1,4 @@
-"""Finds names whose content a cell sets anew before it reads it.
+"""Finds names whose content a cell overwrites before it reads it.
 
 What such a name held before has no part in the result: ``model.load_state_dict(start)`` on top of a
 training cell, ``model.apply(reset)``, ``losses.clear()``.

@@ -1,4 +1,4 @@
-"""Texts parsed and compiled without a warning: those are shown when the code runs."""
+"""Parses and compiles texts without showing warnings, which are shown when the code runs."""
 
 from __future__ import annotations
 

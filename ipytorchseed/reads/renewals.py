@@ -1,4 +1,4 @@
-"""Finds parts of objects that code sets anew before it reads them.
+"""Finds parts of objects that code overwrites before it reads them.
 
 What such a part held before has no part in the result: ``meter.total = 0``, ``env.reset()`` of a
 class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.

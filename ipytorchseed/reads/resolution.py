@@ -1,4 +1,4 @@
-"""Which of the functions that code calls ask a clock or the system's randomness."""
+"""Which of the functions that code calls read a clock or the system's entropy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source of compiled functions: the very text that they were compiled from, or none.
+"""The source of compiled functions: exactly the text that they were compiled from, or none.
 
 A text counts only where it compiles to the function's own code object, line by line: a file that
 was edited since, or code that was rewritten, is not taken for what runs.

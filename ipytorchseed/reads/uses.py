@@ -1,4 +1,4 @@
-"""What functions of the user's do with their arguments, told from their source."""
+"""What functions of the user's do with their arguments, by their source."""
 
 from __future__ import annotations
 

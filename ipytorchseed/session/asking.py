@@ -1,4 +1,4 @@
-"""Finding the runs that a question is about, and the evidence for the answer."""
+"""Finds the runs that a question is about, and collects the evidence for the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function that is called as the code of a cell is: by its name, among those that it looks up."""
+"""Calls a function as a cell's code does: by name, in the namespace that it looks names up in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run can have changed variables that it does not name.
+"""Whether a run can have changed variables that its code does not name.
 
 Through the values that it reads: by a list, an optimizer or an iterator it comes to others. An
 array, a table or a text leads to nothing, so that a change of it is all that there can be. Through

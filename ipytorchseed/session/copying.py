@@ -1,4 +1,4 @@
-"""Copying an object part by part: each once, however often it is met."""
+"""Copies an object part by part, each part once."""
 
 from __future__ import annotations
 

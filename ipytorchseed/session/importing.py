@@ -1,4 +1,4 @@
-"""Draws that packages make as they are imported: told from those of the cell that imports them."""
+"""Tells draws that packages make while they are imported from those of the cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing what a cell imports before it runs, so that its sources are there to be put back."""
+"""Imports what a cell imports before it runs, so that its sources exist and can be restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a cell names: what libraries open in native code cannot be heard, but found so.
+"""Files that a cell names: those that libraries open in native code are found only so.
 
 Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python; the path that they are given
 stands in the cell, in a function that it calls, or in a variable that they read.

@@ -1,4 +1,4 @@
-"""Text without what changes in every run: addresses, times, counters.
+"""Removes what changes in every run from text: addresses, times, counters.
 
 Every pattern here takes steps in proportion to the text, whatever is in it: what it repeats either
 ends at a character that cannot begin the pattern anew, or is bounded.

@@ -1,4 +1,4 @@
-"""What a cell showed, digested while it is shown, in bounded memory and time."""
+"""Digests a cell's outputs while they are shown, in bounded memory and time."""
 
 from __future__ import annotations
 

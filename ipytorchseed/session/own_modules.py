@@ -1,4 +1,4 @@
-"""The user's own modules that a cell was the first to import: what is read and set in them."""
+"""The user's modules that a cell is the first to import: what is read and set in them."""
 
 from __future__ import annotations
 

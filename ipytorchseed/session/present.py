@@ -1,4 +1,4 @@
-"""This kernel as it stands, from the records of its runs or by a look: what a plan begins from."""
+"""This kernel as it is now, from the records of its runs or by a look, for a plan to begin with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cell that is run again, on copies, from the state that it found."""
+"""Runs a cell again, on copies, from the state in which it began."""
 
 from __future__ import annotations
 

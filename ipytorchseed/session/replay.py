@@ -1,4 +1,4 @@
-"""What cells that are run again begin from, and the way back to what was there before them."""
+"""Prepares the state for cells that are run again, and restores what was there before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting sources and generators back to states that the ledger holds."""
+"""Restores sources and generators to states in the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox in which a cell runs again: what it found, put back before each run and after all."""
+"""The sandbox in which a cell runs again: captured state, restored before each run and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``begin_cell`` and ``end_cell``: what a run began with, drew, read and made, put on record."""
+"""``begin_cell`` and ``end_cell``: records what a run began with, drew, read and made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of all sources at one moment; one that cannot be read does not hide the others."""
+"""Reads the states of all sources; one that cannot be read does not hide the others."""
 
 from __future__ import annotations
 

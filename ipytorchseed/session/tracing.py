@@ -1,4 +1,4 @@
-"""The traced runs of a check: which operation first gave another result, and what else may have."""
+"""Traces the runs of a check, to find the first operation that gave another result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--check`` found."""
+"""The result of ``--check``."""
 
 from __future__ import annotations
 

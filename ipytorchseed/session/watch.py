@@ -1,4 +1,4 @@
-"""Names that were bound anew since the last look, and generators, without searching all again."""
+"""Notices names that were bound and generators that appeared since the last look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In what the results of two runs differ, and how far they are apart."""
+"""Finds the differences between the results of two runs, and their distance."""
 
 from __future__ import annotations
 

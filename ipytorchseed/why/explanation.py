@@ -1,4 +1,4 @@
-"""What is said about two runs: what changed, what caused it, what did not."""
+"""The explanation of two runs: what changed, what caused it, and what did not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan begins from: the kernel as it stands, and the runs that it remembers."""
+"""What a plan begins with: the kernel as it is, and the runs that it remembers."""
 
 from __future__ import annotations
 

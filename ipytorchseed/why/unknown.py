@@ -1,4 +1,4 @@
-"""What was too large to be looked at whole, and may be a cause or a change for all one knows."""
+"""Values that could only be sampled, and may be causes or changes unnoticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what to what one value changed, in a few words."""
+"""Describes in a few words how one value changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that findings and what is told of them share."""
+"""Words shared by findings and explanations."""
 
 from __future__ import annotations
 

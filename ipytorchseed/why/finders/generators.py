@@ -1,4 +1,4 @@
-"""A source or a generator began in another state, and the cell drew from it."""
+"""Finds sources and generators that began in another state and that the cell drew from."""
 
 from __future__ import annotations
 

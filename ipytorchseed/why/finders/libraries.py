@@ -1,4 +1,4 @@
-"""A setting of a library or of the process differs."""
+"""Finds settings of a library or of the process that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that the cell looks up was not there, or is gone."""
+"""Finds names that one run found and the other did not, and functions that were replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An input that cannot be seen into, and that a run used since: the last resort."""
+"""The last resort: an opaque input that a run has used since."""
 
 from __future__ import annotations
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import click
 
 from ipytorchseed.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.machine import Machine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _CUBLAS_FITS = (":4096:8", ":16:8")
 

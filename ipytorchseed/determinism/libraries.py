@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import PLAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
 ERRORS, RIGHTS = "errors", "the rights of files"

@@ -6,16 +6,14 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.rng.table import check_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Machine(Struct, frozen=True):

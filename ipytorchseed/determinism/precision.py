@@ -9,17 +9,15 @@ and restored together.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.torch_flags import OfTorch, attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -21,9 +22,6 @@ from ipytorchseed.fingerprint.walk import (
     digest_of,
 )
 from ipytorchseed.introspection.anatomy import anatomy, mro
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def state_writer(

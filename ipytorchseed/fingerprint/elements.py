@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -18,9 +19,6 @@ from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.walk import Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WORTH_KNOWING = 2**16
 """Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""

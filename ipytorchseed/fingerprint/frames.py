@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Sequence
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -13,9 +14,6 @@ from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro, name_of_class, own, per_object
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
 
 
 def _fields(value: Any) -> dict[Any, Any]:

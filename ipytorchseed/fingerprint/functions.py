@@ -5,7 +5,8 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from msgspec import structs
 from xxhash import xxh3_128_digest
@@ -24,9 +25,6 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # --------------------------------------------------------------------------------------------------
 # Code

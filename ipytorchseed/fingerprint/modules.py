@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -14,9 +15,6 @@ from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 NAMED = 64
 """Parameters, or buffers, told one by one; more are told as one part."""

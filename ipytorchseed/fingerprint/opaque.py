@@ -6,7 +6,8 @@ import gc
 import io
 import itertools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -14,9 +15,6 @@ from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -25,9 +26,6 @@ from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:

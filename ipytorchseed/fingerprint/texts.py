@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
@@ -13,9 +14,6 @@ from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number shown by its digits

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ipytorchseed.ledger.compression import compress, decompress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PART, STATE = 0, 1
 """Kinds: a part goes with the last run that refers to it, a state some days after its last use."""

@@ -6,8 +6,9 @@ type of MessagePack with the part's key stands for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -19,9 +20,6 @@ from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.records import Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 T = TypeVar("T")
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.reads.parsing import children_of, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

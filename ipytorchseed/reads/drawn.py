@@ -8,14 +8,11 @@ judged.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.parsing import dotted_name, names_in, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 _CLEAN, _ORDER, _VALUE = range(3)
 """How far something hangs on what is drawn: not at all, by its order, wholly."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DUNDER = re.compile(r"__\w+__")
 """Names that the interpreter keeps for itself."""

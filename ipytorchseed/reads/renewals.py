@@ -7,15 +7,12 @@ class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
 from ipytorchseed.reads.parsing import dotted_name, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
 _LEAVES = {ast.Return, ast.Break, ast.Continue}

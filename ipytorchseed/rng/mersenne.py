@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.effort import current
 from ipytorchseed.rng.position import BOUND, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 N, M = 624, 397
 _WORDS = 4 * N

@@ -5,15 +5,12 @@ from __future__ import annotations
 import operator
 import os
 import reprlib
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LIMIT = 2**32
 """Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 NAME = "_function_that_is_called"
 """The name, which goes with the last call."""

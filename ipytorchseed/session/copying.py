@@ -6,13 +6,10 @@ import copyreg
 import sys
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ipytorchseed.session.memories import Memories, make_sure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import libraries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
 
 
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:

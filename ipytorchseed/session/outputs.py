@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,9 +16,6 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.session.noise import as_overwritten, cleaner, without_noise
 from ipytorchseed.why.changes import COUNT
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOST_TEXT = 1 << 17
 """Characters of a text that are cleaned; the rest is digested as it is."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Container, Iterable, Mapping, MutableMapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,9 +21,6 @@ from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.copies import Copier
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.notebook import VARIES, Cell
 
 TAG = "tag"
 """The kind of an edit that adds ``VARIES`` to the tags of its cell."""
@@ -46,14 +46,14 @@ class Edit(Struct, frozen=True):
     """An edit of one cell.
 
     Attributes:
-        index: The cell's place among all cells of the file, counted from 0.
+        cell: The cell, without edits.
         kind: What it sets right: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
             ``file``, or ``tag``.
         why: What it does, in a clause.
         splices: Where the cell's text changes; none for a tag.
     """
 
-    index: int
+    cell: Cell
     kind: str
     why: str
     splices: tuple[Splice, ...] = ()
@@ -78,9 +78,8 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
     whole = {key: at for key, at, _ in _members(text, _skip(text, 0))}
     cells = {key: at for key, at, _ in _members(text, whole["cells"])}
     splices: list[Splice] = []
-    for index, group in groupby(
-        sorted(edits, key=lambda each: each.index), lambda each: each.index
-    ):
+    by_place = sorted(edits, key=lambda each: each.cell.index)
+    for index, group in groupby(by_place, lambda each: each.cell.index):
         of_cell = [*group]
         parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
         splices += _in_source(text, *parts["source"], of_cell)

@@ -17,7 +17,7 @@ from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import CellVerdict, Made, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict, find_origins, own_causes
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.explanation import Cause
 
@@ -80,15 +80,13 @@ class Fixing:
             verdict = await trials.run(search.edits, _PROOF) if search.edits else found
         edits = await _needed(search.edits, differed, trials)
         took = found.seconds + trials.seconds
-        cells = {cell.index: cell for cell in notebook.cells}
-        made = [Made(cells[edit.index], edit) for edit in edits]
         if not self._write:
-            return replace(found, edits=made, seconds=took)
+            return replace(found, edits=edits, seconds=took)
         try:
             write(path, notebook.text, edit_file(notebook.text, edits))
         except OSError as error:
             raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
-        return replace(verdict, edits=made, seconds=took, written=True)
+        return replace(verdict, edits=edits, seconds=took, written=True)
 
 
 def unsaved(path: Path) -> str:
@@ -128,7 +126,6 @@ class _Trials:
         self._notebook = notebook
         self._setup = setup
         self.seconds = 0.0
-        self._names = {cell.index: cell.name for cell in notebook.cells}
 
     async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
         """Run it with these edits in fresh kernels, until two differ."""
@@ -136,7 +133,7 @@ class _Trials:
         options = replace(self._setup.options, quick=True, runs=runs)
         setup = replace(self._setup, options=options)
         notebook = read_text(self._notebook.path, text)
-        words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
+        words = ", ".join(f"{each.kind} in {each.cell.name}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):
             verdict = await run(notebook, setup, trying)
@@ -203,11 +200,11 @@ class _Search:
     def edits(self) -> list[Edit]:
         """The edits that are chosen now, each once, in the order of the cells."""
         found = {
-            (edit.index, edit.kind, edit.splices): edit
+            (edit.cell.index, edit.kind, edit.splices): edit
             for edits in reversed(self._chosen.values())
             for edit in edits
         }
-        return sorted(found.values(), key=lambda each: (each.index, each.splices[:1]))
+        return sorted(found.values(), key=lambda each: (each.cell.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
         """Choose the next edits after a trial; tell whether there is anything left to try.
@@ -249,7 +246,7 @@ class _Search:
         near = [
             key
             for key in self._recent
-            if failed in {key[0], *(edit.index for edit in self._chosen[key])}
+            if failed in {key[0], *(edit.cell.index for edit in self._chosen[key])}
         ]
         return near or self._recent
 
@@ -258,8 +255,8 @@ class _Search:
         self._chosen.pop(key, None)
         while self._proposed[key]:
             proposal = self._proposed[key].pop(0)
-            pieces = {(edit.index, edit.splices) for edit in edits}
-            if any((edit.index, edit.splices) not in pieces for edit in proposal):
+            pieces = {(edit.cell.index, edit.splices) for edit in edits}
+            if any((edit.cell.index, edit.splices) not in pieces for edit in proposal):
                 self._chosen[key] = proposal
                 self._recent.append(key)
                 return True
@@ -268,7 +265,8 @@ class _Search:
     def _tag_cell(self, shown: CellVerdict, why: str) -> None:
         key = shown.cell.index, TAG, ""
         if key not in self._chosen:
-            self._chosen[key] = (Edit(shown.cell.index, TAG, f"marks what varies. {why}"),)
+            cell = self._program.of(shown.cell).cell
+            self._chosen[key] = (Edit(cell, TAG, f"marks what varies. {why}"),)
             self._recent.append(key)
 
 

@@ -271,7 +271,7 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
     start = code.start(code.tree.body[0])
     lines = spell(site.program, code, None, call)
     splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
-    return (Edit(code.cell.index, kind, why, (splice,)),)
+    return (Edit(code.cell, kind, why, (splice,)),)
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
@@ -312,7 +312,7 @@ def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
         end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:
         end, text = code.line_end(last), "".join(f"\n{line}" for line in lines)
-    return Edit(code.cell.index, kind, why, (Splice(end, end, text),))
+    return Edit(code.cell, kind, why, (Splice(end, end, text),))
 
 
 def _imports(statement: ast.stmt) -> list[ast.Import | ast.ImportFrom]:

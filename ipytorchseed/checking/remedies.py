@@ -193,7 +193,7 @@ def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "
             splices = Splice(start, start + 4, "sorted"), Splice(end - 1, end - 1, key)
         else:
             splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
-        edits.append(Edit(code.cell.index, "order", why, splices))
+        edits.append(Edit(code.cell, "order", why, splices))
     return tuple(edits)
 
 

@@ -170,7 +170,7 @@ def _mended(verdict: Verdict) -> Iterator[str]:
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
     edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
-    yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
+    yield from (wrap(each.why, first=f"  {each.cell.name}  ") for each in made)
 
 
 def _unmended(verdict: Verdict) -> Iterator[str]:
@@ -187,7 +187,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of all edits, cell by cell, as a unified diff."""
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
-            told = diff(f"{verdict.path} {cell.name}", cell.source, [each.edit for each in made])
+            told = diff(f"{verdict.path} {cell.name}", cell.source, [*made])
             yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
 
 
@@ -289,9 +289,9 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["edits"] = [
             {
                 **pick(each.cell, "index", "id"),
-                "kind": each.edit.kind,
-                "diff": diff(each.cell.name, each.cell.source, [each.edit]),
-                "message": each.edit.why,
+                "kind": each.kind,
+                "diff": diff(each.cell.name, each.cell.source, [each]),
+                "message": each.why,
             }
             for each in verdict.edits
         ]

@@ -126,7 +126,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
         if varying & _named(site.program, given):
             splice = Splice(code.start(given), code.end(given), str(site.seed))
             why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
-            edits.append(Edit(code.cell.index, "seed", why, (splice,)))
+            edits.append(Edit(code.cell, "seed", why, (splice,)))
     yield tuple(edits)
 
 
@@ -212,7 +212,7 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
         end = code.end(node.func)
         splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
     why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, which it took from the system"
-    return Edit(code.cell.index, "generator", why, tuple(splices))
+    return Edit(code.cell, "generator", why, tuple(splices))
 
 
 _ASK = """
@@ -252,7 +252,7 @@ def name_seed(site: Site) -> Iterator[Edits]:
         splice = call.path in taken and _name(call, *taken[call.path], site.seed + len(edits))
         if splice:
             why = f"gives {label_of(ast.unparse(call.node.func), 40)} the seed that it takes"
-            edits.append(Edit(call.code.cell.index, "generator", why, (splice,)))
+            edits.append(Edit(call.code.cell, "generator", why, (splice,)))
     yield tuple(edits)
 
 

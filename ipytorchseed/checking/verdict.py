@@ -93,18 +93,6 @@ class Unreached(Struct, frozen=True):
         return f"{self.count} of {self.of} cells {were} not reached"
 
 
-class Made(Struct, frozen=True):
-    """One of the edits with which a notebook repeats.
-
-    Attributes:
-        cell: The cell.
-        edit: The edit.
-    """
-
-    cell: Cell
-    edit: Edit
-
-
 class Verdict(Struct, frozen=True):
     """The result of a check for a notebook.
 
@@ -138,7 +126,7 @@ class Verdict(Struct, frozen=True):
     seconds: float = 0.0
     unreached: Unreached | None = None
     failed: Cell | None = None
-    edits: Sequence[Made] | None = None
+    edits: Sequence[Edit] | None = None
     obstacles: Sequence[str] = ()
     written: bool = False
     receipt: bytes = b""

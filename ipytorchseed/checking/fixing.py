@@ -36,57 +36,47 @@ _MOST_FILES = 20_000
 _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
 
 
-class Fixing:
-    """Finds and writes the edits of a notebook: ``--fix``, ``--diff`` and ``--tag``.
+async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Verdict:
+    """Find the edits with which a notebook repeats: ``--fix``, ``--diff`` and ``--tag``.
 
     Args:
-        write: Whether the edits go to the file.
+        path: The notebook.
+        setup: How to run it.
+        save: Whether the edits are written to the file: once, at the end, or not at all.
         tag: Whether cells that no edit mends get the tag ``VARIES``.
+
+    Returns:
+        The verdict on the file as it then is.
+
+    Raises:
+        UncheckableError: It cannot be read, or not be written.
     """
-
-    def __init__(self, *, write: bool, tag: bool) -> None:
-        self._write = write
-        self._tag = tag
-
-    async def __call__(self, path: Path, setup: Setup) -> Verdict:
-        """Find the edits of a notebook. The file is written once, at the end, or not at all.
-
-        Args:
-            path: The notebook.
-            setup: How to run it.
-
-        Returns:
-            The verdict on the file as it then is.
-
-        Raises:
-            UncheckableError: It cannot be read, or not be written.
-        """
-        notebook = read(path)
-        if self._write and not _may_write(path):
-            raise UncheckableError("it is read-only: no edit can be written")
-        own_file = _remember_files(path)
-        found = replace(await run(notebook, setup), edits=())
-        if found.reproducible is not False:
-            return found
-        if _stopped(found):
-            return replace(found, obstacles=[_STOPS])
-        trials = _Trials(notebook, setup)
-        search = _Search(Program(notebook), own_file, tag=self._tag)
-        verdict, differed = found, None
-        while verdict.reproducible is not True:
-            differed = None if _stopped(verdict) else search.edits
-            if not search.advance(verdict):
-                return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
-            verdict = await trials.run(search.edits, _PROOF) if search.edits else found
-        edits = await _needed(search.edits, differed, trials)
-        took = found.seconds + trials.seconds
-        if not self._write:
-            return replace(found, edits=edits, seconds=took)
-        try:
-            write(path, notebook.text, edit_file(notebook.text, edits))
-        except OSError as error:
-            raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
-        return replace(verdict, edits=edits, seconds=took, written=True)
+    notebook = read(path)
+    if save and not _may_write(path):
+        raise UncheckableError("it is read-only: no edit can be written")
+    own_file = _remember_files(path)
+    found = replace(await run(notebook, setup), edits=())
+    if found.reproducible is not False:
+        return found
+    if _stopped(found):
+        return replace(found, obstacles=[_STOPS])
+    trials = _Trials(notebook, setup)
+    search = _Search(Program(notebook), own_file, tag=tag)
+    verdict, differed = found, None
+    while verdict.reproducible is not True:
+        differed = None if _stopped(verdict) else search.edits
+        if not search.advance(verdict):
+            return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
+        verdict = await trials.run(search.edits, _PROOF) if search.edits else found
+    edits = await _needed(search.edits, differed, trials)
+    took = found.seconds + trials.seconds
+    if not save:
+        return replace(found, edits=edits, seconds=took)
+    try:
+        write(path, notebook.text, edit_file(notebook.text, edits))
+    except OSError as error:
+        raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
+    return replace(verdict, edits=edits, seconds=took, written=True)
 
 
 def unsaved(path: Path) -> str:

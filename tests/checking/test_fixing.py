@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
 
 import nbformat
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
-from ipytorchseed.checking.fixing import Fixing, unsaved
+from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
@@ -119,7 +120,7 @@ def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
             paths,
             Options(**{"jobs": 2, **options}),
             watcher or Watcher(),
-            Fixing(write=write, tag=tag),
+            partial(fix_notebook, save=write, tag=tag),
         )
 
 

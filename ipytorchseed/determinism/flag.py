@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 
 class _Any:

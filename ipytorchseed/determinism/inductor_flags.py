@@ -6,12 +6,10 @@ import os
 import sys
 from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism.flag import Flag
-
-if TYPE_CHECKING:
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 _INDUCTOR = "torch._inductor.config"
 

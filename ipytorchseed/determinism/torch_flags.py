@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.inductor_flags import inductor_flag
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
 _NOTES = _DOCS + "notes/randomness.html"

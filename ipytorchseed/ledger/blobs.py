@@ -28,7 +28,7 @@ _MOST = 4096
 
 
 class Connection(sqlite3.Connection):
-    """A connection that remembers which blobs are there, so that most runs ask for none.
+    """A connection with a cache of the blobs that are stored, so that most runs need no query.
 
     Attributes:
         known: By key, ``last`` and ``used`` of blobs that nobody has dropped since.
@@ -103,7 +103,7 @@ def load(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes
 
 
 def batches(many: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Iterate over parts of a sequence that one statement can ask for."""
+    """Split a sequence into batches that fit into one statement."""
     for at in range(0, len(many), BATCH):
         yield many[at : at + BATCH]
 

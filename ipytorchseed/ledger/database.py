@@ -6,8 +6,10 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import faults, forks, migrations, place
@@ -16,12 +18,7 @@ from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
 
 T = TypeVar("T")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Do = Callable[[Connection], T]
+Do = Callable[[Connection], T]
 
 PATIENCE = 2.0
 """Seconds to wait for another process that writes, before an error."""
@@ -276,7 +273,7 @@ class Database:
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
-        """Notice what was done to the files since they were opened."""
+        """Check whether the files were replaced, emptied or truncated since they were opened."""
         files, sizes = place.look(path)
         self._mend_shm(path, sizes)
         if files == self._files and sizes.ledger:

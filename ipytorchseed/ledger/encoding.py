@@ -44,7 +44,7 @@ def key_of(content: bytes) -> int:
 
 
 def key_of_digest(digest: str) -> int | None:
-    """Return the key of a state by its digest; None for what is no digest of a state."""
+    """Return the key of a state by its digest; None if it is no such digest."""
     try:
         key = int(digest, 16) - 2**63
     except ValueError:

@@ -9,13 +9,10 @@ from __future__ import annotations
 import errno
 import shutil
 from enum import Enum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _ELSEWHERE = f"or name another folder in {ENVIRONMENT}"
 

@@ -6,13 +6,10 @@ number of migrations that it has had.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
 
 APPLICATION = 0x49545332
 """``PRAGMA application_id`` of a ledger, ``ITS2``: it tells one from other programs' files."""

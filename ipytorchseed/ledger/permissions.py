@@ -11,13 +11,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIBLINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for its own files."""

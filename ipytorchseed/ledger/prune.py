@@ -8,19 +8,14 @@ rewind``); to say why a result changed, their digests are enough. So states are 
 from __future__ import annotations
 
 import itertools
+import sqlite3
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.blobs import SLACK, STRIDE, marks
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from ipytorchseed.ledger.blobs import Connection
-    from ipytorchseed.ledger.database import Database
+from ipytorchseed.ledger.blobs import SLACK, STRIDE, Connection, marks
+from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
 
@@ -78,7 +73,7 @@ class Removed(Struct):
 
 
 def prune(database: Database, limits: Limits, now: float, seconds: float | None = None) -> Removed:
-    """Drop what is too old or too much.
+    """Delete what is too old, and the oldest where there is too much.
 
     Args:
         database: The ledger's.

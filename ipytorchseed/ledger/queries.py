@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,12 +18,7 @@ from ipytorchseed.ledger.encoding import (
     key_of_name,
     parts_of_run,
 )
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping
-
-    from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Run
 
 LATEST = 2**62
 """A number above that of every run."""
@@ -84,7 +81,7 @@ class Query(Struct, frozen=True):
 
 
 def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) -> int:
-    """Keep a run and what it refers to; return its number, larger than all before.
+    """Insert a run and the blobs that it refers to; return its number, larger than all before.
 
     Args:
         connection: In a transaction.

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+import sqlite3
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.ledger import blobs, queries
+from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import ANY, LATEST, Query
-from ipytorchseed.ledger.seeds import find_save, find_seeds, names_of_saves
+from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
-
-    from ipytorchseed.ledger.database import Database
-    from ipytorchseed.ledger.records import Run, Trace
-    from ipytorchseed.ledger.seeds import SeedEntry
 
 _ALIKE = 500
 """The most runs of one text in which to look for the cells that had it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.value import Fingerprint  # noqa: TC001 -- as above
+from ipytorchseed.fingerprint.value import Fingerprint
 
 
 class GeneratorState(Struct, frozen=True):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from ipytorchseed.ledger import blobs
 from ipytorchseed.ledger.compression import compress
 from ipytorchseed.ledger.encoding import encode, key_of, key_of_name, readable
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping
 
 
 class SeedEntry(Struct, frozen=True):
@@ -81,7 +78,7 @@ def put_save(
     when: float,
     states: Mapping[str, bytes],
 ) -> None:
-    """Keep states, by source, under a name; what it named before is dropped."""
+    """Save states, by source, under a name, in place of what was saved under it before."""
     where = key_of_name(notebook), key_of_name(name)
     for (number,) in connection.execute(
         "SELECT id FROM saves WHERE notebook = ? AND name = ?", where

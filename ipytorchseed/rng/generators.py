@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import numpy_random, python_random, torch_random
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ipytorchseed.rng.position import Position
 
 DEPTH = 2
 """Attributes or items followed from a name: ``loader.sampler.generator`` is two."""

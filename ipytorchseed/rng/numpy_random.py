@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, odometer
-from ipytorchseed.rng.position import UNKNOWN
+from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.random import BitGenerator, Generator, RandomState
-
-    from ipytorchseed.rng.position import Position
 
 MODULE = "numpy.random.mtrand"
 

@@ -7,6 +7,7 @@ HMC-CS-2014-0905, section 4.3.1); Philox is a counter; SFC64 carries one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from numpy.random import BitGenerator
 
 _LARGEST_SEED = 2**63

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +23,6 @@ from ipytorchseed.rng.seeds import check_seed, tell_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from importlib.metadata import EntryPoint
 
 BUILT_IN: tuple[Library, ...] = (

@@ -28,7 +28,7 @@ _LOST = (
 
 
 def act(state: State, wish: Mapping[str, Any]) -> Model:
-    """Do what a button asks for, or say why not, or ask first.
+    """Run the action of a button, or refuse it, or ask the user first.
 
     Args:
         state: Of the extension in the shell.

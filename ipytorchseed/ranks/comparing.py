@@ -25,9 +25,9 @@ def compare(
     expect: Mapping[str, str] | None = None,
     **named: object,
 ) -> RanksView:
-    """Hold the sources, the settings and what is named of all ranks against each other.
+    """Compare the sources, the settings and the named objects of all ranks.
 
-    A collective call: every rank must make it, as it gathers what all have to say.
+    A collective call: every rank must make it, as it gathers what all ranks see.
 
     Args:
         model: The model, whose parameters and buffers are compared by name.
@@ -35,7 +35,7 @@ def compare(
         expect: ``"same"`` or ``"distinct"`` by the name of a source. A source that is distinct in
             all ranks is taken for meant so, unless ``"same"`` is expected, or one rank is only
             ahead of another in the same numbers.
-        named: What else is compared, by name: an optimizer, a loader, a generator.
+        named: Further objects to compare, by name: an optimizer, a loader, a generator.
 
     Returns:
         The same table in every rank; it prints itself and has ``to_json()``.

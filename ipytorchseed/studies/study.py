@@ -272,7 +272,7 @@ _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")
 
 
 def _value(value: float | None) -> float | str | None:
-    """Return what a seed gave as JSON has it, which knows no nan."""
+    """Return a seed's value as a JSON value: as text where it is not finite."""
     return value if value is None or math.isfinite(value) else str(value)
 
 

@@ -204,7 +204,7 @@ class _Comparing:
     # -- all of it ---------------------------------------------------------------------------------
 
     def comparison(self) -> Comparison:
-        """Return what was found."""
+        """Return the result."""
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
         settings = (self.a.header.settings, self.b.header.settings)

@@ -134,7 +134,7 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
 
 
 def _copied(tensor: Any) -> int:
-    """Digest a tensor whose elements lie apart."""
+    """Digest a tensor with gaps between its elements, by a copy."""
     at = native()
     if not is_there(tensor):
         return UNSEEN

@@ -108,7 +108,7 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
 
 
 def _source_of(generator: Any) -> str:  # torch.Generator
-    """Return the name of the source that a generator is; empty for one of the user's."""
+    """Return the name of a source by its generator; empty for a generator of the user's."""
     found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
     return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001

@@ -79,7 +79,7 @@ class Lines:
         return chosen[1] if chosen is not None else 0
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame from within a backward pass of the user's own.
+        """Return the line that leads to a frame inside a ``backward`` that the user wrote.
 
         Returns:
             0 where the backward pass is torch's, or none is on the stack.
@@ -104,7 +104,7 @@ class Lines:
 
 
 class ScriptLines(Lines):
-    """Finds the user's line on the stack of a script: of the innermost file of the user's own.
+    """Finds the user's line on the stack of a script: that of the innermost file of the user's.
 
     Lines have numbers of their own, from 1, as there may be many files.
 
@@ -123,7 +123,7 @@ class ScriptLines(Lines):
         return self._find(frame, None)
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the same from within a backward pass of the user's own."""
+        """Return the same inside a ``backward`` that the user wrote."""
         return self._find(frame, _ENGINE)
 
     def _find(self, frame: FrameType | None, end: str | None) -> int:

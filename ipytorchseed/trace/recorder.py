@@ -130,7 +130,7 @@ class Recorder(Struct, dict=True, eq=False):
                 self._tell(error)
 
     def watch(self) -> Any:  # a TorchDispatchMode
-        """Make the mode for a further thread, whose operations are listed by themselves."""
+        """Make the dispatch mode of a further thread, which gets its own list of operations."""
         thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
         mode = watch_class()(self, thread, None if self.file is None else self.file.track(number))

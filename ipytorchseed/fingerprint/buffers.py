@@ -87,7 +87,7 @@ def split(array: Any, size: int) -> Iterator[Any]:
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:
-    """Cut a memory into what is read between two looks at the clock."""
+    """Split a memory into chunks, between which the clock is read."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
 

@@ -287,7 +287,7 @@ def _quantizer(walk: Walk, tensor: Any) -> str:
 
 
 def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
-    """Digest a sparse tensor by what it stores."""
+    """Digest a sparse tensor by its indices and values."""
     tensor = native().detach(tensor)
     if layout == "torch.sparse_coo":
         parts = [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced

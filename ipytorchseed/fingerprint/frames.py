@@ -101,7 +101,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
-    """Write what a user may set besides the values, and what a subclass adds."""
+    """Write what can be set besides the values, and what a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):

@@ -228,7 +228,7 @@ _SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorTy
 
 
 def _read(value: object, name: str) -> object:
-    """Read an attribute of a builtin type's object, past what a subclass overrides."""
+    """Read an attribute of a builtin type's object, ignoring overrides of a subclass."""
     for base in mro(type(value)):
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:

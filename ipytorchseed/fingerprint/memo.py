@@ -86,7 +86,7 @@ class Memo:
         self._samples[digest] = sample
 
     def tensor(self, identity: tuple[int, int], proof: tuple[object, ...]) -> Known | None:
-        """Return what is known of a tensor, if ``proof`` still holds.
+        """Return the cached fingerprint of a tensor, if ``proof`` still holds.
 
         Args:
             identity: The addresses of torch's objects for its memory and for itself.

@@ -38,7 +38,7 @@ _BYTES = {True: b"1", False: b"0"}
 
 
 class _Seen(Struct):
-    """What is gathered on the way through the submodules."""
+    """What is collected while the submodules are walked."""
 
     stream: list[bytes] = []
     parameters: list[tuple[str, bytes]] = []
@@ -53,7 +53,7 @@ class _Seen(Struct):
 
 
 def entries(dictionary: Any) -> list[tuple[Any, Any]]:
-    """Return the items of a dictionary, past what a subclass overrides."""
+    """Return the items of a dictionary, ignoring overrides of a subclass."""
     return [*dict.items(dictionary)] if issubclass(type(dictionary), dict) else []
 
 

@@ -72,7 +72,7 @@ ITERTOOLS: tuple[type, ...] = tuple(
 
 
 def iterator_position(value: Any) -> tuple[str, object]:
-    """Tell what a builtin iterator goes through, and how far it is."""
+    """Return what a builtin iterator iterates over, and its position."""
     kind: Any = type(value)
     return anatomy(kind).title, kind.__reduce__(value)[1:]
 

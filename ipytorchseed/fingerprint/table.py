@@ -189,7 +189,7 @@ for _write, *_types in KINDS:
 
 
 def _arrive() -> None:
-    """Take up the rows whose module has been imported since the last time."""
+    """Activate the rows whose module has been imported since the last time."""
     for row in [*_waiting]:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):

@@ -29,7 +29,7 @@ from ipytorchseed.introspection.anatomy import anatomy
 
 
 def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
-    """Write what a tensor carries besides elements.
+    """Write the parts of a tensor besides its elements.
 
     Returns:
         The token of its gradient, and those of its hooks and of attributes set on it.

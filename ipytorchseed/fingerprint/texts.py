@@ -119,7 +119,7 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
 
 
 def _memory(view: memoryview, walk: Walk) -> bytes:
-    """Digest what a memoryview looks at."""
+    """Digest the memory of a memoryview."""
     lent = lent_view(view)
     if lent is not None:
         return lent.digest(walk)

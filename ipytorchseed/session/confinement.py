@@ -53,7 +53,7 @@ _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64",
 
 
 def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
-    """Tell, before a cell runs, whether it comes to other variables by what it reads alone.
+    """Tell, before a cell runs, whether it reaches other variables only by those that it reads.
 
     Args:
         dependencies: What following its code told.

@@ -93,7 +93,7 @@ class ObjectCopier(ABC):
         return self._memo.get(id(value))
 
     def keep(self, value: object, made: object) -> None:
-        """Note the copy of a value, before what it holds is copied: that may lead back to it."""
+        """Register the copy of a value before its parts are copied, which may refer back to it."""
         self._memo[id(value)] = made
         self._kept.append(value)
 
@@ -177,7 +177,7 @@ class ObjectCopier(ABC):
             made[self.copy(key)] = self.named(f"[{key!r}]" if type(key) is str else "[…]", item)
 
     def state(self, state: Any) -> Any:  # noqa: ANN401
-        """Copy what an object holds: mostly attributes by name."""
+        """Copy the state of an object: mostly its attributes."""
         if type(state) is not dict:
             return self.copy(state)
         made = {}

@@ -81,7 +81,7 @@ class FileWatch:
         self._printing: Callable[[], object] | None = None
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Forget all notes."""
         self.paths.clear()
         self._made.clear()
         self._written.clear()
@@ -242,7 +242,7 @@ class FileWatch:
 
 
 def _list(folder: str) -> FileRead | None:
-    """Name what lies in a folder, but for what is hidden there; None where that is too much."""
+    """List a folder without hidden entries; None where there are too many."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]

@@ -113,7 +113,7 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
 
 
 def mark_of(path: str) -> Mark:
-    """Return what changes as a file is written to; nothing for what is no file."""
+    """Return the metadata of a file that change when it is written; None if it is no file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

@@ -34,7 +34,7 @@ _WIDGETS = "application/vnd.jupyter.widget-"
 
 
 def text_value(text: str, *, timed: bool = False) -> Fingerprint:
-    """Return what is kept of a text: its digest, its size, and the numbers in it.
+    """Return the record of a text: its digest, its size, and the numbers in it.
 
     Args:
         text: All of it, of any length.
@@ -59,7 +59,7 @@ def _beginning(clean: str) -> str:
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
-    """Return what is kept of a display: its digest, without widget models and addresses."""
+    """Return the record of a display: its digest, without widget models and addresses."""
     if not isinstance(bundle, dict):
         bundle = {}  # what no front end shows
     kinds = sorted(
@@ -122,7 +122,7 @@ _NOTHING = _digest("").hexdigest()
 
 
 class Outputs(Struct):
-    """What a run showed so far.
+    """The outputs of a run so far.
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
@@ -202,7 +202,7 @@ class Outputs(Struct):
         return (*self._shown, rest)
 
     def stdout(self) -> Fingerprint | None:
-        """Return what is kept of all that was printed; None where that was nothing or noise."""
+        """Return the record of the printed text; None where it was empty or only noise."""
         if not self._size and not self.in_part:
             return None
         text = "".join(self._text)

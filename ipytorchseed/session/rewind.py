@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Restored(Struct, frozen=True):
-    """What was put back.
+    """The sources and generators that were restored.
 
     Attributes:
         names: Sources and generators that stand where they stood.

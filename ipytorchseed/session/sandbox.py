@@ -143,7 +143,7 @@ class CapturedState(Struct):
 
 
 class Sandbox:
-    """What a cell finds when it begins, in copies.
+    """The state in which a cell begins, as copies.
 
     Args:
         namespace: The user's.
@@ -197,7 +197,7 @@ class Sandbox:
         self._process.sources = replace(found, states={**left.states, **found.states})
 
     def found(self) -> CapturedState:
-        """Return what stands now in the place of the originals, and what was made since."""
+        """Capture the variables that now replace the originals, and those that were made since."""
         names = named(self._namespace).items()
         ours = [name for name, value in names if value is not self.original.get(name, self)]
         return CapturedState.find(self._namespace, ours, self._held.modules)
@@ -207,7 +207,7 @@ class Sandbox:
         self._held = held
 
     def enter(self) -> None:
-        """Put everything back as the cell found it, with a fresh copy of what it may reach."""
+        """Restore the state in which the cell began, with a fresh copy of what it may reach."""
         copies, copier = self._held.copy()
         self.shared |= copier.shared
         self.cut = copier.cut

@@ -64,7 +64,7 @@ class StateWatch:
 
 
 class _Known(Struct, frozen=True):
-    """What a source told at the last look."""
+    """A source as of the last look."""
 
     digest: str
     state: bytes

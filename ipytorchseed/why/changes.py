@@ -187,7 +187,7 @@ class Showing(Protocol):
 
 
 def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
-    """Name what two runs showed of which it is not known whether it is the same.
+    """Name the outputs of two runs that could not be compared.
 
     Args:
         against: The earlier run.

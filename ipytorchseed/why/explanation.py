@@ -89,7 +89,7 @@ class Cleared(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Something of which too little was looked at to tell whether it changed.
+    """A value that was only sampled, so that it is not known whether it changed.
 
     Attributes:
         name: The variable, or in words what was shown.

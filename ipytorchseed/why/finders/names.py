@@ -47,7 +47,7 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
 
 
 def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name what was not there before and the cell sets too, where nothing else is a cause.
+    """Find names that were missing and that the cell sets itself, where nothing else is a cause.
 
     Args:
         case: The evidence.

@@ -1,4 +1,4 @@
-"""What commands and magics share: options that many take, and what a mistyped word meant."""
+"""Shared by commands and magics: common options, and suggestions for mistyped words."""
 
 from __future__ import annotations
 

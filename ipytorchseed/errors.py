@@ -23,11 +23,7 @@ Each message says what happened, to which thing, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class IPyTorchSeedError(Exception):

@@ -19,7 +19,6 @@ from referencing import Registry, Resource
 import ipytorchseed as its
 from ipytorchseed.checking import report
 from ipytorchseed.checking.edits import Edit, Splice
-from ipytorchseed.checking.verdict import Made
 from ipytorchseed.cli import main
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.check import CheckView
@@ -44,8 +43,8 @@ SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in FOLDER.glo
 REGISTRY = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
 )
-EDIT = Edit(DRAW.index, "seed", "seeds torch", (Splice(0, 0, "torch.manual_seed(42)\n"),))
-MENDED = replace(DIFFERS, edits=[Made(DRAW, EDIT)], obstacles=["In[3]: time.time is a clock"])
+EDIT = Edit(DRAW, "seed", "seeds torch", (Splice(0, 0, "torch.manual_seed(42)\n"),))
+MENDED = replace(DIFFERS, edits=[EDIT], obstacles=["In[3]: time.time is a clock"])
 
 
 def check(name, line):

@@ -1,1 +1,1 @@
-"""Notebooks run in fresh kernels and held against each other: do they repeat, and if not, why."""
+"""Runs notebooks in fresh kernels and compares the runs: do they repeat, and if not, why."""

@@ -1,4 +1,4 @@
-"""Holds one fresh run of a notebook against a receipt: a run from elsewhere."""
+"""Compares one fresh run of a notebook with a receipt, the record of a run elsewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
     Args:
         notebook: The notebook that was run.
         fresh: One pass through it.
-        receipt: What its run elsewhere was made of.
+        receipt: The record of its run elsewhere.
     """
     with Records(fresh.ledger, notebook) as records:
         here = {run.cell: run for run in completed(records.runs)}
@@ -65,12 +65,12 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
 
 
 class _Elsewhere(Pair):
-    """A receipt and the pass through the notebook here, cell by cell.
+    """Compares a receipt with the pass through the notebook here, cell by cell.
 
     Args:
-        receipt: What the run elsewhere was made of.
+        receipt: The record of the run elsewhere.
         after: The records of the kernel here.
-        pairs: The run there and the run here of each cell that was found, by its id.
+        pairs: The run there and the run here of each cell that was found in both, by its id.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class _Elsewhere(Pair):
         self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
 
     def hold(self, cell: Cell) -> CellVerdict:
-        """Say how far a cell is from what it gave elsewhere, and why."""
+        """Compare a cell with its run elsewhere, and say why they differ."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.id not in self._pairs:
@@ -98,7 +98,7 @@ class _Elsewhere(Pair):
 
 
 def _grade(change: Change) -> tuple[Change, bool]:
-    """Tell whether a change is rounding, and say so in it."""
+    """Return a change, with a word on it if it is rounding, and whether it is."""
     distance = find_distance(change)
     if distance is None or distance > ROUNDING:
         return change, False
@@ -107,7 +107,7 @@ def _grade(change: Change) -> tuple[Change, bool]:
 
 
 def _chosen(records: Records, name: str) -> bool:
-    """Tell whether somebody chose the seed with which a source began here."""
+    """Tell whether the seed of a source here was set by somebody, and not by the system."""
     states = records.states
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

@@ -1,4 +1,4 @@
-"""The causes of ``%why`` in a check: reworded so that each fix mends the notebook, and told."""
+"""The causes of ``%why``, reworded for a check: each fix has to mend the notebook itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OURS = "%seed 42"
 _UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%replay", "%recall")
 _SEEDED = ("made", "moved", "reseeded", "seeded")
-"""First words of a blame for a run that seeded a source, or set its state."""
+"""The words with which the blame of a run begins that seeded a source, or set its state."""
 
 
 def is_unseeded(cause: Cause) -> bool:
@@ -39,7 +39,7 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
 
     Args:
         cause: As ``%why`` tells it.
-        unseeded: The sources that the two kernels had in other states from the beginning.
+        unseeded: The sources whose states differed between the two kernels from the start.
     """
     if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
         return replace(
@@ -57,7 +57,7 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
 
 
 def tell(cause: Cause) -> Iterator[str]:
-    """Yield the lines that tell a cause: what it is, what mends it, what experiments say of it."""
+    """Yield the lines on a cause: what it is, what mends it, what experiments found."""
     yield wrap(cause.message, first=f"  {mark(cause)} ")
     yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
     if cause.finding.how:

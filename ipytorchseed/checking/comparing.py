@@ -1,4 +1,4 @@
-"""Compares passes through a notebook, cell by cell."""
+"""Compares passes through a notebook, cell by cell: outputs, variables and sources."""
 
 from __future__ import annotations
 
@@ -40,11 +40,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
     Args:
         notebook: The notebook that was run.
-        passes: Two or more. Those with one ledger happened in one kernel.
+        passes: Two or more. Those with the same ledger ran in the same kernel.
 
     Returns:
-        A verdict for each code cell that all passes reached, or that only some did because another
-        cell raised.
+        A verdict for each code cell that the first pass and another reached, or that is not run.
     """
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
@@ -65,11 +64,14 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
 
 class Pair:
-    """Two passes, cell by cell.
+    """Compares two passes, cell by cell.
 
     Args:
-        before: The records of the first one's kernel.
-        after: Those of the other's; the same where one kernel ran both.
+        before: The records of the first pass's kernel.
+        after: Those of the other's; the same object where one kernel ran both.
+
+    Attributes:
+        unseeded: The sources whose states differed between both from the start.
     """
 
     def __init__(self, before: Runs, after: Records) -> None:
@@ -81,7 +83,7 @@ class Pair:
         }
 
     def judge(self, cell: Cell, first: Pass, other: Pass) -> CellVerdict | None:
-        """Compare what came of a cell; None where only one pass reached it."""
+        """Compare the runs of a cell; return None where only one pass reached it."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.index not in first.outputs or cell.index not in other.outputs:
@@ -96,13 +98,13 @@ class Pair:
         return self.weigh(cell, *runs, shown)
 
     def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:
-        """Compare what two runs of a cell left, and say why they differ.
+        """Compare the variables and sources that two runs of a cell left, and find the causes.
 
         Args:
             cell: The cell.
             against: The earlier run.
             run: The later run.
-            shown: In what their outputs differ.
+            shown: The differences in their outputs.
         """
         outputs = Found.DIFFERENT if shown else Found.SAME
         states = self._states()
@@ -119,7 +121,7 @@ class Pair:
         return CellVerdict(cell, outputs, state, changes, causes, programs, unseen=unseen)
 
     def _code(self, cell: Cell, run: Run) -> str:
-        """Return the text of a cell, and of those that made the functions that it reads."""
+        """Return the text of a cell, and of the cells that defined the functions that it reads."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
         earlier = self._after.before(run) if read else ()
         made = (each.source for each in earlier if not read.isdisjoint(each.writes))
@@ -158,7 +160,7 @@ class Pair:
     def _only_clocks(
         self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
     ) -> bool:
-        """Tell whether a cell differs only in times that it read off a clock.
+        """Tell whether a cell differs only in readings of a clock.
 
         Args:
             changes: The variables and sources in which it differs.
@@ -180,7 +182,7 @@ class Pair:
 
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
-    """Name what both runs read and what may differ for all that could be seen of it."""
+    """Return the names that both runs read and whose values may differ, as far as is known."""
     both = ((name, against.reads.get(name), after) for name, after in run.reads.items())
     return tuple(
         name
@@ -192,7 +194,7 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
 def _outputs_apart(
     cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None, code: str
 ) -> tuple[Change, ...]:
-    """Return in what the outputs of a cell differ, but for what is no result of it."""
+    """Return the differences in the outputs of a cell, without what is no result of it."""
     if only_asks(cell.source):
         return ()  # what we say of runs and states
     if runs is not None and tells_addresses(code, runs[1].missing):
@@ -204,7 +206,7 @@ def _outputs_apart(
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
-    """Leave out where sources began that the cell seeds itself, if there is more to say."""
+    """Leave out the causes for sources that the cell seeds itself, unless there are no others."""
     rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
     return rest or causes
 
@@ -215,7 +217,7 @@ _TIMES = re.compile(
     r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
     re.IGNORECASE,
 )
-"""What people call the part of a value that is a time."""
+"""Usual names for times."""
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:
@@ -228,7 +230,7 @@ def _is_time(against: Run, run: Run, name: str) -> bool:
 
 
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
-"""Kinds of results that are rounded where they are shown."""
+"""Kinds of results whose text may be rounded."""
 
 
 def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
@@ -237,7 +239,7 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
     Args:
         against: The earlier run.
         run: The later one.
-        shown: In what the outputs differ.
+        shown: The differences in the outputs.
     """
     numbers = not shown and against.result is not None and against.result.kind in _NUMBERS
     kinds = {"variable", "result"} if numbers else {"variable"}
@@ -245,10 +247,10 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
 
 
 def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
-    """Return the sources that the cell itself brought apart.
+    """Return the sources that differ because of the cell itself.
 
-    A source that began in other states and was only drawn from is not this cell's doing: what it
-    drew shows in variables and outputs, if it matters.
+    A source that began in other states and was only drawn from is not: what was drawn shows in
+    variables and outputs, if it matters.
 
     Args:
         against: The earlier run.

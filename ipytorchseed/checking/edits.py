@@ -1,4 +1,4 @@
-"""Edits of a notebook by position in its file's text: every other byte stays as it is."""
+"""Edits a notebook's file in place, as text: every byte outside the edits stays as it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.notebook import VARIES, Cell
 
 TAG = "tag"
 """The kind of an edit that adds ``VARIES`` to the tags of its cell."""
@@ -46,17 +46,21 @@ class Edit(Struct, frozen=True):
     """An edit of one cell.
 
     Attributes:
-        index: The cell's place among all cells of the file, counted from 0.
+        cell: The cell, without edits.
         kind: What it sets right: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
             ``file``, or ``tag``.
         why: What it does, in a clause.
         splices: Where the cell's text changes; none for a tag.
     """
 
-    index: int
+    cell: Cell
     kind: str
     why: str
     splices: tuple[Splice, ...] = ()
+
+
+Edits = tuple[Edit, ...]
+"""Edits that belong together."""
 
 
 def edit_text(source: str, edits: Iterable[Edit]) -> str:
@@ -74,9 +78,8 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
     whole = {key: at for key, at, _ in _members(text, _skip(text, 0))}
     cells = {key: at for key, at, _ in _members(text, whole["cells"])}
     splices: list[Splice] = []
-    for index, group in groupby(
-        sorted(edits, key=lambda each: each.index), lambda each: each.index
-    ):
+    by_place = sorted(edits, key=lambda each: each.cell.index)
+    for index, group in groupby(by_place, lambda each: each.cell.index):
         of_cell = [*group]
         parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
         splices += _in_source(text, *parts["source"], of_cell)
@@ -89,7 +92,7 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
     """Return the edits of one cell as a unified diff.
 
     Args:
-        name: How the cell is called.
+        name: The cell's name.
         source: Its text.
         edits: Its edits.
     """
@@ -143,7 +146,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield what a JSON object or array holds: its key or index, and where it begins and ends."""
+    """Yield the members of a JSON object or array: key or index, start and end in the text."""
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
     keyed, count = text[at] == "{", 0
     at = _skip(text, at + 1)

@@ -1,4 +1,4 @@
-"""Checks notebooks on the engines of a cluster, by what a folder holds that all of them share."""
+"""Checks notebooks on the engines of a cluster, which have to share the notebooks' folder."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
 
 
 def check_there(path: str, folder: str, options: Options, way: Way) -> Verdict:
-    """Check a notebook on the engine that is asked.
+    """Check a notebook; this runs on the engine.
 
     Args:
         path: The notebook, as the user named it.
-        folder: From which the user named it.
+        folder: The user's working folder, which ``path`` may be relative to.
         options: How.
         way: What is done with it.
     """

@@ -1,4 +1,4 @@
-"""Makes a notebook repeat by few and small edits, and proves it in fresh kernels."""
+"""``check --fix``: searches the fewest edits with which a notebook repeats in fresh kernels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ipytorchseed.checking.edits import TAG, Edit, edit_file, write
+from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
 from ipytorchseed.checking.notebook import Notebook, read, read_text
 from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import CellVerdict, Made, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict, find_origins, own_causes
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.explanation import Cause
 
@@ -28,71 +28,59 @@ _PROOF = 3
 """Fresh kernels that have to agree before a notebook is said to repeat."""
 
 _TRIES = 2
-"""Sets of edits that are tried for one cause."""
+"""The most sets of edits to try for one cause."""
 
 _MOST_FILES = 20_000
-"""Files beside a notebook that are looked at, to know which it makes itself."""
+"""The most files beside a notebook that are listed, to know which ones it creates."""
 
 _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
 
 
-class Fixing:
-    """What is done with each notebook by ``--fix``, ``--diff`` and ``--tag``.
+async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Verdict:
+    """Find the edits with which a notebook repeats: ``--fix``, ``--diff`` and ``--tag``.
 
     Args:
-        write: Whether the edits go to the file.
+        path: The notebook.
+        setup: How to run it.
+        save: Whether the edits are written to the file: once, at the end, or not at all.
         tag: Whether cells that no edit mends get the tag ``VARIES``.
+
+    Returns:
+        The verdict on the file as it then is.
+
+    Raises:
+        UncheckableError: It cannot be read, or not be written.
     """
-
-    def __init__(self, *, write: bool, tag: bool) -> None:
-        self._write = write
-        self._tag = tag
-
-    async def __call__(self, path: Path, setup: Setup) -> Verdict:
-        """Find the edits of a notebook. The file is written once, at the end, or not at all.
-
-        Args:
-            path: The notebook.
-            setup: How to run it.
-
-        Returns:
-            The verdict on the file as it then is.
-
-        Raises:
-            UncheckableError: It cannot be read, or not be written.
-        """
-        notebook = read(path)
-        if self._write and not _may_write(path):
-            raise UncheckableError("it is read-only: no edit can be written")
-        own_file = _remember_files(path)
-        found = replace(await run(notebook, setup), edits=())
-        if found.reproducible is not False:
-            return found
-        if _stopped(found):
-            return replace(found, obstacles=[_STOPS])
-        trials = _Trials(notebook, setup)
-        search = _Search(Program(notebook), own_file, tag=self._tag)
-        verdict, differed = found, None
-        while verdict.reproducible is not True:
-            differed = None if _stopped(verdict) else search.edits
-            if not search.advance(verdict):
-                return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
-            verdict = await trials.run(search.edits, _PROOF) if search.edits else found
-        edits = await _needed(search.edits, differed, trials)
-        took = found.seconds + trials.seconds
-        cells = {cell.index: cell for cell in notebook.cells}
-        made = [Made(cells[edit.index], edit) for edit in edits]
-        if not self._write:
-            return replace(found, edits=made, seconds=took)
-        try:
-            write(path, notebook.text, edit_file(notebook.text, edits))
-        except OSError as error:
-            raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
-        return replace(verdict, edits=made, seconds=took, written=True)
+    notebook = read(path)
+    if save and not _may_write(path):
+        raise UncheckableError("it is read-only: no edit can be written")
+    own_file = _remember_files(path)
+    found = replace(await run(notebook, setup), edits=())
+    if found.reproducible is not False:
+        return found
+    if _stopped(found):
+        return replace(found, obstacles=[_STOPS])
+    trials = _Trials(notebook, setup)
+    search = _Search(Program(notebook), own_file, tag=tag)
+    verdict, differed = found, None
+    while verdict.reproducible is not True:
+        differed = None if _stopped(verdict) else search.edits
+        if not search.advance(verdict):
+            return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
+        verdict = await trials.run(search.edits, _PROOF) if search.edits else found
+    edits = await _needed(search.edits, differed, trials)
+    took = found.seconds + trials.seconds
+    if not save:
+        return replace(found, edits=edits, seconds=took)
+    try:
+        write(path, notebook.text, edit_file(notebook.text, edits))
+    except OSError as error:
+        raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
+    return replace(verdict, edits=edits, seconds=took, written=True)
 
 
 def unsaved(path: Path) -> str:
-    """Say in a clause why a file's present content could not be brought back; empty where it can.
+    """Return why git could not restore a file's present content, as a clause; empty if it could.
 
     Args:
         path: The file.
@@ -117,18 +105,17 @@ class _Trials:
     """Runs a notebook with edits.
 
     Args:
-        notebook: The notebook as it is.
+        notebook: The notebook without edits.
         setup: How to run it.
 
     Attributes:
-        seconds: How long all trials took.
+        seconds: The time that all trials took.
     """
 
     def __init__(self, notebook: Notebook, setup: Setup) -> None:
         self._notebook = notebook
         self._setup = setup
         self.seconds = 0.0
-        self._names = {cell.index: cell.name for cell in notebook.cells}
 
     async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
         """Run it with these edits in fresh kernels, until two differ."""
@@ -136,7 +123,7 @@ class _Trials:
         options = replace(self._setup.options, quick=True, runs=runs)
         setup = replace(self._setup, options=options)
         notebook = read_text(self._notebook.path, text)
-        words = ", ".join(f"{each.kind} in {self._names[each.index]}" for each in edits)
+        words = ", ".join(f"{each.kind} in {each.cell.name}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):
             verdict = await run(notebook, setup, trying)
@@ -148,7 +135,7 @@ class _Trials:
 
 
 def _may_write(path: Path) -> bool:
-    """Tell whether a file is meant to be written; a superuser may write any."""
+    """Tell whether a file is writable; its mode counts too, as a superuser may write any file."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
 
 
@@ -160,12 +147,12 @@ def _stopped(verdict: Verdict) -> bool:
 async def _needed(
     edits: list[Edit], differed: Sequence[Edit] | None, trials: _Trials
 ) -> list[Edit]:
-    """Drop each edit once, and leave out those without which the notebook repeats.
+    """Try to do without each edit, and return those that are needed.
 
     Args:
-        edits: With which it repeats.
-        differed: With which it was seen not to; None where that is not known.
-        trials: Runs it.
+        edits: Edits with which the notebook repeats.
+        differed: Edits with which it was seen to differ; None where that is not known.
+        trials: Runs the notebook.
     """
     kept = edits
     for edit in edits if len(edits) > 1 else ():
@@ -178,7 +165,7 @@ async def _needed(
 
 
 class _Search:
-    """Chooses edits, verdict after verdict.
+    """Searches the edits that make a notebook repeat, one verdict after the other.
 
     Args:
         program: The notebook's code.
@@ -186,7 +173,7 @@ class _Search:
         tag: Whether cells that no edit mends get a tag.
 
     Attributes:
-        obstacles: What no edit mends, in lines.
+        obstacles: What no edit mends, a line each.
     """
 
     def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
@@ -194,8 +181,8 @@ class _Search:
         self._own_file = own_file
         self._tag = tag
         self._seed = chosen_seed(program)
-        self._proposed: dict[Key, list[tuple[Edit, ...]]] = {}
-        self._chosen: dict[Key, tuple[Edit, ...]] = {}
+        self._proposed: dict[Key, list[Edits]] = {}
+        self._chosen: dict[Key, Edits] = {}
         self._recent: list[Key] = []
         self.obstacles: list[str] = []
 
@@ -203,17 +190,17 @@ class _Search:
     def edits(self) -> list[Edit]:
         """The edits that are chosen now, each once, in the order of the cells."""
         found = {
-            (edit.index, edit.kind, edit.splices): edit
+            (edit.cell.index, edit.kind, edit.splices): edit
             for edits in reversed(self._chosen.values())
             for edit in edits
         }
-        return sorted(found.values(), key=lambda each: (each.index, each.splices[:1]))
+        return sorted(found.values(), key=lambda each: (each.cell.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
-        """Choose the next edits for what a trial shows; tell whether there is anything to try.
+        """Choose the next edits after a trial; tell whether there is anything left to try.
 
         Args:
-            verdict: What came of the notebook with the edits that are chosen now.
+            verdict: The verdict on the notebook with the edits that are chosen now.
         """
         edits = self.edits
         if _stopped(verdict):
@@ -249,17 +236,17 @@ class _Search:
         near = [
             key
             for key in self._recent
-            if failed in {key[0], *(edit.index for edit in self._chosen[key])}
+            if failed in {key[0], *(edit.cell.index for edit in self._chosen[key])}
         ]
         return near or self._recent
 
     def _next(self, key: Key, edits: Sequence[Edit]) -> bool:
-        """Choose the next edits for a cause, but for those that are in force already."""
+        """Choose the next proposal for a cause that is not among the edits already."""
         self._chosen.pop(key, None)
         while self._proposed[key]:
             proposal = self._proposed[key].pop(0)
-            pieces = {(edit.index, edit.splices) for edit in edits}
-            if any((edit.index, edit.splices) not in pieces for edit in proposal):
+            pieces = {(edit.cell.index, edit.splices) for edit in edits}
+            if any((edit.cell.index, edit.splices) not in pieces for edit in proposal):
                 self._chosen[key] = proposal
                 self._recent.append(key)
                 return True
@@ -268,14 +255,15 @@ class _Search:
     def _tag_cell(self, shown: CellVerdict, why: str) -> None:
         key = shown.cell.index, TAG, ""
         if key not in self._chosen:
-            self._chosen[key] = (Edit(shown.cell.index, TAG, f"marks what varies. {why}"),)
+            cell = self._program.of(shown.cell).cell
+            self._chosen[key] = (Edit(cell, TAG, f"marks what varies. {why}"),)
             self._recent.append(key)
 
 
 def _roots(
     verdict: Verdict,
 ) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
-    """Yield the cells that differ, each with a cell in which that begins, and its causes."""
+    """Yield each cell that differs with a cell in which the difference begins, and the causes."""
     for shown in verdict.differing:
         before = verdict.cells[: verdict.cells.index(shown)]
         earlier = [each for each in before if each.differs]
@@ -284,10 +272,13 @@ def _roots(
 
 
 def _remember_files(path: Path) -> Callable[[str], str]:
-    """Return what tells of a file, later on, whether it was made since; as ``Site.own_file``.
+    """List the files that are there now; return a function that recognises later ones.
 
     Args:
-        path: The notebook in whose folder, and below, files are known.
+        path: The notebook, in whose folder and below files are listed.
+
+    Returns:
+        ``Site.own_file``.
     """
     inside = f"{path.absolute().parent}{os.sep}"
     found = (

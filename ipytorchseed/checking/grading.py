@@ -1,4 +1,4 @@
-"""Grades how far what a cell shows is from what it showed before: the same, rounding, or other."""
+"""Grades the difference of two outputs of a cell: the same, rounding, or different."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NUMBER = re.compile(
     r"(?<![\w.#])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
 )
 _RULE = re.compile(r"([-=_─━═])\1+")
-"""What tables are drawn with; how long it is hangs on the widest number."""
+"""Rules of tables, whose length depends on the widest number."""
 
 _SMALLEST = 1e-9
-"""Numbers below it are held against it: what is left of a zero has no digit that is right."""
+"""The least that differences are divided by: numbers that should be 0 have no correct digits."""
 
 
 class Distance(Struct, frozen=True):
-    """How far two texts are apart that differ in numbers only.
+    """The difference of two texts that differ in numbers only.
 
     Attributes:
-        count: How many numbers each has.
-        apart: How many of them are written otherwise.
+        count: The number of numbers in each.
+        apart: How many of them differ.
         largest: The largest difference of two numbers, divided by the larger one.
-        counts: Whether whole numbers are among those that differ: they are counted, not rounded.
+        counts: Whether integers are among those that differ, which are not subject to rounding.
     """
 
     count: int = 0
@@ -52,7 +52,7 @@ def find_distance(before: str, after: str) -> Distance | None:
         after: The later text.
 
     Returns:
-        How far they are apart; None where they differ in more than numbers.
+        Their difference; None where they differ in more than numbers.
     """
     pairs = zip(_NUMBER.split(before), _NUMBER.split(after), strict=False)
     numbers = [
@@ -81,7 +81,7 @@ def _apart(before: str, after: str) -> float:
 
 
 def _is_equal(before: str, after: str) -> bool:
-    """Compare all digits, also those that no float has."""
+    """Compare all digits, also those beyond the precision of a float."""
     try:
         return Decimal(before) == Decimal(after)
     except InvalidOperation:  # an exponent of many digits
@@ -108,21 +108,21 @@ _BLANK = re.compile(r"\s+")
 _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
 _BEFORE = 24
-"""Columns of a long line that are shown, and of them before the first difference."""
+"""The columns shown of a long line, and those of them before the first difference."""
 
 
 _RANKS = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
 
 
 class Grade(Struct, frozen=True):
-    """How far two outputs are apart.
+    """The grade of two outputs.
 
     Attributes:
         found: Same, rounding or different.
         what: ``stdout``, ``stderr``, ``result``, ``display`` or ``error``.
-        detail: In what they differ, in a few words; empty where they are the same.
-        saved: The first line of the earlier one that differs, or the part around it.
-        fresh: The same of the later one.
+        detail: The difference in a few words; empty where they are the same.
+        saved: The first line of the earlier output that differs, or an excerpt of it.
+        fresh: The same of the later output.
         largest: The largest relative difference of two numbers in them.
     """
 
@@ -135,7 +135,7 @@ class Grade(Struct, frozen=True):
 
     @property
     def rank(self) -> int:
-        """How bad it is, from 0."""
+        """The place of its grade in the order same, rounding, different."""
         return _RANKS.index(self.found)
 
 
@@ -151,13 +151,13 @@ def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
     """Grade data of a MIME type.
 
     Args:
-        what: What shows it.
+        what: The kind of output, as in ``Grade``.
         kind: The MIME type.
         saved: The earlier data, as nbformat has it.
         fresh: The later data.
         rtol: The largest relative difference of two numbers that counts as none; None to call a
             small one rounding.
-        timed: Whether the cell reads a clock: times are then no difference.
+        timed: Whether the cell reads a clock; differences in times are then ignored.
 
     Raises:
         ImportError: It is an image, and pillow is not installed.
@@ -177,7 +177,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     """Grade a text; blanks at the ends of lines do not count.
 
     Args:
-        what: What shows it.
+        what: The kind of output, as in ``Grade``.
         saved: The earlier text, without what varies by nature.
         fresh: The later text.
         rtol: As for ``grade_data``.
@@ -259,7 +259,7 @@ _IN_LINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "s
 
 
 class _Text(HTMLParser):
-    """Collects what HTML shows: a row of a table is a line."""
+    """Collects the visible text of HTML, with a line for each row of a table."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -284,7 +284,7 @@ class _Text(HTMLParser):
 
 
 def read_html(html: str) -> str:
-    """Return what HTML shows as text: without markup, scripts and styles."""
+    """Return the visible text of HTML."""
     parser = _Text()
     parser.feed(html)
     parser.close()

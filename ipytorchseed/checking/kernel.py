@@ -1,4 +1,4 @@
-"""A fresh kernel for one notebook: the extension loaded from outside, its records kept apart."""
+"""A fresh kernel for one notebook, with the extension loaded and a ledger of its own."""
 
 from __future__ import annotations
 
@@ -71,21 +71,21 @@ _START = 120
 """Seconds for a kernel to answer; a machine's first one reads its libraries from a cold disk."""
 
 _BUDGET = 2.0
-"""Seconds to look at a cell's values: what is only sampled cannot be compared."""
+"""Seconds to look at a cell's values; more than usual, as sampled values cannot be compared."""
 
 _GONE = 0.5
-"""Seconds to wait until killed processes are gone; some machines keep their names for longer."""
+"""Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
 
 _ASK = "'seed' in get_ipython().magics_manager.magics['line']"
 
 
 class FreshKernel:
-    """One kernel, from its start to the last of its processes.
+    """A kernel for a notebook, from its start to the end of all its processes.
 
     Args:
-        notebook: Whose cells it will run.
+        notebook: The notebook whose cells it will run.
         options: How.
-        folder: Where it keeps its records and sockets: of its own, and empty.
+        folder: An empty folder for its records and sockets.
 
     Attributes:
         ledger: The file in which its runs are recorded.
@@ -98,7 +98,7 @@ class FreshKernel:
         "--IPyTorchSeed.explain_on_change=False",
         "--IPyTorchSeed.ledger=",
     )
-    """Further words on its command line, which go before a configuration of the user's."""
+    """Further arguments on its command line, which override the user's configuration."""
 
     def __init__(self, notebook: Notebook, options: Options, folder: Path) -> None:
         from jupyter_client.manager import AsyncKernelManager
@@ -114,10 +114,10 @@ class FreshKernel:
         self.ledger = folder / NAME
 
     async def start(self, node: NotebookNode) -> None:
-        """Start it, load the extension, and seed if that was asked for.
+        """Start the kernel, load the extension, and seed if a seed was given.
 
         Args:
-            node: The notebook whose cells will take the outputs.
+            node: The notebook whose cells will hold the outputs.
 
         Raises:
             UncheckableError: It does not start, or has no extension.
@@ -163,14 +163,14 @@ class FreshKernel:
         """Run a cell; its outputs are then in ``node``.
 
         Args:
-            cell: Which.
+            cell: The cell.
             node: The notebook that was given to ``start``.
 
         Returns:
-            The error that ended it, in a line, where it may not raise; else None.
+            The error of a cell that may not raise, in a line; else None.
 
         Raises:
-            UncheckableError: It did not come to its end.
+            UncheckableError: The cell did not run to its end.
         """
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -195,10 +195,10 @@ class FreshKernel:
         return None
 
     async def stop(self, *, now: bool) -> None:
-        """End it, and every process that it began.
+        """End the kernel, and every process that it started.
 
         Args:
-            now: Without a word to it, as after an error.
+            now: Kill it without a request to shut down, as after an error.
         """
         manager = self._manager
         if not manager.has_kernel:
@@ -231,7 +231,7 @@ class FreshKernel:
         return str(message["header"]["msg_id"])
 
     async def prepare(self) -> None:
-        """Make sure that the extension is there; seed. No event of a cell is fired for it."""
+        """Make sure that the extension is loaded, and seed, without firing a cell's events."""
         seed = self._options.seed
         code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"
         kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
@@ -274,7 +274,7 @@ class FreshKernel:
 
 
 async def _end_group(group: int | None) -> None:
-    """End what a kernel's processes left behind, and wait until they are gone."""
+    """Kill the processes that a kernel left behind, and wait until they have ended."""
     if group is None or os.name != "posix":
         return
     import signal

@@ -1,4 +1,4 @@
-"""A notebook file as a check reads it: never written, its cells known by ids."""
+"""Reads a notebook's file for a check, with an id for each cell; the file is never written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OLDEST = 4
 
 
 _LARGEST = 1 << 30
-"""Bytes of a file; a notebook takes some ten times as much memory while it is checked."""
+"""The most bytes of a file; a check takes some ten times as much memory."""
 
 TOO_DEEP = "its JSON, or what a cell shows, is nested too deeply"
 
@@ -55,7 +55,7 @@ class _Cell(Struct):
 
 
 class _Shape(Struct):
-    """What a check relies on in a notebook, which nbformat does not insist on."""
+    """The types that a check relies on in a notebook and that nbformat does not enforce."""
 
     cells: list[_Cell]
     metadata: _Metadata
@@ -66,10 +66,10 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         index: Its place among all cells of the notebook's file, counted from 0.
-        id: What it is known by, in the notebook's file or, where that has none, by its text.
+        id: Its id in the notebook's file; one made from its place and text where there is none.
         source: Its text.
-        tags: The tags that it carries.
-        count: The number it has in ``In[...]`` after *Run All*; None where it is not run.
+        tags: Its tags.
+        count: Its number in ``In[...]`` after *Run All*; None where it is not run.
     """
 
     index: int
@@ -80,7 +80,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How it is called in a report."""
+        """Its name in a report."""
         return f"cell {self.index}" if self.count is None else f"In[{self.count}]"
 
 
@@ -91,7 +91,7 @@ class Notebook(Struct, frozen=True):
         path: As the user named it.
         node: Its content in the present format, with an id for each cell.
         cells: Its code cells.
-        text: The file's text, to find lines in.
+        text: The text of its file.
     """
 
     path: Path
@@ -113,7 +113,7 @@ class Notebook(Struct, frozen=True):
         return [cell for cell in self.cells if cell.count is not None]
 
     def line(self, cell: Cell) -> int:
-        """Return the line of the file on which a cell is named, or the first."""
+        """Return the line of the file that has a cell's id, or the first line."""
         found = re.search(rf'"id":\s*"{re.escape(cell.id)}"', self.text)
         return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
 

@@ -27,10 +27,10 @@ _CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
 
 _OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
-"""What we say on standard error, which hangs on how busy the machine is."""
+"""Our own messages on standard error, which depend on how busy the machine is."""
 
 _ADDRESS_OF = re.compile(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-"""What tells where memory lies, besides ``id``."""
+"""Code that reads the address of memory, besides ``id``."""
 
 _ADDRESS = re.compile(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 
@@ -47,10 +47,10 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
     Args:
         before: The outputs of the earlier run, as nbformat has them.
         after: Those of the later one.
-        timed: Whether the cell reads a clock: then times that it prints are no difference.
+        timed: Whether the cell reads a clock; differences in printed times are then ignored.
 
     Returns:
-        In what they differ; nothing where they show the same.
+        The differences.
     """
     changes = []
     for name in STREAMS:
@@ -72,7 +72,7 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
 
 
 def tells_addresses(source: str, builtins: Container[str]) -> bool:
-    """Tell whether a cell asks where something lies in memory.
+    """Tell whether a cell reads the address of an object or of memory.
 
     Args:
         source: The cell's text.
@@ -128,7 +128,7 @@ def error_text(outputs: Outputs) -> str:
 def _compare_bundles(
     before: Mapping[str, Any], after: Mapping[str, Any], *, timed: bool
 ) -> Change | None:
-    """Compare two displays, or two results: each MIME type by its own way."""
+    """Compare two displays or two results, MIME type by MIME type; return the first difference."""
     pairs = [
         {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
         for each in (before, after)
@@ -146,7 +146,7 @@ def _compare_bundles(
 
 
 def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
-    """Return what takes from data of a MIME type that which varies by nature.
+    """Return the function that removes from data of a MIME type what varies by nature.
 
     Args:
         kind: The MIME type.
@@ -165,7 +165,7 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
 
 
 def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines
-    """Return what an image shows, whatever its file says besides; its bytes where it is none."""
+    """Return size and pixels of an image, without its metadata; its bytes if it is no image."""
     from PIL import Image
 
     try:
@@ -188,7 +188,7 @@ def _detail(kind: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- as th
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
-    """Say how many pixels of two images differ; nothing where none does.
+    """Say how many pixels of two images differ; return an empty text if none does.
 
     Args:
         kind: Their MIME type.

@@ -1,18 +1,18 @@
-"""A pass through a notebook: its cells run once, what they showed, and what was recorded."""
+"""A pass through a notebook: runs its cells once, and reads their outputs and records."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.outputs import Outputs
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -20,19 +20,16 @@ from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import HistoryLookup
 
-Outputs = Sequence[Mapping[str, Any]]
-Step = Callable[[], None]
-
 
 class Pass(Struct):
-    """The outputs of a notebook's cells, run one after the other.
+    """One pass through a notebook.
 
     Attributes:
-        outputs: What each cell showed, by its index, of those that ran.
+        outputs: The outputs of each cell that ran, by its index.
         ledger: The file in which the runs are recorded.
-        begun: The indices of the cells that it came to, also of one that ended it.
-        failed: The cell that raised without being tagged for it, and its error in a line.
-        fault: Why it did not come to its end, in a line.
+        begun: The indices of the cells that were started, also of one that ended the pass.
+        failed: The cell that raised without a tag that allows it, and its error in a line.
+        fault: Why the pass did not reach its end, in a line.
     """
 
     ledger: Path
@@ -42,17 +39,19 @@ class Pass(Struct):
     fault: str | None = None
 
 
+Step = Callable[[], None]
+
+
 async def run_through(notebook: Notebook, options: Options, folder: Path, step: Step) -> list[Pass]:
     """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
 
-    The second time goes from the last cell back to the first: each cell then finds what it changed
-    itself and what the cells after it changed, before the cells that make its inputs make them
-    anew.
+    The second pass goes from the last cell back to the first: each cell then sees what it changed
+    itself and what the cells after it changed, before the cells that make its inputs run again.
 
     Args:
-        notebook: Which.
+        notebook: The notebook.
         options: How.
-        folder: Where its records and sockets go: of its own, and empty.
+        folder: An empty folder for its records and sockets.
         step: Called after each cell.
 
     Returns:
@@ -96,8 +95,8 @@ class Runs:
 
     Args:
         runs: The oldest first.
-        find_states: Returns where the states in them stand, to be asked anew for each cell; or None
-            where nothing is known of it.
+        find_states: Returns a lookup of the states in them, a new one for each cell, as each has
+            a budget; or None where there is none.
 
     Attributes:
         runs: As given.
@@ -111,7 +110,7 @@ class Runs:
 
     @property
     def states(self) -> HistoryLookup | None:
-        """Where the states of this kernel stand."""
+        """A lookup of this kernel's states, or None."""
         return self._find_states()
 
     def of(self, cell: str) -> list[Run]:
@@ -128,11 +127,11 @@ class Runs:
 
 
 class Records(Runs):
-    """The runs of one kernel, as its ledger has them.
+    """The runs in one kernel's ledger.
 
     Args:
         path: The ledger's file.
-        notebook: The notebook. Runs have the numbers that its cells have in ``In[...]`` after
+        notebook: The notebook. Runs get the numbers that its cells have in ``In[...]`` after
             *Run All*, whenever they happened.
     """
 
@@ -163,8 +162,8 @@ class Records(Runs):
         """Return the runs before one, the oldest first.
 
         Args:
-            run: The one.
-            since: The first to return; None for the kernel's first.
+            run: The run.
+            since: The first run to return; None for the kernel's first.
         """
         begin = 0 if since is None else self._places[since.id]
         return self.runs[begin : self._places[run.id]]

@@ -1,4 +1,4 @@
-"""A notebook's code, parsed: what its names stand for, what it calls, where new lines belong."""
+"""A notebook's parsed code: its imported names, its calls, and where new lines can be inserted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.entropy import ALIASES
@@ -21,7 +21,7 @@ from ipytorchseed.why.explanation import Cause
 _MAGIC = re.compile(
     r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )
-"""A line of the shell's, as far as the text is no Python with it."""
+"""A magic or shell command; only looked for where the text is no Python."""
 
 _CELL_MAGIC = re.compile(r"%%(\w+)")
 
@@ -36,9 +36,9 @@ class Call(NamedTuple):
     """A call in a notebook's code.
 
     Attributes:
-        code: The cell in which it stands.
+        code: The code of its cell.
         node: The call.
-        path: The dotted name that is called, as one would import it: ``numpy.random.seed``.
+        path: The dotted name of the function, as one would import it: ``numpy.random.seed``.
         repeated: Whether it may run more than once.
     """
 
@@ -53,7 +53,7 @@ class Code(Struct, dict=True):
 
     Attributes:
         cell: The cell.
-        tree: Its code; magics stand there as ``pass``. Nothing, where it is no Python.
+        tree: Its syntax tree, with ``pass`` for magics; empty where the cell is no Python.
     """
 
     cell: Cell
@@ -64,7 +64,7 @@ class Code(Struct, dict=True):
         return [0, *(found.end() for found in re.finditer("\n", self.cell.source))]
 
     def offset(self, line: int, column: int) -> int:
-        """Return a place in the text, in characters.
+        """Return the offset of a place in the text, in characters.
 
         Args:
             line: Counted from 1.
@@ -103,8 +103,8 @@ class Program:
 
     Attributes:
         codes: Its cells that are run, in their order.
-        names: What each name that some cell imports stands for: ``np`` for ``numpy``.
-        bound: Names that some cell binds to something else as well.
+        names: The module or function of each imported name: ``numpy`` for ``np``.
+        bound: Names that a cell binds in another way, or to another module, as well.
     """
 
     def __init__(self, notebook: Notebook) -> None:
@@ -134,7 +134,7 @@ class Program:
         )
 
     def path(self, node: ast.expr) -> str:
-        """Return the dotted name of an expression, as one would import it; empty for others."""
+        """Return the dotted name of a name or attribute, as one would import it; else empty."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -145,7 +145,7 @@ class Program:
         return ALIASES.get(whole, whole)
 
     def calls(self, codes: Sequence[Code]) -> Iterator[Call]:
-        """Yield the calls in the code of cells, in the order in which they stand."""
+        """Yield the calls in the code of cells, in the order of the text."""
         for code in codes:
             found = [*self._calls(code, code.tree, repeated=False)]
             yield from sorted(found, key=lambda each: code.start(each.node))
@@ -159,7 +159,7 @@ class Program:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, and what it stands for."""
+    """Yield each name that an import binds, with the module or function that it means."""
     for each in node.names:
         if isinstance(node, ast.ImportFrom):
             if node.module and not node.level and each.name != "*":
@@ -172,7 +172,7 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _parse(source: str) -> ast.Module:
-    """Parse a cell; lines keep their places."""
+    """Parse a cell; line numbers stay as they are."""
     tree = parse_text(source)
     if tree is None:
         head = _CELL_MAGIC.match(source.lstrip())
@@ -188,11 +188,11 @@ class Site(Struct, frozen=True):
 
     Attributes:
         program: The notebook's code.
-        found: What was found of the cell.
+        found: The verdict on the cell.
         cause: The cause; None where nothing that was recorded accounts for the difference.
-        seed: The seed to give.
-        own_file: Returns the path, from the notebook's folder, of a file that the notebook made
-            itself since it first ran; of any other file, nothing.
+        seed: The seed to use in edits.
+        own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
+            created since it first ran; an empty text for any other file.
     """
 
     program: Program
@@ -203,7 +203,7 @@ class Site(Struct, frozen=True):
 
     @property
     def code(self) -> Code:
-        """The cell's code."""
+        """The code of the cell."""
         return self.program.of(self.found.cell)
 
     @property
@@ -217,16 +217,21 @@ class Site(Struct, frozen=True):
         return "" if self.cause is None else self.cause.name
 
     @property
+    def before(self) -> list[Code]:
+        """The code of the cells before it."""
+        return [each for each in self.program.codes if each.cell.index < self.found.cell.index]
+
+    @property
     def until(self) -> list[Code]:
         """The code of the cells before it, and its own."""
-        return [each for each in self.program.codes if each.cell.index <= self.found.cell.index]
+        return [*self.before, self.code]
 
 
-def after_import(site: Site, call: str, kind: str, why: str) -> tuple[Edit, ...]:
-    """Put a line after the imports among which its library is, or after the first imports.
+def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
+    """Insert a line after the imports that include its library, or after the first imports.
 
     Args:
-        site: Before whose end it has to stand.
+        site: The site; the line is inserted in its cell or before.
         call: A call by its dotted name.
         kind: The kind of the edit.
         why: What it does.
@@ -246,12 +251,12 @@ def after_import(site: Site, call: str, kind: str, why: str) -> tuple[Edit, ...]
     return () if first is None else (_insert_after(site.program, *first, call, kind, why),)
 
 
-def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> tuple[Edit, ...]:
-    """Put a line where a cell begins, after its imports.
+def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
+    """Insert a line at the start of a cell, or after the imports with which it begins.
 
     Args:
-        site: The notebook's.
-        code: The cell.
+        site: A site in the notebook.
+        code: The code of the cell.
         call: A call by its dotted name.
         kind: The kind of the edit.
         why: What it does.
@@ -266,17 +271,20 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> tuple[Edit
     start = code.start(code.tree.body[0])
     lines = spell(site.program, code, None, call)
     splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
-    return (Edit(code.cell.index, kind, why, (splice,)),)
+    return (Edit(code.cell, kind, why, (splice,)),)
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
-    """Return a call in the notebook's own names, below an import where it takes one.
+    """Write a call with the names that the notebook has imported, or with an import before it.
 
     Args:
         program: The notebook's code.
-        code: The cell in which it will stand.
-        after: The statement in or after which it will stand; None at the cell's top.
+        code: The code of the cell to insert it in.
+        after: The statement in or after which to insert it; None for the top of the cell.
         call: The call by its dotted name.
+
+    Returns:
+        The lines.
     """
     known: dict[str, str] = {}
     for each in program.codes:
@@ -297,25 +305,25 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
 def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
     program: Program, code: Code, place: int, call: str, kind: str, why: str
 ) -> Edit:
-    """Put a line after the run of imports that begins at a place in a cell."""
+    """Insert a line after the block of imports that begins with a statement of a cell."""
     last = _last_import(code, place)
     lines = spell(program, code, last, call)
     if code.shares_line(last):
         end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:
         end, text = code.line_end(last), "".join(f"\n{line}" for line in lines)
-    return Edit(code.cell.index, kind, why, (Splice(end, end, text),))
+    return Edit(code.cell, kind, why, (Splice(end, end, text),))
 
 
 def _imports(statement: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
-    """Return the imports that a statement runs, and not only defines."""
+    """Return the imports that run with a statement, without those in function bodies."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return []
     return [each for each in ast.walk(statement) if isinstance(each, (ast.Import, ast.ImportFrom))]
 
 
 def _last_import(code: Code, place: int) -> ast.stmt:
-    """Return the last statement of a run of imports, between which magics may stand."""
+    """Return the last statement of a block of imports, which may have magics in between."""
     last = code.tree.body[place]
     for statement in code.tree.body[place:]:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):

@@ -1,4 +1,4 @@
-"""Finds out by experiment which causes of a difference are causes: one more run of a notebook."""
+"""``check --prove``: one more run of a notebook, with experiments that test the causes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.experiments import CLEARED, LIKELY, PROVED, Finding
 
 _SECONDS = 20.0
-"""Seconds that experiments may take however quick the check was: a kernel has to start."""
+"""The least seconds that experiments may take, as a kernel has to start."""
 
 _GO_BACK = {"rng", "flag", "input"}
-"""Kinds of causes that a running kernel can put back."""
+"""Kinds of causes that can be undone in a running kernel."""
 
 
 async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: Path) -> Verdict:
-    """Run a notebook up to the cell in which a difference begins, and ask there for proof.
+    """Run a notebook up to the cell in which a difference begins, and run ``%why --prove`` there.
 
     Args:
         notebook: The notebook.
         options: How it was run.
-        verdict: What was found, and how long that took: a proof may take as long again.
-        folder: Where the kernel of its first run kept its records.
+        verdict: The verdict so far; experiments may take as long as it took.
+        folder: The folder with the records of the first run's kernel.
 
     Returns:
-        The verdict, with what experiments say of the causes of that cell; as it was where there was
-        no time for them, or nothing could be put back.
+        The verdict with the experiments' findings on the causes of that cell; unchanged where there
+        was no time for them, or nothing could be undone.
     """
     origin = verdict.origin
     if origin is None or _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
@@ -59,13 +59,13 @@ async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: 
 async def _ask(
     notebook: Notebook, options: Options, origin: CellVerdict, folder: Path
 ) -> dict[tuple[str, str], Finding]:
-    """Return what ``%why --prove`` says of each cause, by its kind and name.
+    """Return the findings of ``%why --prove`` on each cause, by its kind and name.
 
     With ``rerun`` the cells run a second time up to that one, as in the check; else the earlier run
     is the first kernel's.
 
     Raises:
-        UncheckableError: A cell did not come to its end.
+        UncheckableError: A cell did not run to its end.
         OSError: There is no room for the records.
     """
     import nbformat
@@ -98,7 +98,7 @@ async def _ask(
 
 
 def _reword(how: str, told: Mapping[str, Any]) -> str:
-    """Name the two runs as they are known in a check, and not by numbers."""
+    """Replace the numbers of the two runs by words that fit a check."""
     run, against = told["run"], told["against"]
     in_kernel = re.escape(f"In[{against['execution_count']}]")
     earlier = in_kernel if against["kernel"] == run["kernel"] else r"#\d+"

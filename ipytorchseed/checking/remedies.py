@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import Code, Program, Site, after_import, at_top
 from ipytorchseed.checking.seeds import (
     WITHOUT_SEED,
@@ -22,14 +22,11 @@ from ipytorchseed.checking.seeds import (
 from ipytorchseed.reads.entropy import NONDETERMINISTIC, sentence
 from ipytorchseed.render.timeline import label_of
 
-Edits = tuple[Edit, ...]
-
-
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
     "collections.Counter",
 })  # fmt: skip
-"""Functions to which the order of what they are given makes no difference."""
+"""Functions for which the order of their arguments' items makes no difference."""
 
 _CALM_METHODS = frozenset({
     "add", "difference", "difference_update", "discard", "intersection", "intersection_update",
@@ -37,7 +34,7 @@ _CALM_METHODS = frozenset({
     "update",
 })  # fmt: skip
 _LISTED = frozenset({"iter", "list", "tuple"})
-"""Functions that only hand the order on."""
+"""Functions whose result has the order of the argument."""
 
 _SETS = frozenset({"frozenset", "set"})
 _SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"})
@@ -48,7 +45,7 @@ _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
 def ordered_sets(program: Program, codes: Sequence[Code]) -> Iterator[tuple[Code, ast.expr]]:
-    """Yield the sets in cells over which is gone in their order, each with its cell.
+    """Yield the sets in cells that are iterated over where the order matters, with their cells.
 
     Args:
         program: The notebook's code.
@@ -70,7 +67,7 @@ def ordered_sets(program: Program, codes: Sequence[Code]) -> Iterator[tuple[Code
 
 
 def ordered_listings(program: Program, code: Code) -> Iterator[tuple[Code, ast.expr]]:
-    """Yield the calls in a cell that list folders, and whose order counts."""
+    """Yield the calls in a cell that list folders where the order matters."""
     calm = {id(each) for each in _unordered(program, code.tree)}
     lists = _listed(program, code)
     for call in program.calls([code]):
@@ -88,7 +85,7 @@ def makes_list(program: Program, node: ast.expr) -> bool:
 
 
 def _listed(program: Program, code: Code) -> dict[int, ast.expr]:
-    """Return the calls of ``list``, by the identity of what they are given."""
+    """Return the calls of ``list``, by the identity of their argument."""
     return {
         id(node.args[0]): node
         for node in ast.walk(code.tree)
@@ -112,7 +109,7 @@ def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
 
 
 def _ordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions that stand where an order counts."""
+    """Yield the expressions whose order matters where they are used."""
     calm = {id(each) for each in _unordered(program, tree)}
     for node in ast.walk(tree):
         found: list[ast.expr] = []
@@ -129,7 +126,7 @@ def _ordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def _unordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is given to calls that heed no order, also by way of a list."""
+    """Yield the arguments of calls that ignore order, also those inside a ``list(...)``."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -148,9 +145,9 @@ class Remedy(NamedTuple):
     """A row of the table.
 
     Attributes:
-        matches: Tells whether it is for this kind of cause.
-        edits: Yields the edits to try, one set of them after the other.
-        obstacle: Why it may find none, in a clause about the cell.
+        matches: Tells whether it is meant for the cause at a site.
+        edits: Yields sets of edits, to be tried one after the other.
+        obstacle: Why there may be none, in a clause about the cell.
     """
 
     matches: Callable[[Site], bool]
@@ -159,13 +156,13 @@ class Remedy(NamedTuple):
 
 
 def propose(site: Site) -> list[Edits]:
-    """Return the edits that may remove a cause, the smallest first; one set of them at a time."""
+    """Return the sets of edits that may remove a cause, the smallest first."""
     rows = [row for row in REMEDIES if row.matches(site)]
     return [edits for row in rows for edits in row.edits(site) if edits]
 
 
 def obstacle(site: Site) -> str:
-    """Say, in a line, which cell cannot be mended, where in it, and why."""
+    """Say in a line which cell cannot be mended, at which of its lines, and why."""
     calls = site.program.calls([site.code]) if site.code.tree.body else ()
     lines = [each.node.lineno for each in calls if each.path == site.name]
     place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name
@@ -196,13 +193,13 @@ def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "
             splices = Splice(start, start + 4, "sorted"), Splice(end - 1, end - 1, key)
         else:
             splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
-        edits.append(Edit(code.cell.index, "order", why, splices))
+        edits.append(Edit(code.cell, "order", why, splices))
     return tuple(edits)
 
 
 def _sort_sets(site: Site) -> Iterator[Edits]:
-    """Sort the sets over which a cell goes, or a function that it calls."""
-    for codes in ([site.code], [each for each in site.until if each is not site.code]):
+    """Sort the sets that a cell iterates over, or else an earlier cell, whose code it may call."""
+    for codes in ([site.code], site.before):
         found = [*ordered_sets(site.program, codes)]
         if found:
             yield _sort(site, found)
@@ -211,7 +208,7 @@ def _sort_sets(site: Site) -> Iterator[Edits]:
 
 
 def _sort_listings(site: Site) -> Iterator[Edits]:
-    """Sort what a cell lists of folders."""
+    """Sort the folder listings of a cell."""
     yield _sort(site, [*ordered_listings(site.program, site.code)])
 
 
@@ -226,7 +223,7 @@ def _uses_torch(site: Site) -> bool:
 
 
 def _use_deterministic(site: Site) -> Iterator[Edits]:
-    """Ask torch for its deterministic algorithms."""
+    """Switch torch's deterministic algorithms on."""
     why = f"lets torch use algorithms that repeat, for {site.found.cell.name}"
     yield after_import(site, "torch.use_deterministic_algorithms(True)", "operation", why)
 
@@ -237,7 +234,7 @@ def _use_one_thread(site: Site) -> Iterator[Edits]:
 
 
 def _remove_file(site: Site) -> Iterator[Edits]:
-    """Remove a file that the notebook made in the run before, ahead of the first cell naming it."""
+    """Delete a file that the previous run created, before the first cell that names it."""
     path = PurePath(site.own_file(site.name))
     why = f"removes {path}, which the run before left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
@@ -257,7 +254,7 @@ def _is_source(site: Site) -> bool:
 
 
 def _may_take_seed(site: Site) -> bool:
-    """Tell whether a function of a library's, named or not, may be what takes a seed."""
+    """Tell whether the cause may be a library's function that takes a seed."""
     return site.cause is None or (site.kind == "entropy" and site.name not in NONDETERMINISTIC)
 
 
@@ -283,4 +280,4 @@ REMEDIES: tuple[Remedy, ...] = (
         "it reads a file that changes, and that was there before the notebook first ran here",
     ),
 )
-"""The smallest edit first, where several rows are for one kind."""
+"""Of several rows for one kind of cause, the one with the smallest edit is first."""

@@ -1,4 +1,4 @@
-"""Verdicts as text for a terminal, and as JSON."""
+"""The verdicts of a check as text for a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ipytorchseed.checking.causes import is_unseeded, tell
 from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
+from ipytorchseed.checking.saved_report import LABEL, MOST
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -20,9 +21,6 @@ from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.experiments import CLEARED
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.words import first_of, many
-
-_MOST_CHANGES = 4
-_LABEL = 68
 
 _WORDS = "repeats", "differs"
 _RERUN = "safe to run again", "not safe to run again"
@@ -37,7 +35,7 @@ _PERHAPS = (
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
-    """Draw verdicts for a terminal of 80 columns: a table, then what there is to say of each.
+    """Draw verdicts for a terminal of 80 columns: a table, then an explanation of each.
 
     Args:
         verdicts: In the order in which the notebooks were named.
@@ -62,7 +60,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def _count(verdict: Verdict) -> str:
-    """Say how many cells were compared, and of how many."""
+    """Return how many cells were compared, and of how many."""
     if not verdict.cells:
         return ""
     count = sum(cell.outputs is not Found.SKIPPED for cell in verdict.cells)
@@ -107,7 +105,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _left_behind(verdict: CellVerdict) -> str:
-    """Say what a cell leaves that no output shows, and why in a word or two."""
+    """Say what differs after a cell though no output does, and why in a word or two."""
     left = ", ".join(sorted(verdict.left)) or "other digits than it shows"
     causes = ", ".join(map(_short, verdict.causes))
     return f"{verdict.cell.name} leaves other values behind: {causes or left}"
@@ -118,7 +116,7 @@ def _short(cause: Cause) -> str:
 
 
 def explanation(verdict: Verdict) -> str:
-    """Say what a person has to know about a notebook; empty where it repeats."""
+    """Return the explanation of a verdict; empty for a notebook that repeats."""
     if verdict.edits:
         return "\n".join(_mended(verdict))
     cells = saved_report.explain(verdict) if isinstance(verdict, SavedVerdict) else _cells(verdict)
@@ -126,7 +124,7 @@ def explanation(verdict: Verdict) -> str:
 
 
 def _whole(verdict: Verdict) -> Iterator[str]:
-    """Yield what is to be known of the whole notebook; lines are not broken, as in ``_cells``."""
+    """Yield the lines about the whole notebook; they are not wrapped, as in ``_cells``."""
     path = visible(str(verdict.path))
     if verdict.note:
         yield f"{path}: {visible(verdict.note)}"
@@ -138,7 +136,7 @@ def _whole(verdict: Verdict) -> Iterator[str]:
 
 
 def _cells(verdict: Verdict) -> Iterator[str]:
-    """Yield lines; those that name the notebook are not broken, as logs are searched by lines."""
+    """Yield the lines about cells; lines with the notebook's name are not wrapped, for searches."""
     path = visible(str(verdict.path))
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
@@ -167,16 +165,16 @@ def _cells(verdict: Verdict) -> Iterator[str]:
 
 
 def _mended(verdict: Verdict) -> Iterator[str]:
-    """Say with which edits a notebook repeats that did not."""
+    """Yield the lines about the edits with which a notebook repeats."""
     made = verdict.edits or ()
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
     edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
-    yield from (wrap(each.edit.why, first=f"  {each.cell.name}  ") for each in made)
+    yield from (wrap(each.why, first=f"  {each.cell.name}  ") for each in made)
 
 
 def _unmended(verdict: Verdict) -> Iterator[str]:
-    """Say what keeps edits from making a notebook repeat."""
+    """Yield the lines about what no edit mends."""
     if verdict.obstacles:
         yield ""
         yield "  not mended, and nothing was written:"
@@ -189,12 +187,12 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of all edits, cell by cell, as a unified diff."""
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
-            told = diff(f"{verdict.path} {cell.name}", cell.source, [each.edit for each in made])
+            told = diff(f"{verdict.path} {cell.name}", cell.source, [*made])
             yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:
-    """Say what is to be known of cells that leave other values where no output differs."""
+    """Yield the lines about cells that leave other values behind where no output differs."""
     more = [each.cell.name for each in verdict.silent[1:]]
     if more:
         yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
@@ -204,18 +202,18 @@ def _silent(verdict: Verdict) -> Iterator[str]:
 
 
 def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
-    """Say of a cell in what it differs, why, and what mends it.
+    """Yield the lines about a cell: its differences, their causes, and remedies.
 
     Args:
-        verdict: What was found of it.
-        shown: Whether a later cell shows what it left.
+        verdict: The verdict on it.
+        shown: Whether a later cell shows the values that it left.
     """
-    yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, _LABEL)}"
+    yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, LABEL)}"
     if verdict.only_state:
         yield "    shows the same, leaves other values behind"
-    for change in verdict.changes[:_MOST_CHANGES]:
+    for change in verdict.changes[:MOST]:
         yield wrap(_change(change), first="    ")
-    more = len(verdict.changes) - _MOST_CHANGES
+    more = len(verdict.changes) - MOST
     if more > 0:
         yield f"    and {more} more"
     for cause in verdict.causes:
@@ -227,14 +225,14 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
 
 
 def _next_step(verdict: CellVerdict) -> str:
-    """Say what to do about a cell whose difference nothing recorded accounts for."""
+    """Say what to do about a cell for whose difference no cause was recorded."""
     if verdict.programs:
         return (
             f"the cell {say_programs(verdict.programs)}. If it is not that, put"
             " %%deterministic --check on top of it: that names the operation"
         )
     gave = "left different values" if verdict.only_state else "gave different output"
-    unseen = f", but {first_of(verdict.unseen, _MOST_CHANGES)} could not be looked at whole"
+    unseen = f", but {first_of(verdict.unseen, MOST)} could not be looked at whole"
     return (
         f"two runs of the cell {gave}, and nothing that was recorded differs"
         f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
@@ -263,7 +261,7 @@ def _others(verdict: Verdict) -> Iterator[str]:
 
 
 def _also(cell: CellVerdict, known: set[str]) -> str:
-    """Name what is the cell's own: settings, files and edits that were not told of before it."""
+    """Name the cell's own causes: settings, files and edits that were not reported before."""
     own = [each for each in cell.causes if each.kind in _OWN and each.name not in known]
     names = ["the edit" if each.kind == "code" else each.name for each in own]
     return f" ({', '.join(names)})" if names else ""
@@ -291,9 +289,9 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["edits"] = [
             {
                 **pick(each.cell, "index", "id"),
-                "kind": each.edit.kind,
-                "diff": diff(each.cell.name, each.cell.source, [each.edit]),
-                "message": each.edit.why,
+                "kind": each.kind,
+                "diff": diff(each.cell.name, each.cell.source, [each]),
+                "message": each.why,
             }
             for each in verdict.edits
         ]

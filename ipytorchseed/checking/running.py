@@ -1,4 +1,4 @@
-"""Checks several notebooks, with a limit on the kernels at the same time."""
+"""Checks several notebooks, with a limit on the kernels that run at the same time."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ INTERRUPTED = "interrupted"
 
 
 class Watcher:
-    """Receives the progress of checks; this one says nothing of it."""
+    """Receives the progress of checks, and ignores it."""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Learn that a notebook will take so many runs of cells, and which edits are tried."""
+        """Called when a notebook begins, with its runs of cells, and the edits that are tried."""
 
     def step(self, path: Path) -> None:
-        """Learn that a cell of it has run."""
+        """Called when one of its cells has run."""
 
     def end(self, verdict: Verdict) -> None:
-        """Learn what was found."""
+        """Called with the verdict."""
 
 
 class Setup(Struct, frozen=True):
-    """In what way notebooks are run.
+    """How notebooks are run.
 
     Attributes:
-        options: How.
-        places: The kernels that may run at the same time.
-        watcher: Is told how far it is.
+        options: The user's options.
+        places: Limits the kernels that run at the same time.
+        watcher: Receives the progress.
     """
 
     options: Options
@@ -134,7 +134,7 @@ async def _check_all(
 
 @contextmanager
 def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
-    """Let Ctrl-C, and a request to terminate, end the tasks; each then ends its kernels."""
+    """Cancel the tasks on SIGINT and SIGTERM; each then ends its kernels."""
     loop = asyncio.get_running_loop()
 
     def end() -> None:
@@ -222,12 +222,12 @@ async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
 
 
 def _rounds(times: int, *, quick: bool) -> list[range]:
-    """Group runs: all at once, or first as many as can differ."""
+    """Group the runs that start together: all of them, or with ``quick`` first two."""
     return [range(2), range(2, times)] if quick and times > 2 else [range(times)]  # noqa: PLR2004
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
-    """Run coroutines at once; where one is ended, end the others, and wait for them."""
+    """Run coroutines at once; if one fails or is cancelled, cancel the others and wait for them."""
     tasks = [asyncio.ensure_future(each) for each in coroutines]
     try:
         return await asyncio.gather(*tasks)
@@ -267,7 +267,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
 
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
-    """Count the cells that not every pass came to; None where no pass came to any."""
+    """Count the cells that some pass did not reach; None where there are none, or no pass began."""
     wanted = {cell.index for cell in notebook.runnable}
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached

@@ -1,4 +1,4 @@
-"""Holds what cells show in one fresh run against the outputs that the notebook's file has."""
+"""``check --saved``: compares the outputs of one fresh run with those in the notebook's file."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from ipytorchseed.why.finders.inputs import READING
 
 
 class SavedCell(CellVerdict, frozen=True):
-    """What a fresh run says of the outputs that are saved of a cell.
+    """The comparison of a cell's fresh outputs with the saved ones.
 
     Attributes:
-        grades: How far each output is from the saved one, of those that are not the same.
+        grades: The grades of the outputs that are not the same.
         notes: What was not compared, and why, in a clause each.
         saved_count: The number of the cell in ``In[...]`` in the file; None where it has none.
     """
@@ -52,30 +52,30 @@ class SavedCell(CellVerdict, frozen=True):
 
 
 class SavedVerdict(Verdict, frozen=True):
-    """What a fresh run says of the outputs that are saved in a notebook.
+    """The comparison of a notebook's fresh outputs with the saved ones.
 
     Attributes:
-        in_order: Whether the file's cells were run once each, from the first to the last.
+        in_order: Whether the cells were run once each, from the first to the last, before saving.
     """
 
     in_order: bool = True
 
     @property
     def origin(self) -> None:
-        """None: of the run that was saved, outputs are all that is known."""
+        """None: of the saved run, only the outputs are known."""
 
     def count(self, found: Found) -> int:
-        """Count the cells of which that was found."""
+        """Count the cells with this result."""
         return sum(each.outputs is found for each in self.cells)
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Tell whether the file says of any cell what it showed, were it nothing."""
+    """Tell whether any cell was run before the file was saved, even without outputs."""
     return any(_was_run(notebook, cell) for cell in notebook.cells)
 
 
 def let_raise(notebook: Notebook) -> None:
-    """Let the cells raise that raised when the notebook was saved; its file is not written."""
+    """Allow cells to raise that raised when the notebook was saved; its file is not written."""
     for cell in notebook.cells:
         node = notebook.node.cells[cell.index]
         if any(each["output_type"] == "error" for each in node.outputs):
@@ -147,7 +147,7 @@ def _compare(
 
 
 def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
-    """Name what a cell shows that is another each time; clocks and hashes come last.
+    """Return why a cell's output may differ each time; clocks and hashes come last.
 
     Args:
         run: The cell's run.
@@ -180,7 +180,7 @@ def _grades(
         saved: Its outputs in the file.
         fresh: Its outputs now.
         rtol: As for ``grade_data``.
-        notes: Takes what is not compared.
+        notes: Receives notes on what is not compared.
         timed: Whether the cell reads a clock.
     """
     dropped = _DROPPED in stream_text(saved, "stderr", timed=False)
@@ -202,7 +202,7 @@ def _grades(
 
 
 _WARNING = re.compile(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
-"""Python's warnings: they hang on paths and on the versions of packages."""
+"""Python's warnings, which depend on paths and on the versions of packages."""
 
 _DROPPED = "IOPub data rate exceeded"
 _LAST = re.compile(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
@@ -210,7 +210,7 @@ _MIDDLE = re.compile(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
 
 
 def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
-    """Cut a fresh text as a front end cut the saved one, which says so in its first line."""
+    """Truncate a fresh text as a front end did the saved one, whose first line says so."""
     begin = _LAST.match(saved) or _MIDDLE.match(saved)
     if begin is None or _LAST.match(fresh):
         return saved, fresh
@@ -240,7 +240,7 @@ def _grade_bundles(
     *,
     timed: bool,
 ) -> Iterator[Grade]:
-    """Grade a display by the MIME types that both have."""
+    """Yield the worst grade of two displays, among the MIME types that both have."""
     what = str(fresh["output_type"]).removeprefix("execute_").removesuffix("_data")
     before, after = (
         {
@@ -267,7 +267,7 @@ def _grade_bundles(
 
 
 def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
-    """Tell whether kinds that are lost showed more than the plain text beside them does."""
+    """Tell whether MIME types that are gone showed more than the plain text beside them."""
     plain = joined(bundle.get("text/plain", "<nothing>"))
     return bool(lost) and (
         any(kind.startswith(_RICH) for kind in lost)

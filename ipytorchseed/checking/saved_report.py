@@ -1,4 +1,4 @@
-"""What a fresh run says of saved outputs, as text for a terminal and as JSON."""
+"""The verdicts of ``check --saved`` as text for a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 
-_LABEL = 68
-_MOST = 4
-"""Outputs of a cell that are told."""
+LABEL = 68
+"""The most characters of a cell's text that are shown as its title."""
+
+MOST = 4
+"""The most differences of a cell that are shown."""
 
 _WORDS = {
     Found.SAME: "as saved",
@@ -26,11 +28,11 @@ _WORDS = {
 }
 
 _GRADES = {Found.DIFFERENT: "differs"}
-"""Words of the JSON that are others than those of a check between kernels."""
+"""Words of the JSON that differ from those of a check between kernels."""
 
 
 def words(verdict: SavedVerdict) -> tuple[str, str]:
-    """Say in a word or two that all that is saved is still true, and that it is not."""
+    """Return the words for a notebook whose saved outputs are still true, and for the opposite."""
     if not verdict.cells:
         return "nothing saved", "differs"
     rounded = verdict.count(Found.ROUNDING)
@@ -38,7 +40,7 @@ def words(verdict: SavedVerdict) -> tuple[str, str]:
 
 
 def summary(first: SavedCell) -> str:
-    """Say in one line in what the first cell that differs does."""
+    """Say in one line how the first cell that differs does."""
     return visible(f"{_name(first)} differs from what the file shows: {_what(first)}")
 
 
@@ -48,14 +50,14 @@ def _what(cell: SavedCell) -> str:
 
 
 def _name(cell: SavedCell) -> str:
-    """Name a cell as it is after *Run All*, and as the file has it where that is another number."""
+    """Name a cell by its number after *Run All*, and by that in the file where it is another."""
     there = cell.saved_count
     same = there is None or there == cell.cell.count
     return cell.cell.name if same else f"{cell.cell.name} (In[{there}] in the file)"
 
 
 def explain(verdict: SavedVerdict) -> Iterator[str]:
-    """Yield what a person has to know of cells; nothing where all that is saved is still true."""
+    """Yield the lines about cells; none where all saved outputs are still true."""
     path = visible(str(verdict.path))
     cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
     told = [each for each in cells if each.grades or each.notes]
@@ -73,7 +75,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
 
 
 def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
-    """Yield why outputs may differ that repeat, and how to learn whether they do."""
+    """Yield why the outputs of a notebook that repeats may differ, and what to run next."""
     if not verdict.in_order:
         yield "When it was saved, its cells had not been run once each, from top to bottom."
     places = [each.cell.name for each in verdict.cells if each.outputs is Found.UNKNOWN]
@@ -83,16 +85,16 @@ def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
 
 
 def _cell(cell: SavedCell) -> Iterator[str]:
-    """Say of a cell how far it is from what is saved: what the file shows, and what came."""
-    yield f"  {_name(cell)}  {label_of(cell.cell.source, _LABEL)}"
-    for each in cell.grades[:_MOST]:
+    """Yield the lines about a cell: the saved and the fresh outputs, and the causes."""
+    yield f"  {_name(cell)}  {label_of(cell.cell.source, LABEL)}"
+    for each in cell.grades[:MOST]:
         differs = each.found is Found.DIFFERENT
         yield wrap(f"{each.what}: {each.detail}", first="    ")
         if differs and (each.saved or each.fresh):
             yield f"      file  {visible(each.saved) or '(nothing)'}"
             yield f"      now   {visible(each.fresh) or '(nothing)'}"
-    if len(cell.grades) > _MOST:
-        yield f"    and {len(cell.grades) - _MOST} more"
+    if len(cell.grades) > MOST:
+        yield f"    and {len(cell.grades) - MOST} more"
     if cell.expected and cell.outputs is Found.DIFFERENT:
         yield f"    it may differ: it has the tag {VARIES}"
     for note in cell.notes:
@@ -104,7 +106,7 @@ def _cell(cell: SavedCell) -> Iterator[str]:
 
 
 def more_json(cell: SavedCell) -> dict[str, object]:
-    """Return what JSON tells of a cell beyond what every check does."""
+    """Return the fields of a cell's JSON that only this check has."""
     return {
         "outputs": _GRADES.get(cell.outputs, cell.outputs.value),
         "changes": [

@@ -1,4 +1,4 @@
-"""Remedies by a seed: for sources that nothing seeds, and for what is called without one."""
+"""Remedies that add a seed: to sources that nothing seeds, and to calls without a seed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
-from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import Call, Program, Site, after_import, at_top, spell
 from ipytorchseed.reads.entropy import NONDETERMINISTIC
 from ipytorchseed.render.timeline import label_of
-
-Edits = tuple[Edit, ...]
-
 
 _SEEDS = {
     "python": "random.seed",
@@ -22,7 +19,7 @@ _SEEDS = {
     "torch": "torch.manual_seed",
     "cupy": "cupy.random.seed",
 }
-"""What seeds a source, by the first part of its name."""
+"""The function that seeds a source, by the first part of the source's name."""
 
 _DEFAULT = 42
 
@@ -40,7 +37,7 @@ _SEED_THEMSELVES = {
     "torch.cuda.seed": "manual_seed",
     "torch.cuda.seed_all": "manual_seed_all",
 }
-"""Functions that take a seed from the system, and those beside them that are given one."""
+"""Functions that take a seed from the system, and their counterparts that take an argument."""
 
 _SEED_METHODS = {
     "torch.Generator.seed": "manual_seed",
@@ -56,12 +53,12 @@ _DRAWN = {
     "numpy": ("numpy", "numpy.random.randint(2**31)"),
     "random": ("python", "random.getrandbits(32)"),
 }
-"""What gives each of several generators a seed of its own: by the library of their class, the
-source that it is drawn from and how."""
+"""How to draw a seed for each of several generators, by the library of their class: the source that
+it is drawn from, and the call."""
 
 
 def chosen_seed(program: Program) -> int:
-    """Return the number that a notebook seeds a source with somewhere; 42 where it does not."""
+    """Return the first seed that the notebook itself uses for a source; 42 where there is none."""
     for call in program.calls(program.codes):
         if call.path in _SEEDS.values() and call.node.args:
             given = call.node.args[0]
@@ -71,12 +68,12 @@ def chosen_seed(program: Program) -> int:
 
 
 def seeder(name: str) -> str:
-    """Return the function that seeds a source, by the source's name; empty for what is none."""
+    """Return the function that seeds a source, by the source's name; empty where none is known."""
     return _SEEDS.get(name.partition(".")[0], "")
 
 
 def seed_source(site: Site) -> Iterator[Edits]:
-    """Seed a source once it is imported; or else where the cell begins that draws from it."""
+    """Seed a source after the import of its library, or else at the top of the cell that draws."""
     call = f"{seeder(site.name)}({site.seed})"
     why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
     yield after_import(site, call, "seed", why)
@@ -84,7 +81,7 @@ def seed_source(site: Site) -> Iterator[Edits]:
 
 
 def seed_next(site: Site) -> Iterator[Edits]:
-    """Seed the sources that a cell leaves elsewhere in each kernel, where the next cell begins."""
+    """Seed, at the top of the next cell, the sources that a cell leaves in varying states."""
     following = site.program.after(site.code)
     moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
     why = f"seeds again what a library seeds at random in {site.found.cell.name}"
@@ -94,8 +91,8 @@ def seed_next(site: Site) -> Iterator[Edits]:
 
 
 def give_seed(site: Site) -> Iterator[Edits]:
-    """Give a seed to what is called without one: in the cell, or in a function that it calls."""
-    for codes in ([site.code], [each for each in site.until if each is not site.code]):
+    """Add a seed to calls without one: in the cell, or else in an earlier cell."""
+    for codes in ([site.code], site.before):
         calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.name)]
         if calls:
             yield _give(site, [(each, site.name) for each in calls])
@@ -103,7 +100,7 @@ def give_seed(site: Site) -> Iterator[Edits]:
 
 
 def seed_maker(site: Site) -> Iterator[Edits]:
-    """Seed a generator that began elsewhere: where it was made, or what its seed is drawn from."""
+    """Seed a generator where it was made, or else the source that its seed was drawn from."""
     calls = [*site.program.calls(site.until)]
     yield _give(
         site, [(call, name) for call in calls for name in WITHOUT_SEED if _lacks_seed(call, name)]
@@ -119,7 +116,7 @@ def seed_maker(site: Site) -> Iterator[Edits]:
 
 
 def fix_seed(site: Site) -> Iterator[Edits]:
-    """Replace a seed that is computed from a clock, or from what varies, by a number."""
+    """Replace a seed that is computed from a clock, or from another varying value, by a number."""
     edits, varying = [], _varying(site)
     for call in site.program.calls(site.until):
         named = call.path in _TAKE_A_SEED or call.path.endswith(".manual_seed")
@@ -129,12 +126,12 @@ def fix_seed(site: Site) -> Iterator[Edits]:
         if varying & _named(site.program, given):
             splice = Splice(code.start(given), code.end(given), str(site.seed))
             why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
-            edits.append(Edit(code.cell.index, "seed", why, (splice,)))
+            edits.append(Edit(code.cell, "seed", why, (splice,)))
     yield tuple(edits)
 
 
 def _varying(site: Site) -> set[str]:
-    """Return what answers differently each time, and the variables that are made of it."""
+    """Return the functions whose result varies, and the variables computed from them."""
     names = {site.name, *NONDETERMINISTIC}
     for code in site.until:
         for node in ast.walk(code.tree):
@@ -159,11 +156,11 @@ def _lacks_seed(call: Call, name: str) -> bool:
 
 
 def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
-    """Give each call a seed of its own, and seed the sources from which some are drawn.
+    """Add a seed of its own to each call, and seed the sources from which seeds are drawn.
 
     Args:
-        site: Where their generators are a cause.
-        lacking: The calls, each with what it calls, as ``_lacks_seed`` knows it.
+        site: The site of the cause.
+        lacking: The calls without a seed, each with the name of its function for ``_lacks_seed``.
     """
     edits, drawn = [], dict[str, None]()
     numbers = _numbers(site.program)
@@ -183,7 +180,7 @@ def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
 
 
 def _numbers(program: Program) -> dict[int, int]:
-    """Count the calls that lack a seed, by the identity of each: no two are given the same."""
+    """Number the calls that lack a seed, by identity, so that no two get the same seed."""
     lacking = [
         id(call.node)
         for call in program.calls(program.codes)
@@ -202,7 +199,7 @@ def _seed_all(site: Site, sources: Sequence[str]) -> Edits:
 
 
 def _seeded(call: Call, name: str, seed: str) -> Edit:
-    """Return the edit that gives a call a seed."""
+    """Return the edit that adds a seed to a call."""
     code, node = call.code, call.node
     given = [*node.args, *(each.value for each in node.keywords)]
     if given:
@@ -215,7 +212,7 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
         end = code.end(node.func)
         splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
     why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, which it took from the system"
-    return Edit(code.cell.index, "generator", why, tuple(splices))
+    return Edit(code.cell, "generator", why, tuple(splices))
 
 
 _ASK = """
@@ -232,16 +229,16 @@ for path in sys.argv[1:]:
         continue
 sys.__stdout__.write("\\n" + json.dumps(taken))
 """
-"""Asked in a process of its own: to import a library takes time, and may do anything."""
+"""Run in a process of its own, as importing a library takes time and may have side effects."""
 
 _PATIENCE = 60
-"""Seconds that the libraries may take to be imported."""
+"""The most seconds for these imports."""
 
 
-def name_seed(site: Site) -> Iterator[tuple[Edit, ...]]:
-    """Give the seed that they take to the functions and classes that a cell calls without one.
+def name_seed(site: Site) -> Iterator[Edits]:
+    """Add the seed argument to the calls of a cell whose functions and classes have one.
 
-    Where one of them is the cause, to that alone, wherever the notebook calls it until then.
+    Where one of them is the cause, only to its calls, wherever the notebook calls it until then.
     """
     libraries = {*site.program.names.values()}
     calls = [call for call in site.program.calls(site.until) if call.path == site.name] or [
@@ -255,12 +252,12 @@ def name_seed(site: Site) -> Iterator[tuple[Edit, ...]]:
         splice = call.path in taken and _name(call, *taken[call.path], site.seed + len(edits))
         if splice:
             why = f"gives {label_of(ast.unparse(call.node.func), 40)} the seed that it takes"
-            edits.append(Edit(call.code.cell.index, "generator", why, (splice,)))
+            edits.append(Edit(call.code.cell, "generator", why, (splice,)))
     yield tuple(edits)
 
 
 def _taken(paths: Collection[str]) -> dict[str, tuple[str, int]]:
-    """Return what takes a seed: by which parameter, and which place that has.
+    """Return the seed parameter, and its place, of those functions and classes that have one.
 
     Args:
         paths: Functions and classes, as one would import them.
@@ -283,7 +280,7 @@ def _taken(paths: Collection[str]) -> dict[str, tuple[str, int]]:
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
-    """Return the splice that names a seed, or None where one is given, or may be."""
+    """Return the splice that adds a seed by keyword; None where one is given, or may be."""
     code, node = call.code, call.node
     for keyword in node.keywords:
         if keyword.arg == name:

@@ -1,4 +1,4 @@
-"""The result of a check, for each cell and for the notebook."""
+"""The result of a check, for each cell and for the whole notebook."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Found(enum.Enum):
 
 
 class CellVerdict(Struct, frozen=True):
-    """What a check found of a cell.
+    """The result of a check for a cell.
 
     Attributes:
-        cell: Which.
-        outputs: Whether it showed the same each time.
-        state: Whether it left the same each time: variables, and the sources that it moved.
-        changes: In what it differs: outputs first, then states.
-        causes: What can account for it; none where nothing that was recorded differs.
+        cell: The cell.
+        outputs: Whether its outputs were the same each time.
+        state: Whether the variables and sources that it left were the same each time.
+        changes: The differences: in outputs first, then in states.
+        causes: The causes; none where nothing that was recorded differs.
         programs: Other programs that it runs, of which nothing is recorded.
-        line: The line of the file that names it.
-        unseen: What it reads that could not be looked at whole, where no cause was found.
-        rounding: Whether all in which it differs is rounding, as far as that was graded.
+        line: The line of the file that has its id.
+        unseen: Values that it reads and that could only be sampled, where no cause was found.
+        rounding: Whether all differences are rounding, as far as they were graded.
     """
 
     cell: Cell
@@ -51,7 +51,7 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def expected(self) -> bool:
-        """Whether its tag says that it differs."""
+        """Whether it has the tag that says that it may differ."""
         return VARIES in self.cell.tags
 
     @property
@@ -61,27 +61,27 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def only_state(self) -> bool:
-        """Whether it shows the same, and leaves other values or states to the cells after it."""
+        """Whether its outputs are the same, and the variables or sources that it leaves differ."""
         return self.differs and self.outputs is not Found.DIFFERENT
 
     @property
     def left(self) -> set[str]:
-        """The names of the variables and sources that it left in other states."""
+        """The names of the variables and sources that it left and that differ."""
         return {each.name for each in self.changes if each.what in ("variable", "source")}
 
     @property
     def does_not_repeat(self) -> bool:
-        """Whether it differs, and nothing that was recorded accounts for that."""
+        """Whether it differs and no cause was recorded."""
         return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 
 class Unreached(Struct, frozen=True):
-    """Cells that some run did not come to.
+    """Cells that some run did not reach.
 
     Attributes:
         count: How many.
         of: How many cells were to be run.
-        reason: What ended the run, in a line.
+        reason: Why the run ended, in a line.
     """
 
     count: int
@@ -93,39 +93,27 @@ class Unreached(Struct, frozen=True):
         return f"{self.count} of {self.of} cells {were} not reached"
 
 
-class Made(Struct, frozen=True):
-    """An edit that makes a notebook repeat, with others.
-
-    Attributes:
-        cell: The cell.
-        edit: The edit.
-    """
-
-    cell: Cell
-    edit: Edit
-
-
 class Verdict(Struct, frozen=True):
-    """What a check found of a notebook.
+    """The result of a check for a notebook.
 
-    What a notebook shows decides. What cells leave behind counts with ``strict``, and with
-    ``rerun``, where it is the question.
+    Outputs decide. Variables and sources that cells leave behind count with ``strict``, and with
+    ``rerun``, which is about them.
 
     Attributes:
         path: The notebook, as the user named it.
         cells: Its code cells, as far as they were compared.
         fault: Why it could not be checked to its end, in a line; None where it could.
-        note: What else is to be said, in a line.
+        note: A further remark, in a line.
         line: The line of the file that the fault is about.
-        rerun: Whether the second runs happened in the same kernel.
-        strict: Whether a cell that shows the same and leaves other values counts as a difference.
-        seconds: How long all of it took.
+        rerun: Whether the second runs were in the same kernel.
+        strict: Whether a cell with equal outputs that leaves other values counts as a difference.
+        seconds: The time that all of it took.
         unreached: The cells that were not reached; None where all were.
         failed: The cell that raised in some run and may not; None where none did.
-        edits: What makes it repeat, cell by cell; None where nobody asked for edits.
+        edits: The edits with which it repeats, cell by cell; None where none were requested.
         obstacles: What no edit mends, each in a line that begins with the cell.
         written: Whether the edits are in the file.
-        receipt: What its run was made of, as a receipt's file has it; empty where nobody asked.
+        receipt: The receipt of its run, as a file has it; empty where none was requested.
     """
 
     path: Path
@@ -138,7 +126,7 @@ class Verdict(Struct, frozen=True):
     seconds: float = 0.0
     unreached: Unreached | None = None
     failed: Cell | None = None
-    edits: Sequence[Made] | None = None
+    edits: Sequence[Edit] | None = None
     obstacles: Sequence[str] = ()
     written: bool = False
     receipt: bytes = b""
@@ -151,7 +139,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def silent(self) -> list[CellVerdict]:
-        """The cells that show the same and leave other values or states behind."""
+        """The cells with equal outputs that leave other variables or sources behind."""
         return [each for each in self.cells if each.only_state]
 
     @property
@@ -199,10 +187,11 @@ class Verdict(Struct, frozen=True):
 
 
 def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:
-    """Return the cells that left what another one shows, the last of them first.
+    """Return the cells in which a difference that another cell shows begins, the last one first.
 
-    They are found along the names of causes and of what cells left. A cell with a cause of its own
-    goes before one that has none, such as one that made an object with an address in it.
+    They are found by following the names of causes, and of the variables and sources that cells
+    left. A cell with a cause of its own is preferred to one without, such as one that made an
+    object with an address in it.
 
     Args:
         shown: The cell whose output differs.
@@ -222,7 +211,7 @@ def _names(cell: CellVerdict) -> set[str]:
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
-    """Return the causes of a cell's difference that no earlier cell handed on to it."""
+    """Return the causes of a cell's difference that do not come from an earlier cell."""
     before = (each.left for each in earlier if each.cell.index < cell.cell.index)
     left: set[str] = set().union(*before)
     return [

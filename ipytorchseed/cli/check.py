@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     rounding is told.
     """
     from ipytorchseed.checking import ci, report
-    from ipytorchseed.checking.fixing import Fixing
+    from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.progress import Bars
     from ipytorchseed.checking.running import Watcher, check_one
@@ -160,7 +161,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     paths = _found(notebooks)
     if fix and not yes:
         _kept_by_git(paths)
-    way = Fixing(write=fix, tag=tag) if fix or diff else check_one
+    way = partial(fix_notebook, save=fix, tag=tag) if fix or diff else check_one
     options = Options(
         **how,
         against=_there(paths, receipt, against),

@@ -1,1 +1,1 @@
-"""Work spread over the engines of a cluster; the only folder that knows ipyparallel."""
+"""Distributes work over the engines of a cluster; the only folder that knows ipyparallel."""

@@ -1,4 +1,4 @@
-"""The cluster that is meant, and tasks for its engines: where one dies, others take them over."""
+"""Finds the cluster to use, and runs tasks on its engines; those of a dead engine go to others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 _START = "ipyparallel.Cluster(n=2).start_and_connect_sync()"
 
 
-def import_ipyparallel() -> Any:  # noqa: ANN401 -- a module
+def import_ipyparallel() -> Any:  # a module
     """Import ipyparallel.
 
     Raises:
@@ -31,7 +31,7 @@ def import_ipyparallel() -> Any:  # noqa: ANN401 -- a module
     return ipyparallel
 
 
-def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
     """Return the client that is connected to a cluster, of several the last.
 
     Args:
@@ -52,7 +52,7 @@ def find_client(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- an ipyparallel
     return _with_engines(clients[-1], "the connected cluster")
 
 
-def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def connect(profile: str) -> Any:  # an ipyparallel.Client
     """Connect to the cluster that runs under a profile of IPython's.
 
     Args:
@@ -83,13 +83,13 @@ def connect(profile: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
     raise LookupFailure(msg)
 
 
-def _with_engines(client: Any, what: str) -> Any:  # noqa: ANN401 -- an ipyparallel.Client
+def _with_engines(client: Any, what: str) -> Any:  # an ipyparallel.Client
     if not client.ids:
         raise LookupFailure(f"{what} has no engine now: wait for one, or start more")
     return client
 
 
-def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # noqa: ANN401
+def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
     """Call a function on every engine of a view; return what each returned.
 
     Raises:
@@ -102,8 +102,8 @@ def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:  # no
     return found
 
 
-def explain(raised: Any) -> str:  # noqa: ANN401 -- an ipyparallel.error.RemoteError
-    """Say why an engine could not do something, or the first of several, and what to do."""
+def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
+    """Explain an error of an engine, or of the first of several, and what to do about it."""
     several = getattr(raised, "elist", None) or [
         (raised.ename, raised.evalue, "", raised.engine_info)
     ]
@@ -120,24 +120,24 @@ def explain(raised: Any) -> str:  # noqa: ANN401 -- an ipyparallel.error.RemoteE
 
 
 _TURN = 0.3
-"""Seconds between two looks at what is done."""
+"""Seconds between two looks at the results."""
 
 _TRIES = 3
-"""Engines that may be lost with one task, as it may be what ends them; and interrupts for one."""
+"""The most engines that one task may kill before it is given up, and interrupts to end one."""
 
 _PATIENCE = 3.0
 """Seconds that a task has to end after an interrupt."""
 
 _DIED = ("EngineError", "ImpossibleDependency")
-"""What the scheduler says of a task whose engine died, and of one whose engines all did."""
+"""Errors of the scheduler: the engine of a task died; all engines of a task died."""
 
 
 class Lost(LookupFailure):
-    """A task that was not done, because engines died."""
+    """A task that was not done because its engines died."""
 
 
 def spread(  # noqa: PLR0913 -- most by name
-    client: Any,  # noqa: ANN401 -- an ipyparallel.Client
+    client: Any,  # an ipyparallel.Client
     function: Callable[..., T],
     tasks: Mapping[str, tuple[Any, ...]],
     *,
@@ -148,17 +148,17 @@ def spread(  # noqa: PLR0913 -- most by name
 ) -> None:
     """Call a function on engines, once for each task, and wait for all.
 
-    What engines print is not shown. An interrupt ends what is under way there, and what waits.
+    What engines print is not shown. An interrupt ends all tasks.
 
     Args:
         client: Connected to the engines.
         function: One that they can import.
         tasks: Its arguments, by the task's name.
-        done: Called with each task's name, as it ends, and what came of it: what the function
-            returned, or why it did not; ``Lost`` where engines died.
+        done: Called as each task ends, with its name and its result: what the function returned, or
+            the error; ``Lost`` where engines died.
         told: Called with a sentence when an engine dies.
         turn: Called several times a second meanwhile.
-        engines: Those to use; none for all that are there now.
+        engines: The engines to use; none for all that are there now.
 
     Raises:
         KeyboardInterrupt: The user interrupts it.
@@ -195,8 +195,8 @@ def spread(  # noqa: PLR0913 -- most by name
         _end(client, alive, [*waiting])
 
 
-def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:  # noqa: ANN401
-    """End tasks on engines, and wait for it; not for ever, as a task may ignore interrupts."""
+def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:
+    """End tasks on engines, and wait, with a time limit, as a task may ignore interrupts."""
     if waiting:
         client.abort(waiting, block=False)  # those that have not begun
     for _ in range(_TRIES):  # an engine ignores one that comes before its task begins
@@ -207,7 +207,7 @@ def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:
         client.wait([sent, *waiting], timeout=_PATIENCE)
 
 
-def _take(result: Any) -> Any:  # noqa: ANN401 -- an AsyncResult; what came of it
+def _take(result: Any) -> Any:  # an AsyncResult; what came of it
     try:
         return result.get()
     except import_ipyparallel().error.RemoteError as raised:

@@ -1,4 +1,4 @@
-"""Values as ipyparallel sends them: code apart from what holds instances of it."""
+"""Packs values for ipyparallel: functions and classes apart from the values that use them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 from msgspec import Struct
 
 _CODE = ("function", "builtin_function_or_method", "ufunc")
-"""Types of what is code and no class, as they call themselves."""
+"""Names of the types of functions."""
 
 
 class Packed(Struct):
     """Values of a namespace, by name.
 
     Attributes:
-        imports: What can be imported, as ``torch.nn`` or ``math:sqrt``.
+        imports: Paths of what can be imported, as ``torch.nn`` or ``math:sqrt``.
         code: Functions and classes of the notebook, canned.
-        values: The others, to be sent as one, so that they share what they share.
-        left: What cannot be sent, and why.
+        values: The others, to be sent together, so that shared objects stay shared.
+        left: Why the others cannot be sent.
     """
 
     imports: dict[str, str] = {}
@@ -31,7 +31,7 @@ class Packed(Struct):
 
 
 def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
-    """Sort values by how they are sent; each is tried by itself where they cannot be sent as one.
+    """Sort values by how they are sent; each is tried alone where they cannot be sent together.
 
     Args:
         namespace: The user's, of which all is sent that can be imported.
@@ -62,12 +62,12 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
 
 
 def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
-    """Import what can be imported here; code that needs the rest meets a name that is not there."""
+    """Import what can be imported on this engine; the rest is left undefined."""
     found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 
 
-def _path_of(value: Any) -> str:  # noqa: ANN401
+def _path_of(value: Any) -> str:
     """Return how a module, or a function or class of one, is imported; empty for all else."""
     kind = type(value)
     if issubclass(kind, ModuleType):
@@ -81,14 +81,14 @@ def _path_of(value: Any) -> str:  # noqa: ANN401
 
 
 def _refusal(value: object) -> str:
-    """Say why a value cannot be sent; empty where it can."""
+    """Return why a value cannot be sent; empty where it can."""
     from ipyparallel.serialize import serialize_object
 
     made = _attempt(partial(serialize_object, [value]))
     return _why(made) if isinstance(made, Exception) else ""
 
 
-def _attempt(make: Callable[[], Any]) -> Any:  # noqa: ANN401 -- what it makes, or the error
+def _attempt(make: Callable[[], Any]) -> Any:  # what it makes, or the error
     try:
         return make()
     except Exception as error:  # noqa: BLE001 -- anybody's code says how a value is written

@@ -1,8 +1,8 @@
-"""What torch documents of operations that may not repeat, and what to use instead of them.
+"""Which operations torch documents as nondeterministic, and what to use instead of them.
 
-``torch.use_deterministic_algorithms``' docstring has two lists, which change with each release:
-operations that take another algorithm under it, and those that raise, as they have no other. A test
-fails where the tables here and the lists of the installed torch part.
+The docstring of ``torch.use_deterministic_algorithms`` has two lists, which change with each
+release: operations that take another algorithm under it, and operations that raise, as they have
+no other. A test fails where the tables here differ from the lists of the installed torch.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from msgspec import Struct
 
 
 class Advice(Struct, frozen=True):
-    """A row: how to do without an operation.
+    """A row: what to use instead of an operation.
 
     Attributes:
         kernel: A pattern that matches the operation's name in torch's error.
         calls: Names by which code calls it, to find the line of a forward pass.
-        instead: What repeats, to be read after "instead: ".
+        instead: What to use, to be read after "instead: ".
     """
 
     kernel: str
@@ -139,7 +139,7 @@ _SWITCHES = re.compile(
     r"|scatter_add|index_add|index_select_backward|repeat_interleave|index_copy|scatter_?$"
     r"|scatter_reduce|max_pool3d_with_indices_backward)"
 )
-"""Names in aten of operations that have a repeatable algorithm beside the usual one."""
+"""Names in aten of operations that have a deterministic algorithm beside the usual one."""
 
 
 def has_other_algorithm(operation: str) -> bool:

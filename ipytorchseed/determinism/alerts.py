@@ -1,8 +1,8 @@
-"""torch's alerts: an operation without deterministic algorithm ran, or refused to run.
+"""torch's alerts: an operation without a deterministic algorithm raised an error or a warning.
 
 In strict mode torch raises; the error gets a note that names the operation, the line, and what to
-use instead. In warn-only mode torch warns, through Python's filter that shows a warning once for
-each place; the filter is opened for these and they are counted.
+use instead. In warn-only mode torch warns, and Python would show a warning once for each place: a
+filter of ours lets all of them through, and they are counted.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class AlertCollector:
         return alerts
 
     def start(self) -> None:
-        """Open the filter for alerts, and listen."""
+        """Add a filter that lets all alerts through, and count them."""
         # Equal filters are kept once: a comment makes this one our own, so that it goes alone.
         warnings.filterwarnings("always", message=_FILTER, module=f"(?#{id(self)})")
         self._entry = warnings.filters[0]
@@ -133,7 +133,7 @@ class AlertCollector:
         self._listening = True
 
     def stop(self) -> None:
-        """Stop listening. Filters and hooks that others set meanwhile stay."""
+        """Stop counting. Filters and hooks that others set meanwhile stay."""
         self._listening = False  # others may have kept our hook, and call it or put it back
         if self._entry in warnings.filters:
             warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
@@ -165,7 +165,7 @@ class AlertCollector:
 
 
 def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None) -> str | None:
-    """Add a note to an error that torch raised for want of a deterministic algorithm.
+    """Add a note to an error that torch raised because there is no deterministic algorithm.
 
     Args:
         error: Any error; one that is no alert is left as it is.
@@ -199,7 +199,7 @@ def add_note(error: BaseException, note: str) -> None:
 
 
 def _by_engine(stack: list[Place], place: Place | None) -> bool:
-    """Tell whether a place, in a stack innermost first, called what ran in a backward pass."""
+    """Tell whether a place called a backward pass, by the stack, innermost frame first."""
     for frame, _ in stack:
         if place is not None and frame is place[0]:
             return False  # it is inside: a backward of the user's own
@@ -239,7 +239,7 @@ def _line(place: Place) -> str:
 
 
 def innermost_in(filename: str) -> PickPlace:
-    """Choose the innermost place in a file."""
+    """Return a function that picks the innermost place in a file."""
 
     def pick(stack: list[Place]) -> Place | None:
         return next((place for place in stack if place[0].f_code.co_filename == filename), None)

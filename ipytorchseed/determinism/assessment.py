@@ -1,4 +1,4 @@
-"""Judges every flag of this process: does it repeat on this machine as it is set?"""
+"""Assesses every flag of this process: is it set as repeatability needs on this machine?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipytorchseed.determinism.table import FLAGS
 
 
 class Standing(enum.IntEnum):
-    """How a flag stands, worst first."""
+    """The verdict on a flag, worst first."""
 
     WRONG = 0
     LATE = 1
@@ -63,12 +63,12 @@ class Assessment(Struct, frozen=True):
 
     @property
     def repeats(self) -> bool:
-        """Whether nothing that is known stands against repeatability."""
+        """Whether no flag is known to keep results from repeating."""
         return not self.problems
 
 
 def judge(flag: Flag, machine: Machine) -> Judged:
-    """Read one flag and say how it stands on a machine."""
+    """Read a flag and assess it for a machine."""
     value, wanted, late = flag.read(), flag.wanted(machine), flag.late(machine)
     if not flag.applies(machine):
         standing = Standing.ABSENT

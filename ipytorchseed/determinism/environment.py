@@ -1,27 +1,23 @@
-"""The rows for environment variables, and what is true of them in a running process."""
+"""The rows for environment variables, and the hash seed that this process really runs under."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.machine import Machine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _CUBLAS_FITS = (":4096:8", ":16:8")
 
 
 @lru_cache(maxsize=8)
 def _hash_under(seed: str) -> int | None:
-    """Ask a fresh interpreter what a word hashes to under a hash seed."""
+    """Return the hash of a word in a new interpreter with this hash seed."""
     try:
         made = subprocess.run(
             [sys.executable, "-c", "print(hash('ipytorchseed'))"],
@@ -87,7 +83,7 @@ def _mkl_auto(_: Machine, __: int) -> object:
 def _variable(
     name: str, why: str, source: str, begin: Callable[[Machine, int], object] | None = None
 ) -> Flag:
-    """A row that is only watched: any value serves, if it is the same in each run."""
+    """Return a row of which any value serves, as long as it is the same in each run."""
     return Flag(
         name=name,
         get=lambda: os.environ.get(name),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 
 class _Any:
@@ -33,7 +31,7 @@ class Unreadable(Struct, frozen=True):
 
     @classmethod
     def because(cls, error: Exception) -> Unreadable:
-        """Return what stands for a value at whose question torch raised."""
+        """Return the stand-in for a value whose getter raised."""
         return cls(str(error).partition("\n")[0] or type(error).__name__)
 
     def __eq__(self, other: object) -> bool:
@@ -56,10 +54,10 @@ class Flag(Struct, frozen=True, eq=False):
         late: Why it is too late to change it in this process, or None where it is not.
         risk: What may happen while it is not as wanted, an item of what can still change results.
         remedy: What to do about it where ``%deterministic on`` cannot.
-        fits: Tells whether a value serves a wish; equality, unless said otherwise.
+        fits: Tells whether a value is as good as the wanted one; equality, unless said otherwise.
         applies: Tells whether the flag acts on anything on this machine.
-        begin: What an environment variable is to be when a process starts that shall repeat, on a
-            machine and with a number of threads: what is wanted, unless said otherwise.
+        begin: Returns what an environment variable has to be when a repeatable process starts,
+            given the machine and the number of threads; by default what is wanted.
     """
 
     name: str
@@ -76,7 +74,7 @@ class Flag(Struct, frozen=True, eq=False):
     begin: Callable[[Machine, int], object] | None = None
 
     def read(self) -> object:
-        """Return the present value, or ``Unreadable`` where torch raises at the question."""
+        """Return the present value, or ``Unreadable`` where the getter raises."""
         try:
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything

@@ -1,4 +1,4 @@
-"""The rows for what torch.compile's inductor is told, which is not imported to look at it."""
+"""The rows for settings of inductor, torch.compile's backend, which is not imported for them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 import sys
 from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism.flag import Flag
-
-if TYPE_CHECKING:
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 _INDUCTOR = "torch._inductor.config"
 
@@ -27,15 +25,15 @@ def inductor_flag(
     default: object = False,
     **fields: Any,
 ) -> Flag:
-    """Return a row for a setting of inductor's, of which any value serves if no field says else.
+    """Return a row for a setting of inductor's; any value serves unless ``wanted`` is given.
 
     Args:
-        path: Its name in inductor's module; one that this torch does not have stays as ``default``.
+        path: Its name in inductor's module; where this torch has none, it reads as ``default``.
         why: What it does.
         source: Where that is written.
         variable: The environment variable that sets it as inductor is imported.
-        default: What it is otherwise: False, or a word.
-        **fields: Of the row.
+        default: Its value without that variable: False, or a word.
+        **fields: Further fields of the row.
     """
     find = attrgetter(path)
 
@@ -49,7 +47,7 @@ def inductor_flag(
         told = os.environ.get(variable, "") if variable else ""
         return told == "1" if default is False else told or default
 
-    def set_(value: Any) -> None:  # noqa: ANN401
+    def set_(value: Any) -> None:
         module = sys.modules.get(_INDUCTOR)
         if module is not None and get() != value:  # so that nothing is set that is implied
             holder, _, last = path.rpartition(".")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 
 class HeldInterrupt:
-    """Stands in for the handler of interrupts, and notes whether one arrived.
+    """Replaces the handler of SIGINT, and notes whether an interrupt arrived.
 
-    Python raises ``KeyboardInterrupt`` between any two instructions of the main thread, where
-    it would leave half of a state. Other threads get none.
+    Python raises ``KeyboardInterrupt`` between any two instructions of the main thread, and would
+    leave a state half written. Other threads get none.
 
     Args:
         on_first: Called when one arrives.
@@ -33,11 +31,11 @@ class HeldInterrupt:
         self._handler: Any = None
 
     def hold(self) -> None:
-        """Take the place of the handler; not in another thread, nor of one that is as patient."""
+        """Replace the handler, unless it holds as much already, or this is another thread."""
         self.hold_back(signal.getsignal(signal.SIGINT))
 
-    def hold_back(self, handler: Any) -> None:  # noqa: ANN401 -- as ``signal.getsignal`` says
-        """Do so, given the handler."""
+    def hold_back(self, handler: Any) -> None:  # as ``signal.getsignal`` says
+        """Replace this handler; see ``hold``."""
         if isinstance(handler, HeldInterrupt) and self._patient <= handler._patient:  # noqa: SLF001 -- its own class
             return
         if callable(handler):
@@ -48,7 +46,7 @@ class HeldInterrupt:
                 self._handler = None
 
     def release(self) -> None:
-        """Put the handler back; what arrived is left to the caller."""
+        """Put the handler back; the caller has to act on an interrupt that arrived."""
         handler, self._handler = self._handler, None
         if handler is not None:
             signal.signal(signal.SIGINT, handler)

@@ -1,35 +1,35 @@
-"""Settings of libraries and of the process on which what a cell makes, shows or raises may hang."""
+"""Settings of libraries and of the process that change what a cell computes, shows or raises."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+from ipytorchseed.determinism.flag import PLAIN
 
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
 ERRORS, RIGHTS = "errors", "the rights of files"
-"""What a setting acts on: results, what is shown of them, what is raised, what others may do."""
+"""What a setting acts on: results, their text, figures, errors, permissions of new files."""
 
 
 class Setting(Struct, frozen=True):
     """A row: where a setting is found, and what it acts on.
 
     Attributes:
-        name: As one would name what holds it.
-        package: It matters to cells that reach this package only; "" for all.
+        name: The function or object that sets or holds it, as one would import it.
+        package: It matters only to cells that use this package; "" for all cells.
         acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS`` or ``RIGHTS``.
-        read: Returns it as JSON values, given the package's module.
-        restore: The call that puts it back, with ``{}`` for its value, or for those of the several
-            that changed; empty where none does.
-        through: Other packages that use this one for what they show.
+        read: Returns its value as JSON values, given the package's module.
+        restore: The call that puts it back, with ``{}`` for its value, or for keyword arguments
+            where it has several; empty where no call does.
+        through: Other packages that use this one for their output.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Setting(Struct, frozen=True):
     restore: str = ""
     through: frozenset[str] = frozenset()
 
-    def statement(self, before: Any, after: Any = None) -> str:  # noqa: ANN401 -- JSON values
+    def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Write the statement that puts it back; of several values, those that changed."""
         given = repr(before)
         if isinstance(before, dict):
@@ -50,14 +50,13 @@ class Setting(Struct, frozen=True):
 
 
 def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return settings as JSON values: what is none is told by its text."""
+    """Return settings as JSON values; other values by their text."""
     return {
-        str(name): value if type(value) in (int, float, bool, str, type(None)) else str(value)
-        for name, value in values.items()
+        str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
     }
 
 
-def _display_options(pandas: Any) -> dict[str, Any]:  # noqa: ANN401 -- a module
+def _display_options(pandas: Any) -> dict[str, Any]:  # a module
     display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
     return _plain({name: each for name, each in display.items() if type(each) is not dict})
 
@@ -82,7 +81,7 @@ _PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
 """Packages that give a cell the arguments of the process, as ``argparse`` does."""
 
 
-def _rc(matplotlib: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _rc(matplotlib: Any) -> dict[str, Any]:
     return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
 
 
@@ -90,19 +89,19 @@ _FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
 
 
 def _formatter(_: object) -> dict[str, Any]:
-    """Return how a shell writes results, as ``%precision`` and ``%pprint`` set it."""
+    """Return how the shell formats results, as ``%precision`` and ``%pprint`` set it."""
     shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
     values = shell.display_formatter.formatters["text/plain"]._trait_values  # noqa: SLF001 -- so here
     return _plain({name: values.get(name) for name in _FORMATS})
 
 
-def _context(decimal: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _context(decimal: Any) -> dict[str, Any]:
     now = decimal.getcontext()
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
 
-def _dialects(csv: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
-    """Return how each dialect that goes by a name reads and writes."""
+def _dialects(csv: Any) -> dict[str, Any]:
+    """Return the format of each registered dialect, by its name."""
     known = {name: csv.get_dialect(name) for name in csv.list_dialects()}
     return {
         name: repr([getattr(each, part) for part in _OF_DIALECTS]) for name, each in known.items()
@@ -112,8 +111,8 @@ def _dialects(csv: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
 _OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict")
 
 
-def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
-    """Return the level and the handlers of each log that has its own."""
+def _logs(logging: Any) -> dict[str, Any]:
+    """Return level and handlers of each logger that has its own."""
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     told = {
         name: f"level {log.level}, {', '.join(type(each).__name__ for each in log.handlers)}"
@@ -124,7 +123,7 @@ def _logs(logging: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
 
 
 def _umask(_: object) -> str | None:
-    """Return the rights that new files do not get; to ask the system would set them."""
+    """Return the umask, from /proc: ``os.umask`` cannot read it without setting it."""
     file = os.open("/proc/self/status", os.O_RDONLY)
     try:
         begin = os.read(file, 256).decode("ascii", "replace")  # its second line
@@ -139,10 +138,10 @@ _OF_ALL_MODULES = {
     "_global_backward_hooks": "register_module_full_backward_hook",
     "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
 }
-"""Where torch keeps hooks that run in every module, and what registers them."""
+"""Where torch keeps hooks that run in every module, and the functions that register them."""
 
 
-def _module_hooks(torch: Any) -> dict[str, Any]:  # noqa: ANN401 -- as above
+def _module_hooks(torch: Any) -> dict[str, Any]:
     held = vars(torch.nn.modules.module)
     return {
         how: ", ".join(
@@ -162,7 +161,7 @@ def _arguments(_: object) -> list[str]:
 
 
 _SMALLEST = [5e-324]
-"""The smallest number that there is; in a list, so that it is not computed with beforehand."""
+"""The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
 def _errors_of_warnings(_: object) -> list[str]:
@@ -201,7 +200,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
             "sys.setrecursionlimit({})"),
 )  # fmt: skip
-"""Every setting that is not torch's alone to make, and not of the environment."""
+"""Every setting but torch's flags and environment variables."""
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 

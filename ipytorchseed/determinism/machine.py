@@ -6,20 +6,18 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.rng.table import check_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 class Machine(Struct, frozen=True):
-    """The facts that decide what repeatability needs.
+    """What the wanted values of flags depend on.
 
     Attributes:
         torch: Version as (major, minor).
@@ -53,7 +51,7 @@ class Machine(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """A row of the table of versions and hardware: what cannot be set, but changes numbers.
+    """A row of the table of versions and hardware, which cannot be set but change numbers.
 
     Attributes:
         name: ``torch``, ``cpu``, ``gpu``, ...

@@ -1,24 +1,23 @@
-"""The float32 precision family: nine keys, three older names for them, and how to put all back.
+"""The float32 precision settings: nine keys, three older names for them, and how to restore all.
 
-torch keeps a table of precisions by backend and operation in which ``none`` inherits, and beside it
-the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting an older
-one writes both; setting a new one makes the older unreadable: a RuntimeError tells that they
-disagree (torch 2.9, aten/src/ATen/Context.cpp). Rows are read one by one and put back together.
+torch keeps a table of precisions by backend and operation, in which ``none`` inherits, and beside
+it the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting an
+older one writes both. Setting a new one may make the older one unreadable: torch then raises a
+RuntimeError, as both disagree (torch 2.9, aten/src/ATen/Context.cpp). So rows are read one by one,
+and restored together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.torch_flags import OfTorch, attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
 
@@ -152,12 +151,12 @@ _OLD_SETTINGS = (
 
 
 def restore(saved: Mapping[str, object]) -> None:
-    """Put the whole family back to values that its rows read earlier.
+    """Restore all rows to values that were read earlier.
 
-    What reads as it did is not written again: a key that inherits goes on inheriting, and what
-    torch begins with for cuDNN (tf32, unless a level above says otherwise) cannot be set by name.
-    What an older setting was while it could not be read is found by trial: it is one with which
-    every row reads as it did, those that could not be read included.
+    A row that reads as it did is not written again: a key that inherits goes on inheriting, and
+    torch's default for cuDNN (tf32, unless a level above says otherwise) cannot be set by name. The
+    value of an older setting that could not be read is found by trial: with it, every row reads as
+    it did, those that could not be read included.
 
     Args:
         saved: Values by name, as ``Flag.read`` gave them.
@@ -186,7 +185,7 @@ def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None
 
 
 def _inherit_or_write(key: tuple[str, str], value: str) -> None:
-    """Let a key inherit where that gives its old value; else write it."""
+    """Set a key to inherit if that gives its old value; else write the value."""
     _write(key, "none")
     if _read(key) != value:
         _write(key, value)

@@ -1,4 +1,4 @@
-"""``deterministic``: known states and repeatable operations for a block, and all back after it."""
+"""``deterministic``: seeds and sets flags for a block, and restores every flag after it."""
 
 from __future__ import annotations
 
@@ -218,14 +218,14 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def awaited(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- the function's own
+            async def awaited(*args: Any, **kwargs: Any) -> Any:  # the function's own
                 with block():
                     return await function(*args, **kwargs)
 
             return awaited  # type: ignore[return-value]
 
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- the function's own
+        def called(*args: Any, **kwargs: Any) -> Any:  # the function's own
             with block():
                 return function(*args, **kwargs)
 

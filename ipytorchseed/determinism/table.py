@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
-from ipytorchseed.determinism.flag import Unreadable
+from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.interrupts import held_interrupts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
-
-    from ipytorchseed.determinism.flag import Flag
 
 FLAGS: tuple[Flag, ...] = (
     *torch_flags.ALGORITHMS,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.inductor_flags import inductor_flag
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ipytorchseed.determinism.machine import Machine
+from ipytorchseed.determinism.machine import Machine
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
 _NOTES = _DOCS + "notes/randomness.html"
@@ -24,7 +21,7 @@ _BACKENDS = _DOCS + "backends.html"
 _NUMERICS = _DOCS + "notes/numerical_accuracy.html"
 
 
-def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what is read here
+def _torch() -> Any:  # the module; its stubs lack half of what is read here
     torch = sys.modules.get("torch")
     if torch is None:
         import torch
@@ -32,10 +29,10 @@ def _torch() -> Any:  # noqa: ANN401 -- the module; its stubs lack half of what 
 
 
 class OfTorch(Struct, frozen=True):
-    """A getter of torch's own, which is imported where it was not.
+    """The getter of a flag that torch has a function for; calling it imports torch.
 
     Attributes:
-        find: Returns it, given torch; it stays the same.
+        find: Returns torch's function, given torch. It may be called once and the result kept.
     """
 
     find: Callable[[Any], Callable[[], object]]
@@ -50,7 +47,7 @@ def attribute(path: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
     holder, _, last = path.rpartition(".")
     find = attrgetter(holder)
 
-    def set_(value: Any) -> None:  # noqa: ANN401 -- each flag has its own type
+    def set_(value: Any) -> None:  # each flag has its own type
         setattr(find(_torch()), last, value)
 
     return OfTorch(lambda torch: partial(getattr, find(torch), last)), set_

@@ -1,4 +1,4 @@
-"""The names of values: digests of content, not of identity."""
+"""Fingerprints of values: digests of content, not of identity."""
 
 from ipytorchseed.fingerprint.budget import Budget
 from ipytorchseed.fingerprint.digest import fingerprint

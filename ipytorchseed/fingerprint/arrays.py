@@ -1,10 +1,11 @@
-"""numpy's arrays by dtype, shape and the bits of their elements, in the order of their indices."""
+"""Fingerprints of numpy's arrays: dtype, shape and the bits of the elements, in index order."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
@@ -16,10 +17,6 @@ from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import name_bytes, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 _BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
 """Codes of the dtypes that, in the machine's order of bytes, have no parameters."""

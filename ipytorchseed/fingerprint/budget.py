@@ -1,4 +1,4 @@
-"""How long looking may take, for all the values of a cell together."""
+"""The time budget for looking at all the values of a cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHOLE = 0.8
 
 
 class SpentError(Exception):
-    """A walk must end here: what is left to read exceeds what it may."""
+    """The walk has to end here: the rest would exceed its budget."""
 
 
 class LateError(SpentError):
@@ -47,7 +47,7 @@ class Budget(Struct):
 
     @property
     def spent(self) -> bool:
-        """Whether nothing is read whole any more but what is small."""
+        """Whether from now on only small values are read whole."""
         return self.left <= 0
 
     def deadline(self, began: float, *, whole: bool) -> float:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 CHUNK = 8 * 2**20
 """Bytes read between two looks at the clock."""
@@ -89,7 +87,7 @@ def split(array: Any, size: int) -> Iterator[Any]:
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:
-    """Cut a memory into what is read between two looks at the clock."""
+    """Split a memory into chunks, between which the clock is read."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
 

@@ -1,4 +1,4 @@
-"""Small immutable objects of the standard library, by the state that C code gives out."""
+"""Fingerprints of small immutable objects of the standard library, by their C-level state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import io
 import re
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -23,9 +24,6 @@ from ipytorchseed.fingerprint.walk import (
     digest_of,
 )
 from ipytorchseed.introspection.anatomy import anatomy, mro
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def state_writer(

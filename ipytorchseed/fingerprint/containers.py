@@ -1,4 +1,4 @@
-"""Sequences, in order, and sets, without. Subclasses are read through the builtin type's methods.
+"""Fingerprints of sequences, in order, and sets; subclasses are read as the builtin type.
 
 Nothing is copied whole: large ones are read in batches, between which the clock is asked.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
@@ -28,9 +29,6 @@ from ipytorchseed.fingerprint.walk import (
     Writing,
     digest_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 SERIES = 8192
 """Numbers kept as values at most."""

@@ -1,4 +1,4 @@
-"""What objects keep of results that their own properties worked out: it follows from the rest."""
+"""Cached results of objects' own properties, which follow from the rest of the object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 128
 
 
 def split(kind: type, items: Items) -> tuple[Items, Items]:
-    """Tell what an object holds from what its properties worked out and keep in it.
+    """Separate an object's own attributes from cached results of its properties.
 
     Such are ``functools.cached_property``, and a dictionary called a cache whose keys are all
     names of the class's properties, as statsmodels and others write their own.

@@ -1,10 +1,10 @@
-"""A value's fingerprint: the way in."""
+"""``fingerprint``: returns the fingerprint of a value."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_hexdigest
 
@@ -16,10 +16,6 @@ from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _RESULTS = 16
 """Results of properties that are named."""

@@ -1,10 +1,11 @@
-"""Tensors by dtype, shape, device and the bits of their elements, in the order of their indices."""
+"""The elements of tensors: dtype, shape, device and bits, in index order."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -18,9 +19,6 @@ from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.walk import Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WORTH_KNOWING = 2**16
 """Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""
@@ -289,7 +287,7 @@ def _quantizer(walk: Walk, tensor: Any) -> str:
 
 
 def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
-    """Digest a sparse tensor by what it stores."""
+    """Digest a sparse tensor by its indices and values."""
     tensor = native().detach(tensor)
     if layout == "torch.sparse_coo":
         parts = [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced

@@ -1,9 +1,10 @@
-"""pandas: values, index, columns and dtypes, however the blocks behind them are laid out."""
+"""Fingerprints of pandas objects: values, index, columns and dtypes, whatever their blocks."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Sequence
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -13,9 +14,6 @@ from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro, name_of_class, own, per_object
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
 
 
 def _fields(value: Any) -> dict[Any, Any]:
@@ -103,7 +101,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
-    """Write what a user may set besides the values, and what a subclass adds."""
+    """Write what can be set besides the values, and what a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):

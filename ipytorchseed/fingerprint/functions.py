@@ -1,11 +1,12 @@
-"""Functions by code, defaults and closure; methods, partials, classes and modules."""
+"""Fingerprints of functions, by code, defaults and closure; methods, partials, classes, modules."""
 
 from __future__ import annotations
 
 import dis
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from msgspec import structs
 from xxhash import xxh3_128_digest
@@ -24,9 +25,6 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # --------------------------------------------------------------------------------------------------
 # Code
@@ -230,7 +228,7 @@ _SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorTy
 
 
 def _read(value: object, name: str) -> object:
-    """Read an attribute of a builtin type's object, past what a subclass overrides."""
+    """Read an attribute of a builtin type's object, ignoring overrides of a subclass."""
     for base in mro(type(value)):
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:

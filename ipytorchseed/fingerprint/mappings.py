@@ -1,10 +1,11 @@
-"""Dictionaries, in the order of their keys."""
+"""Fingerprints of dictionaries, in the order of their keys."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection, Generator, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
@@ -13,9 +14,6 @@ from ipytorchseed.fingerprint.containers import batches, write_batch, write_toke
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import ITEMS, Draft, Walk, Writing, digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Sequence
 
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 

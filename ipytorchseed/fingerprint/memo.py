@@ -1,4 +1,4 @@
-"""What is known of values seen before, so that what did not change need not be read again."""
+"""Caches what is known of values that did not change since they were last read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Memo:
         self._samples[digest] = sample
 
     def tensor(self, identity: tuple[int, int], proof: tuple[object, ...]) -> Known | None:
-        """Return what is known of a tensor, if ``proof`` still holds.
+        """Return the cached fingerprint of a tensor, if ``proof`` still holds.
 
         Args:
             identity: The addresses of torch's objects for its memory and for itself.

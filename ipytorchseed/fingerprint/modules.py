@@ -1,8 +1,9 @@
-"""``torch.nn.Module``: parameters, buffers, modes, hooks and plain attributes, by dotted name."""
+"""Fingerprints of ``torch.nn.Module``: parameters, buffers, modes, hooks, plain attributes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -14,9 +15,6 @@ from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 NAMED = 64
 """Parameters, or buffers, told one by one; more are told as one part."""
@@ -40,7 +38,7 @@ _BYTES = {True: b"1", False: b"0"}
 
 
 class _Seen(Struct):
-    """What is gathered on the way through the submodules."""
+    """What is collected while the submodules are walked."""
 
     stream: list[bytes] = []
     parameters: list[tuple[str, bytes]] = []
@@ -55,7 +53,7 @@ class _Seen(Struct):
 
 
 def entries(dictionary: Any) -> list[tuple[Any, Any]]:
-    """Return the items of a dictionary, past what a subclass overrides."""
+    """Return the items of a dictionary, ignoring overrides of a subclass."""
     return [*dict.items(dictionary)] if issubclass(type(dictionary), dict) else []
 
 

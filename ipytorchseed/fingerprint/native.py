@@ -1,17 +1,14 @@
-"""torch's own readers of tensors, past what a subclass overrides."""
+"""torch's own accessors of tensors, which ignore what a subclass overrides."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import mro, own, per_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _METHODS = ("data_ptr", "detach", "element_size", "is_conj", "is_contiguous", "is_inference",
             "is_neg", "numel", "stride")  # fmt: skip

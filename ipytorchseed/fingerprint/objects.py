@@ -1,9 +1,10 @@
-"""Objects by their attributes, as they lie in slots and dictionary."""
+"""Fingerprints of objects by their attributes, in slots and dictionary."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Generator, Iterable, Sequence
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -11,9 +12,6 @@ from ipytorchseed.fingerprint.derived import split
 from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Sequence
 
 PARTS = 32
 """Attributes or items told one by one; of more, only the number."""

@@ -1,4 +1,4 @@
-"""What cannot be seen into: named by its type, and by its position where it has one."""
+"""Fingerprints of opaque objects: by type, and by position where they have one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import gc
 import io
 import itertools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -14,9 +15,6 @@ from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
@@ -74,7 +72,7 @@ ITERTOOLS: tuple[type, ...] = tuple(
 
 
 def iterator_position(value: Any) -> tuple[str, object]:
-    """Tell what a builtin iterator goes through, and how far it is."""
+    """Return what a builtin iterator iterates over, and its position."""
     kind: Any = type(value)
     return anatomy(kind).title, kind.__reduce__(value)[1:]
 

@@ -1,4 +1,4 @@
-"""Optimizers: groups and state, by the position of each parameter rather than by its identity."""
+"""Fingerprints of optimizers: groups and state, by each parameter's position."""
 
 from __future__ import annotations
 

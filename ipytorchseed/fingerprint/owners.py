@@ -24,12 +24,12 @@ _KEPT = (bytes, bytearray, array)
 
 
 def owner_of_view(view: memoryview) -> Owner:
-    """Tell whose the memory of a memoryview is."""
+    """Return the owner of the memory of a memoryview."""
     return Owner.LIBRARY if issubclass(type(view.obj), _KEPT) else Owner.OTHER
 
 
 def owner_of_storage(storage: Any) -> Owner:
-    """Tell whose the memory of a storage on the CPU is.
+    """Return the owner of the memory of a storage on the CPU.
 
     torch resizes only what it allocated. It refuses to resize that too once a numpy array looks at
     it, and what ``torch.load`` made; so of memory that is not resizable, nobody can tell.
@@ -41,7 +41,7 @@ def owner_of_storage(storage: Any) -> Owner:
 
 
 def owner_of_array(value: Any) -> Owner:
-    """Tell whose the memory of an array is, by what it is a view of.
+    """Return the owner of the memory of an array, by what it is a view of.
 
     A view that reaches beyond its base counts as another's: it was made by ``as_strided``, or
     its base was made shorter.
@@ -74,7 +74,7 @@ def owner_of_array(value: Any) -> Owner:
 
 
 def _owner_of_base(base: Any) -> Owner:
-    """Tell whose memory an array looks at that is no array's."""
+    """Return the owner of the memory of an array that is no view of another array."""
     kind = type(base)
     if kind is bytes:
         return Owner.LIBRARY

@@ -1,4 +1,4 @@
-"""Memory that may be gone: read by the operating system, which fails where a plain read kills.
+"""Reads memory that may be unmapped through the operating system: that fails, and does not kill.
 
 A page that was given back, or that lies beyond the end of a file which became shorter, raises a
 signal in the process that touches it. The system, asked to copy from there, reports an error.
@@ -11,14 +11,11 @@ import errno
 import os
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.fingerprint.buffers import address_of, memory, writable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PIECE = 2**17
 """Bytes copied at a time: they stay in the processor's cache until they are hashed."""

@@ -1,17 +1,15 @@
-"""Values without parts, each as a few bytes that end by themselves."""
+"""Fingerprints of values without parts, each as a few self-delimiting bytes."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LONG = 4096
 """Characters or bytes beyond which a text or an integer is read with an eye on the clock."""

@@ -1,4 +1,4 @@
-"""The table of kinds: which writer knows which classes."""
+"""The table of kinds: which function fingerprints which classes."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ for _write, *_types in KINDS:
 
 
 def _arrive() -> None:
-    """Take up the rows whose module has been imported since the last time."""
+    """Activate the rows whose module has been imported since the last time."""
     for row in [*_waiting]:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):

@@ -1,9 +1,10 @@
-"""Tensors: their elements, and what hangs on them."""
+"""Fingerprints of tensors: their elements, gradient, hooks and attributes."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -26,12 +27,9 @@ from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
 
 def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
-    """Write what a tensor carries besides elements.
+    """Write the parts of a tensor besides its elements.
 
     Returns:
         The token of its gradient, and those of its hooks and of attributes set on it.

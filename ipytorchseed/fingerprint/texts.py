@@ -1,8 +1,9 @@
-"""Long texts and memories of bytes, and builtin scalars' subclasses."""
+"""Fingerprints of long texts, buffers of bytes, and subclasses of builtin scalars."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
@@ -13,9 +14,6 @@ from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number shown by its digits
@@ -121,7 +119,7 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
 
 
 def _memory(view: memoryview, walk: Walk) -> bytes:
-    """Digest what a memoryview looks at."""
+    """Digest the memory of a memoryview."""
     lent = lent_view(view)
     if lent is not None:
         return lent.digest(walk)

@@ -1,4 +1,4 @@
-"""What a look at a value gives."""
+"""The result of a fingerprint: digest, parts, and whether it is exact."""
 
 from __future__ import annotations
 

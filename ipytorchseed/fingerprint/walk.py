@@ -1,4 +1,4 @@
-"""Going through a value and all that it holds, with a stack of its own.
+"""Walks through a value and all that it holds, with a stack of its own instead of recursion.
 
 A *writer* knows one kind of value. It is a generator: it yields what the value holds, is sent a
 token for each (bytes that end by themselves and stand for the content), and returns a ``Draft``.

@@ -1,6 +1,6 @@
-"""The live inspector: the only widget code. Called as ``ipytorchseed.inspector()``, it gives it.
+"""The live inspector, the only widget code; ``ipytorchseed.inspector()`` returns it.
 
-This folder and the public function have one name, so the folder itself can be called:
+This package and the public function have one name, so the package itself can be called:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Inspector(ModuleType):
-    """A folder of code that is also the function of its name."""
+    """A package that is also the function of its name."""
 
     def __call__(self) -> Inspection | Alone:
         """Return what ``%rng`` shows: states, settings and the timeline of runs.

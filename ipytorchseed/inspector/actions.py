@@ -1,4 +1,4 @@
-"""What the inspector's buttons do: exactly what a magic does, after a question where needed."""
+"""The actions of the inspector's buttons: each runs a magic, after a question where needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
 _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
 
 _MARKS = ("✓ ", "▲ ")
-"""How what a replay says begins; the view marks it itself."""
+"""The marks with which the text of a replay begins; the view adds its own."""
 
 _LOST = (
     "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
@@ -28,7 +28,7 @@ _LOST = (
 
 
 def act(state: State, wish: Mapping[str, Any]) -> Model:
-    """Do what a button asks for, or say why not, or ask first.
+    """Run the action of a button, or refuse it, or ask the user first.
 
     Args:
         state: Of the extension in the shell.
@@ -59,7 +59,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
 
 
 def _undo(what: str, after: Run) -> Model | None:
-    """Return what a button is to ask for that undoes another; None where nothing moved.
+    """Return the wish that undoes an action; None where nothing moved.
 
     Args:
         what: What was done.
@@ -71,7 +71,7 @@ def _undo(what: str, after: Run) -> Model | None:
 
 
 def _line(state: State, wish: Mapping[str, Any]) -> str:
-    """Write the magic as one types it."""
+    """Return the magic for a wish, as one would type it."""
     what = wish.get("what")
     if what == "rewind":
         return f"%seed rewind {_word(state, int(wish['run']))}"

@@ -1,4 +1,4 @@
-"""The runs of a notebook, read from the ledger as they come into sight."""
+"""The timeline of a notebook's runs, read from the ledger as rows come into view."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.timeline import Line, draw_line, last_moves
 from ipytorchseed.session.session import Session
 
-_LATEST = 2**62
-
 _PIECE = 256
 """Runs that are read at a time while searching."""
 
 _SEARCH_SECONDS = 0.05
-"""After which a search stops and tells how far it came: no cell has to wait for longer."""
+"""Seconds after which a search stops and returns how far it came, as cells wait for it."""
 
 _CELLS = 512
-"""Cells whose last run is kept at hand."""
+"""The most cells of which the last run is cached."""
 
 _GLANCE = 32
 """Runs that are read at a time while looking back."""
 
 _LOOKED_BACK = 200
-"""Runs that are looked through for what moved a source last."""
+"""The most runs in which to look for what moved a source last."""
 
 
 class Filter(Struct, frozen=True):
@@ -63,8 +61,8 @@ class Filter(Struct, frozen=True):
 class History:
     """All runs of a session's notebook, the oldest first.
 
-    What has been read is kept as lines of the timeline. The numbers of all runs are known from the
-    start, so that a line has its place before it is read.
+    Runs that were read are cached as lines of the timeline. The numbers of all runs are known from
+    the start, so that a line has its place before it is read.
 
     Args:
         session: Whose notebook.
@@ -76,7 +74,7 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.ledger: Ledger = session.ledger
-        self.ids = self.ledger.run_ids_between(session.notebook, 0, _LATEST, rank=session.rank)
+        self.ids = self.ledger.run_ids_between(session.notebook, 0, rank=session.rank)
         self._lines: dict[int, Line | None] = {}
         self._latest: dict[str, Run] = {}
         self._moved: dict[str, None] = {}
@@ -99,9 +97,8 @@ class History:
     def catch_up(self) -> None:
         """Learn of runs that other kernels of the notebook added."""
         last = self.ids[-1] if self.ids else 0
-        self.ids += self.ledger.run_ids_between(
-            self._session.notebook, last, _LATEST, rank=self._session.rank
-        )
+        session = self._session
+        self.ids += self.ledger.run_ids_between(session.notebook, last, rank=session.rank)
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
         """Read lines by their places; None stands for a run that the ledger no longer keeps."""

@@ -1,4 +1,4 @@
-"""The inspector: the widget, what it has looked at, and how it is where no IPython runs."""
+"""The inspector's widgets, with IPython and without, and the cache of what they looked at."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMENT = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re
 
 
 def squeeze_module(text: str) -> str:
-    """Take comments and indentation out of an ES module, as each notebook keeps a copy."""
+    """Remove comments and indentation from an ES module, as each notebook saves a copy."""
     return re.sub(r"^ +", "", _COMMENT.sub("", text), flags=re.MULTILINE)
 
 
@@ -41,10 +41,10 @@ _TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the
 
 
 class Inspector(anywidget.AnyWidget):
-    """A widget whose saved state is its code alone: rows are asked for as they come into sight.
+    """A widget whose saved state is only its code: views ask for rows as they come into view.
 
     Attributes:
-        answer: Gives the answer to a question of a view; None while nobody is there to answer.
+        answer: Returns the answer to a view's question; None while the extension is not loaded.
     """
 
     _esm = squeeze_module((_STATIC / "inspector.js").read_text("utf-8"))
@@ -56,7 +56,7 @@ class Inspector(anywidget.AnyWidget):
         self.on_msg(self._asked)
 
     def say(self, model: Model) -> None:
-        """Tell every view."""
+        """Send a message to every view."""
         self.send(visible_model(model))
 
     def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- what views send
@@ -76,7 +76,7 @@ class Inspector(anywidget.AnyWidget):
 class Alone(Inspector):
     """Shows where sources and generators stand, settings, and the alerts of blocks that ended.
 
-    What stood when it was made is part of its saved state, for pages that no process answers.
+    What it first showed is part of its saved state, for pages without a kernel.
 
     Args:
         names: The namespace whose generators are shown.
@@ -114,10 +114,10 @@ class Alone(Inspector):
 
 
 class Present:
-    """Remembers the last look: what did not move since is not counted again.
+    """The states of sources and generators; positions of those that did not move are cached.
 
     Attributes:
-        rows: Sources, then generators, as they stood at the last look.
+        rows: Sources, then generators, as of the last look.
     """
 
     def __init__(self) -> None:

@@ -80,13 +80,13 @@ class MessageHandler:
         return _made[0]
 
     def close(self) -> None:
-        """Tell views that nothing more will come."""
+        """Tell views that the extension was unloaded."""
         self._widget.answer = None
         text = "ipytorchseed was unloaded: this is what it saw last."
         self._widget.say({"say": "gone", "text": text})
 
     def ran(self, run: Run | None) -> None:
-        """Tell views of a run that has ended; what it did not change is not sent."""
+        """Send views a run that has ended, with only what it changed."""
         if run is None or not run.id:
             self._widget.say({"say": "moved"})
             return
@@ -109,7 +109,7 @@ class MessageHandler:
         )
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
-        """Answer a question of a view; what goes wrong is told there."""
+        """Answer a question of a view; errors are shown in the view."""
         handler = self._questions.get(str(question.get("ask")))
         if handler is None:
             return None
@@ -119,7 +119,7 @@ class MessageHandler:
             return {"say": "done", "ok": False, "text": f"{type(error).__name__}: {error}"}
 
     def _here(self) -> History:
-        """Return the history; begun anew where the ledger is another one now."""
+        """Return the history; a new one where the session has another ledger now."""
         session = self._state.tracking.session
         with self._lock:
             if self._history.ledger is not session.ledger:

@@ -1,1 +1,1 @@
-"""What objects hold and whose code is whose, read without running code of the user's."""
+"""Reads what objects hold, and whose code is whose, without running code of the user's."""

@@ -78,16 +78,16 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
 
 
 class Anatomy(Struct, frozen=True):
-    """What a class reserves in its objects. The class itself is not kept alive.
+    """The slots and dictionaries that a class gives its objects. The class is not kept alive.
 
     Attributes:
         kind: The class.
         name: The class's name with its module.
-        title: Its last word, for people.
-        slots: Each slot's name, and the place among the bases of the class that made it.
-        dictionaries: Where among the bases the attributes' dictionary is made; the first that
-            can be read counts.
-        hidden: Whether there is room that only code written in C can see into.
+        title: The last part of that, for people.
+        slots: Each slot's name, and the place among the bases of the class that defines it.
+        dictionaries: The places among the bases of the classes that define ``__dict__``; the first
+            that can be read counts.
+        hidden: Whether objects have memory that only C code can read.
     """
 
     kind: weakref.ref[type]

@@ -1,13 +1,11 @@
-"""Garbage collection, kept out of our looks."""
+"""Pauses garbage collection while the process is looked at."""
 
 from __future__ import annotations
 
 import functools
 import gc
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -66,7 +66,7 @@ def _brought(folder: str, first: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_local_file(path: str) -> bool:
-    """Tell whether a file is the user's: none of the interpreter's, a package's, or ours."""
+    """Tell whether a file is the user's, and not the interpreter's, a package's, or ours."""
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met

@@ -1,14 +1,12 @@
-"""Hiding warnings that our own looking brings about."""
+"""Hides warnings that are caused by looking at a process."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Attributes of objects that are not ours, replaced for a while."""
+"""Replaces attributes of objects that are not ours for a while, and restores them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Replacements:
         """Replace an attribute.
 
         Args:
-            holder: What has it, itself or from its class.
+            holder: The object that has it, itself or from its class.
             name: The attribute.
-            ours: What stands there until it is put back; never None.
+            ours: Its value until it is put back; never None.
 
         Raises:
             AttributeError: The holder takes no attributes.
@@ -36,7 +36,7 @@ class Replacements:
         self._all.append((holder, name, ours, before))
 
     def put_back(self) -> None:
-        """Put back what was there, the last first."""
+        """Restore the attributes, the last one first."""
         while self._all:
             holder, name, ours, before = self._all.pop()
             if getattr(holder, "__dict__", {}).get(name) is not ours:

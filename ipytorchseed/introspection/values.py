@@ -1,4 +1,4 @@
-"""Looking at values without running the user's code, and quickly.
+"""Quick looks at values that run no code of the user's.
 
 Nothing is asked of a value by ``getattr``, ``isinstance`` or ``hash``: a class of the user's may
 answer these with its own code. What the interpreter keeps is read through its own descriptors.
@@ -47,31 +47,31 @@ _ITERATORS: frozenset[int] = identities(
 """Types of the interpreter's whose parts only the garbage collector knows, by identity."""
 
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
-"""Tells the names that IPython keeps cells and their results under."""
+"""Matches the names under which IPython keeps cells and their results."""
 
 
 def is_scalar(value: object) -> bool:
-    """Tell whether a value holds nothing and is of a type whose equal values may be one object."""
+    """Tell whether a value is of a scalar type: without parts, and possibly shared if equal."""
     return id(type(value)) in _SCALARS
 
 
 def is_module(value: object) -> bool:
-    """Tell whether a value is a module, of whatever kind."""
+    """Tell whether a value is a module, also of a subclass."""
     return issubclass(type(value), types.ModuleType)
 
 
 def module_names(module: object) -> dict[str, Any]:
-    """Return the dictionary of a module; an empty one for what is none."""
+    """Return the dictionary of a module; an empty one for any other value."""
     return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
 
 
 def imported(module: str, name: str) -> Any:
-    """Return what a module that is imported defines under a name, or None."""
+    """Return the value of a name in a module, or None; the module is not imported for it."""
     return module_names(sys.modules.get(module)).get(name)
 
 
 def text(value: object) -> str:
-    """Return a plain text as it is, and "" for anything else."""
+    """Return a value that is a plain ``str``, and "" for any other."""
     return value if type(value) is str else ""
 
 

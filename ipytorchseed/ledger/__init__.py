@@ -1,1 +1,1 @@
-"""Runs remembered: frozen records, and the one place that keeps them."""
+"""The ledger: records of past runs, and the SQLite file that keeps them."""

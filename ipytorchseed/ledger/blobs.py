@@ -1,14 +1,12 @@
-"""The table of blobs: states, texts, settings and large values, once each, by their content."""
+"""The table of blobs, a content-addressed store: states, texts, settings and large values."""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ipytorchseed.ledger.compression import compress, decompress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PART, STATE = 0, 1
 """Kinds: a part goes with the last run that refers to it, a state some days after its last use."""
@@ -30,7 +28,7 @@ _MOST = 4096
 
 
 class Connection(sqlite3.Connection):
-    """A connection that remembers which blobs are there, so that most runs ask for none.
+    """A connection with a cache of the blobs that are stored, so that most runs need no query.
 
     Attributes:
         known: By key, ``last`` and ``used`` of blobs that nobody has dropped since.
@@ -51,7 +49,7 @@ class Connection(sqlite3.Connection):
         return True
 
     def forget(self) -> None:
-        """Take nothing for known: not all that was done is kept."""
+        """Forget which blobs are there, as after a transaction that was rolled back."""
         self.known.clear()
         self._version = -1
 
@@ -63,7 +61,7 @@ def put(
     run: int,
     when: float,
 ) -> None:
-    """Keep blobs that are new, and note the use of all.
+    """Store blobs that are new, and note that all were used.
 
     Args:
         connection: In a transaction.
@@ -105,7 +103,7 @@ def load(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes
 
 
 def batches(many: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Iterate over parts of a sequence that one statement can ask for."""
+    """Split a sequence into batches that fit into one statement."""
     for at in range(0, len(many), BATCH):
         yield many[at : at + BATCH]
 

@@ -10,12 +10,17 @@ SMALL = 1024
 """Bytes up to which little is gained: a fifth, at the price of zlib's 256 KB of fresh memory."""
 
 _SAMPLE, _RANDOM = 128, 85
-"""Bytes that are looked at, and how many different ones mean random: 101 are expected then."""
+"""Bytes of a sample, and the number of different ones above which they count as random.
+
+In random bytes 101 are expected, and these cannot be compressed.
+"""
 
 _WORD = 8
-"""Bytes of a word. torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state
-of ``at::CPUGeneratorImpl``): with the first bytes of all together, then the second ones, and so on,
-such a state shrinks to half, as three of them have to for a page.
+"""Bytes of a word that is shuffled.
+
+torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state of
+``at::CPUGeneratorImpl``). With the first bytes of all words together, then the second ones, and so
+on, such a state is compressed to half: three of them then fit into a page of the file.
 """
 
 

@@ -6,8 +6,10 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import faults, forks, migrations, place
@@ -16,21 +18,16 @@ from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
 
 T = TypeVar("T")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Do = Callable[[Connection], T]
+Do = Callable[[Connection], T]
 
 PATIENCE = 2.0
-"""Seconds to wait for another process, before giving up the first time."""
+"""Seconds to wait for another process that writes, before an error."""
 
 _HURRY = 0.05
-"""Seconds to wait after that, until one wait has succeeded: no cell after cell that hangs."""
+"""Seconds to wait once that has failed, until a write succeeds: not every cell is to be delayed."""
 
 _PAGE = 8192
-"""Bytes of a page: three states of a Mersenne Twister; with 4096 it is one."""
+"""Bytes of a page: it holds three states of a Mersenne Twister, and one of 4096 bytes only one."""
 
 _PRAGMAS = (
     f"page_size = {_PAGE}",
@@ -42,7 +39,7 @@ _PRAGMAS = (
 )
 
 _SECONDS_TO_MAKE = 10
-"""A file may be empty for so long, while another process makes the tables."""
+"""Seconds that a file may be empty, as another process is creating its tables."""
 
 _NEWEST = "its newest runs may be lost"
 
@@ -52,7 +49,7 @@ class Database:
 
     Args:
         path: The file; None keeps everything in memory.
-        read_only: Neither makes the file nor writes to it nor sets it aside.
+        read_only: Whether the file is neither created, written nor set aside.
         patience: Seconds to wait for other processes.
 
     Attributes:
@@ -79,7 +76,7 @@ class Database:
         forks.register(self)
 
     def write(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` in a transaction of its own; returning means that it outlives this process.
+        """Run ``do`` in a transaction of its own; when this returns, what it wrote is durable.
 
         Args:
             do: Reads and writes. It may be run twice: a damaged file is set aside, and it is then
@@ -105,7 +102,7 @@ class Database:
         return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
     def close(self) -> None:
-        """Give the file back; may be called again."""
+        """Close the file; calling it again does nothing."""
         self._is_child()
         with self._lock:
             self._closed = True
@@ -264,7 +261,7 @@ class Database:
     # Damage
 
     def _check_remains(self, path: Path) -> None:
-        """Tell what was lost before the ledger is opened, and put out of the way what is left."""
+        """Before opening, note what was lost of an earlier ledger, and set aside what is left."""
         self._files, sizes = place.look(path)
         if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
             self._set_aside("damaged", f"the ledger {path} was empty or gone, and its log was not")
@@ -276,7 +273,7 @@ class Database:
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
-        """Notice what was done to the files since they were opened."""
+        """Check whether the files were replaced, emptied or truncated since they were opened."""
         files, sizes = place.look(path)
         self._mend_shm(path, sizes)
         if files == self._files and sizes.ledger:
@@ -297,22 +294,23 @@ class Database:
         self._disconnect()
 
     def _mend_shm(self, path: Path, sizes: place.Sizes) -> None:
-        """Give the log's index back what was cut from it: no process that uses it makes it smaller.
+        """Restore the size of the log's index if another program truncated it.
 
-        Reading mapped memory behind the end of its file would kill this process.
+        SQLite never makes it smaller, and has it mapped: reading behind the end of the file would
+        kill this process.
         """
         if sizes.shm < self._shm and self._files.shm is not None:
             place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
         self._shm = max(self._shm, sizes.shm)
 
     def _mend(self, error: BaseException) -> bool:
-        """Set the file aside if its content is at fault; return whether to try again."""
+        """Set the file aside if it is damaged; return whether to try again."""
         return faults.kind_of(error) is Fault.DAMAGED and self._set_aside(
             "damaged", f"the ledger {self.path} was damaged ({error})"
         )
 
     def _set_aside(self, word: str, what: str) -> bool:
-        """Rename the ledger and its log, unless it is only looked at; return whether to go on."""
+        """Rename the ledger and its log, unless it is read-only; return whether that was done."""
         if self.path is None or self._read_only or self._child:
             return False
         try:

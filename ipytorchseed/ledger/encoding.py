@@ -1,13 +1,14 @@
-"""Records as bytes and back: MessagePack by msgspec.
+"""Encodes records as MessagePack, and decodes them.
 
-Parts of a record may be kept apart, once for all records that have them. A reference to such a part
-is an extension of MessagePack with the part's key.
+Large parts of a record are stored once for all records that have them. In the record, an extension
+type of MessagePack with the part's key stands for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,9 +21,6 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.records import Run
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
 T = TypeVar("T")
 
 LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=True)
@@ -32,7 +30,7 @@ _SMALL = 256
 """Bytes up to which a part stays in its record."""
 
 _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
-"""What an extension stands for: one of three kinds of parts, or content with odd texts."""
+"""Codes of extensions: three kinds of parts, and content with texts that UTF-8 cannot hold."""
 
 _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
 
@@ -41,12 +39,12 @@ _STORED = msgspec.msgpack.Decoder(_Stored)
 
 
 def key_of(content: bytes) -> int:
-    """Return the hash that content is found by, as SQLite's signed integer."""
+    """Return the hash of content, by which it is found, as a signed integer of SQLite's."""
     return xxh3_64_intdigest(content) - 2**63
 
 
 def key_of_digest(digest: str) -> int | None:
-    """Return the key of a state by its digest; None for what is no digest of a state."""
+    """Return the key of a state by its digest; None if it is no such digest."""
     try:
         key = int(digest, 16) - 2**63
     except ValueError:
@@ -56,7 +54,7 @@ def key_of_digest(digest: str) -> int | None:
 
 @lru_cache(maxsize=256)
 def key_of_name(name: str) -> int:
-    """Return what stands for the name of a notebook, kernel or cell in a column."""
+    """Return the hash of a name of a notebook, kernel or cell, as columns have it."""
     return key_of(name.encode("utf-8", "surrogatepass"))
 
 
@@ -65,7 +63,7 @@ def key_of_name(name: str) -> int:
 
 
 def encode(record: object) -> bytes:
-    """Write a record, or whatever it is made of.
+    """Encode a record, or anything that a record is made of.
 
     Raises:
         LedgerError: It holds something that is no plain value.
@@ -81,15 +79,16 @@ def encode(record: object) -> bytes:
 
 
 def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None) -> T:
-    """Read what ``encode`` wrote.
+    """Decode what ``encode`` wrote.
 
     Args:
         content: The bytes.
-        kind: What it is. Fields that it does not know are passed over.
-        parts: By key, what the content refers to; what is absent is empty or ``LOST``.
+        kind: The type of the record. Unknown fields are passed over.
+        parts: The parts that the content refers to, by key; one that is absent is taken for empty,
+            or for ``LOST``.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The content is no such record.
     """
     found = parts or {}
 
@@ -105,7 +104,7 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
 
 
 def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
-    """Read compressed records; damaged ones are passed over: ``verify`` tells of them."""
+    """Decode compressed records; damaged ones are passed over, and reported by ``verify``."""
     for (data,) in rows:
         try:
             record = decode(decompress(data), kind)
@@ -115,10 +114,10 @@ def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
 
 
 def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
-    """Write a run; its number is not part of it.
+    """Encode a run, without its number.
 
     Returns:
-        The run without its large parts, and these by key: they are kept once for all runs.
+        The run without its large parts, and these parts by key.
     """
     parts: dict[int, bytes] = {}
 
@@ -180,7 +179,7 @@ def _stored(record: bytes) -> _Stored:
 
 
 def _escape(content: Any) -> Any:  # noqa: ANN401
-    """Make all texts bytes, of which a record has no others: UTF-8 cannot hold every text."""
+    """Turn all texts into bytes, as UTF-8 cannot hold every text; a record has no other bytes."""
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
     if isinstance(content, Struct):

@@ -1,7 +1,7 @@
 """Errors of SQLite and of the system as one line: what happened, which file, what to do.
 
-The kind of a fault is SQLite's result code (https://www.sqlite.org/rescode.html), or the system's
-error number. Never is it searched for in a message that may hold a path.
+The kind of a fault follows from SQLite's result code (https://www.sqlite.org/rescode.html), or
+from the system's error number, and not from a message, which may hold a path.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from __future__ import annotations
 import errno
 import shutil
 from enum import Enum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _ELSEWHERE = f"or name another folder in {ENVIRONMENT}"
 
@@ -54,14 +51,14 @@ _SQLITE = {
     23: (Fault.DENIED, "authorization denied"),
     26: (Fault.DAMAGED, "file is not a database"),
 }
-"""Faults by SQLite's code, with its text for it: Python 3.10 tells that alone."""
+"""Faults by SQLite's result code, with SQLite's text for it: Python 3.10 gives only the text."""
 
 _CODES = {text: code for code, (_, text) in _SQLITE.items()}
 
 _IOERR = 10
 
 _LITTLE = 100_000
-"""Bytes with which a disk counts as full: a ledger begins with less than that."""
+"""Bytes of free space below which a disk counts as full: a new ledger takes less."""
 
 _OF_SYSTEM = {
     errno.EACCES: Fault.DENIED,

@@ -14,16 +14,16 @@ from typing import Protocol
 
 
 class ForkHandler(Protocol):
-    """What is called around each fork."""
+    """An object whose methods are called around each fork."""
 
     def before_fork(self) -> None:
-        """Come to rest, so that the child finds no work half done."""
+        """Finish what is under way, so that the child does not find it half done."""
 
     def after_fork(self) -> None:
-        """Go on, in the parent."""
+        """Go on in the parent."""
 
     def in_child(self) -> None:
-        """Let go of what is the parent's, in the child."""
+        """Give up, in the child, what belongs to the parent."""
 
 
 _handlers: weakref.WeakSet[ForkHandler] = weakref.WeakSet()

@@ -1,24 +1,21 @@
-"""The ledger's tables: numbered steps, each one transaction, none ever edited.
+"""The ledger's schema: numbered migrations, each one transaction, none ever edited.
 
-A change of the tables is a new step at the end. ``PRAGMA user_version`` in the file says how many
-of them it has been through.
+A change of the tables is a new migration at the end. ``PRAGMA user_version`` in the file is the
+number of migrations that it has had.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
 APPLICATION = 0x49545332
-"""Tells a ledger from another program's file: ``ITS2`` in ``PRAGMA application_id``."""
+"""``PRAGMA application_id`` of a ledger, ``ITS2``: it tells one from other programs' files."""
 
 _OUTDATED = 0x49545331
-"""What ledgers had before the first release, whose content is not read any more."""
+"""That of ledgers from before the first release, which cannot be read any more."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 1: the first tables
@@ -85,10 +82,10 @@ class OutdatedError(LedgerError):
 
 
 def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
-    """Return how many steps the file has been through.
+    """Return how many migrations the file has had.
 
     Raises:
-        LedgerError: More than are known here, or it is another program's.
+        LedgerError: It had more than are known here, or is another program's.
         OutdatedError: It is from before the first release.
         sqlite3.Error: It cannot be read.
     """
@@ -104,7 +101,7 @@ def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
 
 
 def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
-    """Take the file through the steps that it has not been through.
+    """Apply the migrations that the file has not had.
 
     Args:
         connection: In autocommit mode.
@@ -112,7 +109,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
 
     Raises:
         LedgerError: It is newer, or another program's.
-        sqlite3.Error: A step failed; those before it are done, this one left nothing behind.
+        sqlite3.Error: A migration failed and was rolled back; those before it are done.
     """
     while version_of(connection, path) < len(MIGRATIONS):
         connection.execute("BEGIN IMMEDIATE")
@@ -130,10 +127,10 @@ def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path | None, version: int = -1) -> int:
-    """Return how many steps the file has been through, unless that is more than are known here.
+    """Return how many migrations the file has had, unless it had more than are known here.
 
     Raises:
-        LedgerError: It is more: another process has a later ipytorchseed.
+        LedgerError: It had more, by a newer ipytorchseed in another process.
     """
     if version < 0:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

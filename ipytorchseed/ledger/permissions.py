@@ -1,8 +1,8 @@
 """Refuses a ledger that another user may have planted, or can change while it is in use.
 
-What is checked by name is what SQLite opens by name: nobody but the owner can replace an entry of a
-folder that only its owner can write to, or of a sticky one. Looking through a descriptor of our own
-would be no safer, and closing it would drop the locks of every connection of this process
+Files are checked by name, and SQLite opens them by name: in a folder that only its owner can write
+to, or a sticky one, nobody else can replace them in between. Opening them here would be no safer,
+and closing them would drop the locks of every connection of this process
 (https://www.sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
 """
 
@@ -11,13 +11,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIBLINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for its own files."""
@@ -46,11 +43,12 @@ def refuse_unsafe(path: Path) -> None:
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(found.st_mode):
-            _refuse(f"the ledger's file {each} is {_kind(found.st_mode)}, no regular file: {_AWAY}")
+            what = _kind(found.st_mode)
+            raise LedgerError(f"the ledger's file {each} is {what}, no regular file: {_AWAY}")
         if _foreign(found):
-            _refuse(f"the ledger's file {each} belongs to another user: {_AWAY}")
+            raise LedgerError(f"the ledger's file {each} belongs to another user: {_AWAY}")
         if _others_write(found):
-            _refuse(
+            raise LedgerError(
                 f"the ledger's file {each} can be written by other users: {_AWAY};"
                 " if you trust what it holds, `chmod 600` it"
             )
@@ -63,9 +61,9 @@ def _check_folder(folder: Path) -> None:
         return
     for each in (link, found):
         if each.st_uid != 0 and _foreign(each):
-            _refuse(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
+            raise LedgerError(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
     if _others_write(found) and not found.st_mode & stat.S_ISVTX:
-        _refuse(
+        raise LedgerError(
             f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
             f" or name another folder in {ENVIRONMENT}"
         )
@@ -84,9 +82,9 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _private(group: int) -> bool:
-    """Tell whether no other user is known to be in a group, as in one that bears the user's name.
+    """Tell whether no other user is known to be in a group, as in the user's private group.
 
-    With such groups many systems make every new file writable for the group.
+    Where users have private groups, new files are often writable for the group.
     """
     import grp
     import pwd
@@ -106,7 +104,3 @@ def _kind(mode: int) -> str:
         (stat.S_ISSOCK, "a socket"),
     )
     return next((word for is_one, word in kinds if is_one(mode)), "a device")
-
-
-def _refuse(message: str) -> None:
-    raise LedgerError(message)

@@ -31,15 +31,15 @@ def ledger_path() -> Path:
 
 
 def prepare(path: Path) -> bool:
-    """Make sure that there is a file at ``path`` that the user alone can read.
+    """Make sure that there is a file at ``path`` that only the user can read.
 
-    A folder that was there keeps its rights: it may be shared for other reasons.
+    An existing folder keeps its permissions: it may be shared for other reasons.
 
     Args:
         path: Where ``refuse_unsafe`` found nothing wrong.
 
     Returns:
-        Whether it was made now, empty.
+        Whether the file was created now, empty.
 
     Raises:
         OSError: The folder or the file cannot be made.
@@ -59,7 +59,7 @@ def prepare(path: Path) -> bool:
 
 
 def remove_empty(path: Path) -> None:
-    """Remove a file that nothing could be written to, and SQLite's beside it."""
+    """Remove a ledger that is still empty, and SQLite's files beside it."""
     with suppress(OSError):
         if path.stat().st_size == 0:
             for each in (path, wal_of(path), shm_of(path)):
@@ -67,7 +67,7 @@ def remove_empty(path: Path) -> None:
 
 
 class Files(NamedTuple):
-    """Which files a path and SQLite's names beside it lead to.
+    """The identities of the ledger's file and of SQLite's files beside it.
 
     Attributes:
         ledger: Device and inode of the ledger; None where there is none.
@@ -81,7 +81,7 @@ class Files(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What they take, in bytes; 0 where there is none."""
+    """The sizes of these files in bytes; 0 where there is none."""
 
     ledger: int
     wal: int
@@ -89,10 +89,10 @@ class Sizes(NamedTuple):
 
 
 def look(path: Path) -> tuple[Files, Sizes]:
-    """Return which files a path leads to now, and their sizes.
+    """Return the identities and sizes of a ledger's files.
 
-    SQLite makes the log before its index and removes it after, so that an index without a log is
-    seen only where somebody else removed the log.
+    SQLite creates the log before its index and removes it after that: an index without a log means
+    that somebody else removed the log.
     """
     found: list[tuple[tuple[int, int] | None, int]] = []
     base = str(path)
@@ -156,10 +156,10 @@ def shm_size(pages: int) -> int:
 
 
 def renew_shm(path: Path, size: int) -> None:
-    """Fill the index of a log with zeros: SQLite then makes it anew.
+    """Fill the index of a log with zeros, so that SQLite rebuilds it.
 
-    Its descriptors and those of other processes stay valid, and so does memory mapped from it. None
-    is opened here: closing it would drop the locks of this process.
+    Descriptors of the file and memory mapped from it stay valid, in other processes as well. The
+    file is not opened here: closing it would drop the locks of this process.
     """
     with suppress(OSError):
         os.truncate(shm_of(path), 0)  # its header too

@@ -1,26 +1,21 @@
-"""Drops what is too old from the ledger, and the oldest where the ledger is too large.
+"""Deletes what is too old from the ledger, and the oldest where the ledger is too large.
 
-Each step is a short transaction, so that it can be done between two cells and left off at any time.
-The full states of sources are nine tenths of a ledger and are needed only to go back
-(``%seed rewind``); to say why a result changed, their digests are enough. So states go first.
+Each step is a short transaction, so that pruning can be done between two cells and stopped at any
+time. Full states of sources are nine tenths of a ledger and are needed only to go back (``%seed
+rewind``); to say why a result changed, their digests are enough. So states are deleted first.
 """
 
 from __future__ import annotations
 
 import itertools
+import sqlite3
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.blobs import SLACK, STRIDE, marks
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from ipytorchseed.ledger.blobs import Connection
-    from ipytorchseed.ledger.database import Database
+from ipytorchseed.ledger.blobs import SLACK, STRIDE, Connection, marks
+from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
 
@@ -28,7 +23,7 @@ _CHUNK = 128
 """Rows that one step drops: some two milliseconds."""
 
 _PAGES = 64
-"""Pages that one step gives back to the file system."""
+"""Pages that one step returns to the file system."""
 
 _FULL = 0.95
 """The part of the allowed size that content may take; the rest is for SQLite's log."""
@@ -78,7 +73,7 @@ class Removed(Struct):
 
 
 def prune(database: Database, limits: Limits, now: float, seconds: float | None = None) -> Removed:
-    """Drop what is too old or too much.
+    """Delete what is too old, and the oldest where there is too much.
 
     Args:
         database: The ledger's.
@@ -117,7 +112,7 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
 
 
 def checkpoint(database: Database, *, thorough: bool = False) -> None:
-    """Take what SQLite's log holds into the file, which waits for the disk.
+    """Move what is in SQLite's log into the file, which waits for the disk.
 
     Args:
         database: The ledger's.
@@ -134,21 +129,21 @@ def checkpoint(database: Database, *, thorough: bool = False) -> None:
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
-    """Return what the content takes, without the pages that are free."""
+    """Return the bytes of all pages that are in use."""
     free, pages = _spare(connection)
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     return int((pages - free) * size)
 
 
 class _Rules:
-    """What is to be dropped next, and dropping it."""
+    """Chooses what is to be deleted next, and deletes it."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
         self._now = now
 
     def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
-        """Return what is dropped next, and its rows; None where all is as it should be."""
+        """Return what to delete next, and the ids of its rows; None where nothing is left."""
         rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
         first_run, first_started = rows[0] if rows else (2**62, float("inf"))
         limits = self._limits
@@ -170,7 +165,7 @@ class _Rules:
         return None
 
     def drop(self, connection: Connection, removed: Removed) -> bool:
-        """Drop what ``next`` names and count it; return whether there was something."""
+        """Delete what ``next`` returns and count it; return whether there was something."""
         found = self.next(connection)
         if found is None:
             return False
@@ -185,7 +180,7 @@ class _Rules:
         return self._now - days * _DAY
 
     def _states(self, connection: sqlite3.Connection, before: float) -> list[int]:
-        """Return states that are too old and have no name, or are dated to come."""
+        """Return states that are too old, or dated in the future, and were not saved by name."""
         for when, edge in (("<", before), (">", self._now + _DAY)):
             query = f"""
                 SELECT id FROM blobs WHERE kind = 1 AND used {when} ?
@@ -197,7 +192,7 @@ class _Rules:
     def _older(
         self, connection: sqlite3.Connection, table: str, column: str, before: float
     ) -> list[int]:
-        """Return the first rows that are too old, or dated to come: then a clock was wrong."""
+        """Return the first rows that are too old, or dated in the future by a wrong clock."""
         query = f"SELECT id, {column} FROM {table} ORDER BY id LIMIT ?"  # noqa: S608 -- ours
         rows = connection.execute(query, (_CHUNK,))
         late = self._now + _DAY
@@ -215,7 +210,7 @@ def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
-    """Tell whether to give pages back: most will be needed again, unless much was dropped."""
+    """Tell whether to return free pages: unless there are many, they will be needed again."""
     free, pages = spare
     return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
 

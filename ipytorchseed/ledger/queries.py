@@ -1,8 +1,10 @@
-"""The table of runs: a run into it, and runs out of it."""
+"""The table of runs: inserts runs and selects them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,22 +18,17 @@ from ipytorchseed.ledger.encoding import (
     key_of_name,
     parts_of_run,
 )
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping
-
-    from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Run
 
 LATEST = 2**62
-"""Above every number."""
+"""A number above that of every run."""
 
 ANY = -1
-"""Of whichever rank."""
+"""Stands for runs of any rank, also without one."""
 
 
 class Query(Struct, frozen=True):
-    """Which runs are asked for: of all that is given, and in which order.
+    """Which runs to select, and in which order; what is given must hold of each.
 
     Attributes:
         notebook: Only of this one.
@@ -58,7 +55,7 @@ class Query(Struct, frozen=True):
     limit: int = LATEST
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
-        """Return the statement that asks for columns, and its values."""
+        """Return the statement that selects these columns, and its values."""
         names = {
             "notebook": self.notebook,
             "cell": self.cell,
@@ -84,7 +81,7 @@ class Query(Struct, frozen=True):
 
 
 def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) -> int:
-    """Keep a run and what it refers to; return its number, larger than all before.
+    """Insert a run and the blobs that it refers to; return its number, larger than all before.
 
     Args:
         connection: In a transaction.
@@ -121,7 +118,7 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
 
 
 def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:
-    """Return the runs that are asked for, by number; None where its bytes are damaged."""
+    """Return the runs of a query with their numbers; None for a run whose record is damaged."""
     rows = []
     for number, data in connection.execute(*query.sql("id, record")).fetchall():
         try:
@@ -134,7 +131,7 @@ def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run 
 
 
 def ids(connection: sqlite3.Connection, query: Query) -> list[int]:
-    """Return the numbers of the runs that are asked for."""
+    """Return the numbers of the runs of a query."""
     return [number for (number,) in connection.execute(*query.sql("id"))]
 
 
@@ -153,7 +150,7 @@ def notebooks(connection: sqlite3.Connection) -> list[str]:
 
 
 def by_number(number: int) -> Query:
-    """Return what asks for one run."""
+    """Return the query for one run."""
     return Query(after=number - 1, up_to=number)
 
 

@@ -1,31 +1,26 @@
-"""Finding what the ledger holds: runs one by one or many in turn, and states by digest."""
+"""Reads the ledger: runs one by one or in sequence, states by digest, seeds and traces."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+import sqlite3
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.ledger import blobs, queries
+from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import ANY, LATEST, Query
-from ipytorchseed.ledger.seeds import find_save, find_seeds, names_of_saves
+from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
-
-    from ipytorchseed.ledger.database import Database
-    from ipytorchseed.ledger.records import Run, Trace
-    from ipytorchseed.ledger.seeds import SeedEntry
-
 _ALIKE = 500
-"""Runs of one text that are looked through for the cells that had it."""
+"""The most runs of one text in which to look for the cells that had it."""
 
 _PAGE = 64
 """Runs read at a time where many are asked for: memory does not grow with the ledger."""
@@ -96,7 +91,7 @@ class Reader:
     def cells_with_text(
         self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
     ) -> list[str]:
-        """Return what cells of one text are known by, in the last of the other kernels with any.
+        """Return the cells that had a text, in the last other kernel in which any cell had it.
 
         Args:
             notebook: Of this notebook.
@@ -150,14 +145,14 @@ class Reader:
         return self._pages(_between(notebook, after_id, up_to_id, rank))
 
     def run_ids_between(
-        self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
+        self, notebook: str, after_id: int, up_to_id: int = LATEST, *, rank: int | None = ANY
     ) -> list[int]:
         """Return the numbers of the runs that ``runs_between`` gives, without reading them."""
         query = _between(notebook, after_id, up_to_id, rank)
         return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
-        """Return what the notebooks are known by that the ledger has runs of."""
+        """Return the names of the notebooks that the ledger has runs of."""
         return self._database.read(queries.notebooks)
 
     def counts(self) -> Counts:

@@ -1,4 +1,4 @@
-"""What is kept of a run: frozen records, without the contents of variables."""
+"""The records of a run: what it read, drew and made, without the contents of variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.value import Fingerprint  # noqa: TC001 -- as above
+from ipytorchseed.fingerprint.value import Fingerprint
 
 
 class GeneratorState(Struct, frozen=True):

@@ -1,18 +1,15 @@
-"""The log of seeds, and states that the user gave a name: both outlive the kernel."""
+"""The tables of seeds that were applied and of states saved by name, across kernel restarts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from ipytorchseed.ledger import blobs
 from ipytorchseed.ledger.compression import compress
 from ipytorchseed.ledger.encoding import encode, key_of, key_of_name, readable
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping
 
 
 class SeedEntry(Struct, frozen=True):
@@ -59,7 +56,7 @@ def find_seeds(
 
 
 class Save(Struct, frozen=True):
-    """States under a name.
+    """States that the user saved under a name.
 
     Attributes:
         notebook: What the notebook is known by.
@@ -81,7 +78,7 @@ def put_save(
     when: float,
     states: Mapping[str, bytes],
 ) -> None:
-    """Keep states, by source, under a name; what it named before is dropped."""
+    """Save states, by source, under a name, in place of what was saved under it before."""
     where = key_of_name(notebook), key_of_name(name)
     for (number,) in connection.execute(
         "SELECT id FROM saves WHERE notebook = ? AND name = ?", where

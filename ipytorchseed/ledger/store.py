@@ -1,11 +1,12 @@
-"""The ledger: what was recorded of runs, kept and found again."""
+"""``Ledger``: stores runs, traces, seeds and saved states, and reads them again."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,14 +15,9 @@ from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
+from ipytorchseed.ledger.records import Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
 from ipytorchseed.ledger.traces import put_trace
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-
-    from ipytorchseed.ledger.records import Run, Trace
 
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 """Runs after which ``maintain`` drops what is too old, and the time that it takes for it."""
@@ -116,7 +112,7 @@ class Ledger(Reader):
         return self._database.notices
 
     def close(self) -> None:
-        """Drop some of what is too old, and give the file back. May be called again."""
+        """Delete some of what is too old, and close the file. May be called again."""
         if not self._read_only:
             with suppress(LedgerError):
                 self.tidy(_CLOSE_SECONDS)
@@ -155,7 +151,7 @@ class Ledger(Reader):
     # Traces
 
     def add_trace(self, run: int, trace: Trace) -> None:
-        """Keep what was seen of a run's operations; it goes when the run goes.
+        """Store what was seen of a run's operations; it is deleted with the run.
 
         Args:
             run: The run's number.
@@ -217,7 +213,7 @@ class Ledger(Reader):
         return removed
 
     def maintain(self) -> None:
-        """Do what can wait until nobody does: after many runs, drop what is old, in some ms.
+        """Prune for a few milliseconds, after every so many runs; called while nobody waits.
 
         Raises:
             LedgerError: It failed; the runs are kept.

@@ -1,18 +1,15 @@
-"""The table of traces: what was seen of a run's operations, in and out."""
+"""The table of traces: what was seen of the operations of runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.compression import compress
 from ipytorchseed.ledger.encoding import encode, readable
 from ipytorchseed.ledger.records import Trace
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable
 
 _MOST = 1_000
 """Draws, and operations, that are kept of one trace."""

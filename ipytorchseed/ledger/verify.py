@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.blobs import batches, marks
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
 from ipytorchseed.ledger.records import Trace
 from ipytorchseed.ledger.seeds import Save, SeedEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MOST = 50
 """Findings after which it is said that there are more."""

@@ -1,1 +1,1 @@
-"""The notebook's side: events, the input transformer, and magics that parse, call and render."""
+"""The IPython side: events, the input transformer, and magics that parse, call and render."""

@@ -1,4 +1,4 @@
-"""Which cell runs, as the front end tells it."""
+"""Identifies the cell that runs, by what the front end sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tab after a magic's name: its words and options, by what the running IPython has for it."""
+"""Tab completion of a magic's words and options, for the running version of IPython."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%config IPyTorchSeed``: what a user can choose."""
+"""``%config IPyTorchSeed``: the options of the extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%deterministic`` and ``%%deterministic``: words, options, and what each does."""
+"""``%deterministic`` and ``%%deterministic``: their commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors: ours, which stay ours, and the user's, as one line without their code being run."""
+"""Errors of ours, and the user's errors as one line, without running their code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extension: what it adds to a shell, and takes away again."""
+"""Loads the extension into a shell, and unloads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that arrives while we look before or after a cell: it ends the look and stops the cell.
+"""Ctrl-C while a look before or after a cell is under way: ends the look, and stops the cell.
 
 IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and goes on
 with the cell. So it is held while a callback of ours runs, and told to the cell in its own terms:

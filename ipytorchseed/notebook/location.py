@@ -1,4 +1,4 @@
-"""Where the code of a cell under way stands: its text, its file and its lines."""
+"""The location of the code of a running cell: its text, file and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A magic: one line in, parsed by its declaration; the call; what went wrong in one line."""
+"""The base of magics: parses a line by its declaration, calls, and reports errors in one line."""
 
 from __future__ import annotations
 

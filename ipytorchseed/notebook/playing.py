@@ -1,4 +1,4 @@
-"""Running in the shell again: the cell of a recorded run, and the magic of a button."""
+"""Runs cells of recorded runs, and the magics of buttons, in the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far something long is: one line, which goes when that ends."""
+"""A line that shows the progress of long work, and disappears at its end."""
 
 from __future__ import annotations
 

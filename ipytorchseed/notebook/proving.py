@@ -1,4 +1,4 @@
-"""``%why --prove``: experiments in the running shell, of which nothing remains."""
+"""``%why --prove``: experiments in the running shell that leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%rng --ranks``: engines of a cluster, or what ranks of this notebook wrote, side by side."""
+"""``%rng --ranks``: compares the engines of a cluster, or ranks that this notebook launched."""
 
 from __future__ import annotations
 

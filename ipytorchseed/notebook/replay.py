@@ -1,4 +1,4 @@
-"""Running the cells of a plan again in the shell: recorded, and undone where one fails."""
+"""Runs the cells of a plan again in the shell, recorded, and undone where one fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a cell's code once more, where nothing of it is shown, counted or recorded."""
+"""Runs a cell's code once more without showing, counting or recording it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%rng``: look at every state, setting and run."""
+"""``%rng``: shows all states, settings and runs."""
 
 from __future__ import annotations
 

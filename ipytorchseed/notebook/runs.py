@@ -1,4 +1,4 @@
-"""Which runs are under way, innermost last, and what has to be done when each ends.
+"""The runs under way, innermost last, and what to do when each ends.
 
 IPython tells of the beginning and end of runs by four events that do not always come in pairs: an
 empty cell ends without having begun, a silent one has no ``post_run_cell``, an interrupted one ends

@@ -1,4 +1,4 @@
-"""The deterministic scopes of a shell: around a cell, and for the rest of the session."""
+"""The deterministic scopes of a shell: for a cell, and for the rest of the session."""
 
 from __future__ import annotations
 

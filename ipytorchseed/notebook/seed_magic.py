@@ -1,4 +1,4 @@
-"""``%seed``: its words and options, and what each does."""
+"""``%seed``: its commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``%seed`` put in force for later cells."""
+"""The rule that ``%seed each`` applies to later cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%%seeds``: a cell under several seeds, of which nothing remains but the study."""
+"""``%%seeds``: runs a cell under several seeds, and leaves only the study behind."""
 
 from __future__ import annotations
 

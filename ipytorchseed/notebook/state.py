@@ -1,4 +1,4 @@
-"""The state of the extension in one shell: what its magics, callbacks and views work on."""
+"""The state of the extension in a shell, shared by its magics, callbacks and views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cell prints and displays, captured without standing in the way."""
+"""Captures what a cell prints and displays, while it is still shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes the shell's events on to the session, and its trouble to the user, once."""
+"""Passes the shell's events to the session, and its notices to the user, each once."""
 
 from __future__ import annotations
 

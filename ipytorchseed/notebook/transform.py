@@ -1,4 +1,4 @@
-"""Lines of ours that IPython would misread: ``%%deterministic 42`` and ``%seed each?``.
+"""Rewrites lines that IPython would misread: ``%%deterministic 42`` and ``%seed each?``.
 
 The line of ``%%deterministic`` becomes one line of Python.
 A cell magic that runs its body through the shell breaks top-level ``await``, swallows errors, and

@@ -1,4 +1,4 @@
-"""``%why``: why did this cell give another result? Asked in a kernel, or of the ledger alone."""
+"""``%why``: explains why a cell gave another result, in a kernel or from the ledger alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which lines call functions that draw, counted: what one rank called and another did not.
+"""Counts the calls of functions that draw, by line: what one rank called and another did not.
 
-The functions are replaced by ones that count, and put back. Neither operations nor lines are
-followed: a training pays a microsecond or so for each call that draws, and nothing else.
+The functions are wrapped while a rank is watched. Neither operations nor lines are traced, so that
+a training pays about a microsecond for each call that draws, and nothing else.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _NAMES = {
     " normalvariate expovariate betavariate triangular setstate",
     "ipytorchseed": "seed restore",
 }
-"""The functions, by where they are found."""
+"""The functions that draw or seed, by the module or class that has them."""
 
 _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
-"""Those that put a source elsewhere instead of drawing from it."""
+"""Those that set the state of a source instead of drawing from it."""
 
 _TRAINING = 2
-"""The argument of a dropout that says whether anything is dropped."""
+"""The index of a dropout's argument that says whether anything is dropped."""
 
 _MOST = 2_000
-"""Calls of a step that are looked at: in loops of Python's own draws, looking would cost more."""
+"""The most calls in a step that are counted: more would slow down loops that draw in Python."""
 
 _DEEPEST = 100
-"""Frames looked through for a line of the user's."""
+"""The most frames in which to look for a line of the user's."""
 
 
 class Callers:
@@ -56,7 +56,7 @@ class Callers:
         self._replaced = Replacements()
 
     def start(self) -> None:
-        """Replace the functions of what has been imported."""
+        """Wrap the functions of the libraries that have been imported."""
         for place, names in _NAMES.items():
             holder = _find(place)
             for name in names.split():
@@ -67,11 +67,11 @@ class Callers:
                     self._replaced.put(holder, name, counted)
 
     def stop(self) -> None:
-        """Put back what nobody else has replaced meanwhile."""
+        """Restore the functions, but for those that somebody else has replaced meanwhile."""
         self._replaced.put_back()
 
     def take(self) -> list[tuple[Site, int]]:
-        """Return what was called since the last time, and how often."""
+        """Return the calls since the last time, with their numbers."""
         calls, self._calls, self._count = self._calls, {}, 0
         counted: dict[Site, int] = {}
         for (what, code, line), count in calls.items():
@@ -87,7 +87,7 @@ class Callers:
         is_compiling = torch.compiler.is_compiling if place.startswith("torch") else bool
 
         @functools.wraps(original, assigned=("__name__", "__doc__"))
-        def function(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        def function(*args: Any, **kwargs: Any) -> Any:
             if not is_compiling() and not (
                 drops and len(args) > _TRAINING and args[_TRAINING] is False
             ):
@@ -98,8 +98,8 @@ class Callers:
         function.__qualname__ = name
         return function
 
-    def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:  # noqa: ANN401
-        """Note the innermost line of the user's, or else the innermost outside of torch."""
+    def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:
+        """Count a call at the innermost line of the user's, or else outside of torch."""
         self._count += 1
         if self._count > _MOST or (
             generator is not None and generator is not sys.modules["torch"].default_generator
@@ -123,14 +123,14 @@ class Callers:
 
 
 def _about(code: CodeType) -> tuple[bool, bool, str]:
-    """Tell of code whether it is the user's, whether it is torch's, and what draws in it."""
+    """Tell whether code is the user's, whether it is torch's, and which part of torch draws."""
     file = code.co_filename
     path = file.replace("\\", "/")
     users = path.startswith("<ipython-input") or not is_installed_file(file)
     return users, "/torch/" in path or path.endswith("/random.py"), asker([file])
 
 
-def _find(place: str) -> Any:  # noqa: ANN401
+def _find(place: str) -> Any:
     """Return a module, or torch's class of tensors, where it has been imported."""
     if place == "torch.Tensor":
         return getattr(sys.modules.get("torch"), "Tensor", None)
@@ -138,7 +138,7 @@ def _find(place: str) -> Any:  # noqa: ANN401
 
 
 def _let_scripts_know(original: object, counted: object) -> None:
-    """Have TorchScript take the one for the other: it knows functions by their identity."""
+    """Have TorchScript treat the wrapper as the original: it knows functions by identity."""
     builtins: Any = sys.modules.get("torch.jit._builtins")
     with suppress(Exception):  # private; without it, scripts compiled meanwhile would fail
         table = builtins._get_builtin_table()  # noqa: SLF001
@@ -156,12 +156,12 @@ def source_of(what: str, name: str) -> bool:
 
 
 def seeds(site: Site) -> bool:
-    """Tell whether a site's function puts its source elsewhere."""
+    """Tell whether a site's function sets the state of its source instead of drawing from it."""
     return site.what.rpartition(".")[2] in _SEEDS
 
 
 def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
-    """List what was called more often in one rank than in another, and acts on a source."""
+    """Yield sites that act on a source and were called more often in one rank than another."""
     for site, count in one.items():
         if count > other.get(site, 0) and source_of(site.what, name):
             yield site

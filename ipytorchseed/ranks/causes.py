@@ -1,4 +1,4 @@
-"""Why a source of one rank stands elsewhere than that of the others, in a sentence."""
+"""Explains in a sentence why a source has another state in one rank than in the others."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.words import first_of
 
 Told = tuple[list[int], str, int | None, Site | None]
-
+"""The ranks that differ, the sentence, how many numbers more they drew, and the line that drew."""
 
 _BOUND = 20_000_000
-"""Draws that are counted at most: a tenth of a second or so."""
+"""The most draws to count: that takes about a tenth of a second."""
 
 _CLOSE = 1_000_000
-"""Draws within which two ranks are looked for in one stream: some milliseconds."""
+"""The most draws by which two ranks are searched for in one stream: some milliseconds."""
 
 _HELD = 3
-"""Ranks that are held against the first one for that."""
+"""The most ranks that are compared with the first one for that."""
 
 _NAMED = 2
-"""Lines that are named; of more, how many."""
+"""The most lines that are named; of more, their number is."""
 
 _SHOWN = {
     "DataLoader": "a DataLoader's base seed",
     "DataLoader's sampler": "a DataLoader's sampler",
 }
-"""What of torch's asks for draws, in words."""
+"""Parts of torch that draw for the user, in words."""
 
 
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Told:
-    """Say which ranks stand apart, and what drew.
+    """Say which ranks differ in a source, and what drew.
 
     Args:
         name: The source.
         step: The step.
-        tracks: The ranks, at the step at which they parted.
-        groups: Those that are alike, the largest first.
-        begun: Whether they were alike before.
+        tracks: The ranks, at the step at which they first differ.
+        groups: The ranks with equal states, the largest group first.
+        begun: Whether all were equal before.
 
     Returns:
-        Those ranks, a sentence, and where they are known how many numbers more they drew, and the
-        line that drew.
+        As ``Told`` says; None for a number or a line that is not known.
     """
     if not begun:
         return _from_start(name, tracks, groups)
@@ -71,7 +70,7 @@ def explain(
 
 
 def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Tell whether every rank put a source elsewhere in this step."""
+    """Tell whether every rank seeded a source, or set its state, in this step."""
     return all(
         any(seeds(each) and source_of(each.what, name) for each in track.sites)
         for track in tracks.values()
@@ -79,7 +78,7 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 
 
 def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Tell whether ranks that stand apart draw the same numbers, one later than another."""
+    """Tell whether ranks with other states are in one stream, one only ahead of another."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
 
@@ -91,7 +90,7 @@ def describe(site: Site) -> str:
 
 
 def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Told:
-    """Say where ranks stand that were never alike."""
+    """Explain a source that was never equal in all ranks."""
     clear = len(groups[0]) > len(groups[1])
     odd = [number for group in groups[clear:] for number in group]
     if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
@@ -112,7 +111,7 @@ def _more(who: str, others: str, name: str, drew: int) -> str:
 
 
 def _ahead(name: str, one: Track, other: Track) -> int | None:
-    """Count what a rank drew more of a source than another; negative for less, None if unknown."""
+    """Count the draws by which ``other`` is ahead of ``one``; None where that is not known."""
     place, beyond = _place(name, one), _place(name, other)
     if place.seed == beyond.seed is not None and None not in {place.draws, beyond.draws}:
         return (beyond.draws or 0) - (place.draws or 0)
@@ -134,13 +133,13 @@ def _where(name: str, track: Track) -> str:
 
 
 def _draws(name: str, track: Track, step: int) -> int | None:
-    """Count the numbers since the last full state that was kept before a step."""
+    """Count the draws since the last full state that was kept before a step; None if unknown."""
     origin, place = track.origin(name, step), track.marks[name].place
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 
 def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
-    """List the lines that one called and the other did not; else the only one that drew."""
+    """List the lines that one rank called and the other did not; else the only line that drew."""
     pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
     for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
         found = [*differ(one, other, name)]

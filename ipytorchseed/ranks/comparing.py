@@ -1,4 +1,4 @@
-"""All ranks side by side: gathered by a process group, or read from what they wrote."""
+"""``compare`` and ``read``: compares ranks in a process group, or by the files that they wrote."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def compare(
     expect: Mapping[str, str] | None = None,
     **named: object,
 ) -> RanksView:
-    """Hold the sources, the settings and what is named of all ranks against each other.
+    """Compare the sources, the settings and the named objects of all ranks.
 
-    A collective call: every rank must make it, as it gathers what all have to say.
+    A collective call: every rank must make it, as it gathers what all ranks see.
 
     Args:
         model: The model, whose parameters and buffers are compared by name.
@@ -35,7 +35,7 @@ def compare(
         expect: ``"same"`` or ``"distinct"`` by the name of a source. A source that is distinct in
             all ranks is taken for meant so, unless ``"same"`` is expected, or one rank is only
             ahead of another in the same numbers.
-        named: What else is compared, by name: an optimizer, a loader, a generator.
+        named: Further objects to compare, by name: an optimizer, a loader, a generator.
 
     Returns:
         The same table in every rank; it prints itself and has ``to_json()``.
@@ -64,8 +64,8 @@ def side_by_side(
     return RanksView(Judgement(dict(sorted(ranks.items())), expect), notes)
 
 
-def _gatherer() -> Any:  # noqa: ANN401 -- a function from this rank's object to the list of all
-    """Return what gathers an object of each rank."""
+def _gatherer() -> Any:  # a function from this rank's object to the list of all
+    """Return the function that gathers an object from each rank."""
     group = process_group()
     if group is not None:
 
@@ -96,10 +96,10 @@ class _File(msgspec.Struct):
     """The file of a rank.
 
     Attributes:
-        path: Where it is.
+        path: Its path.
         rank: Its first line.
-        last: When it was written last, in seconds since the epoch.
-        note: What is to be said of it; empty for nothing.
+        last: When it was last written, in seconds since the epoch.
+        note: Why it could not be read to its end; empty where it could.
     """
 
     path: Path
@@ -108,7 +108,7 @@ class _File(msgspec.Struct):
     note: str = ""
 
     def looks(self) -> Iterator[Look]:
-        """Read it line by line, as far as it is whole."""
+        """Yield its looks, up to a line that is damaged."""
         with self.path.open("rb") as lines:
             next(lines)
             for number, line in enumerate(lines, 2):
@@ -145,7 +145,7 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
 
 
 def _files(folder: Path) -> tuple[list[_File], list[str]]:
-    """Return the files of a folder, by rank, and what is to be said of others."""
+    """Return the files of a folder, ordered by rank, and notes on those that cannot be read."""
     if not folder.is_dir():
         msg = f"there is no folder {folder}; its.ranks.watch(model) writes one, in each rank"
         raise LookupFailure(msg)
@@ -164,7 +164,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
 
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
-    """Keep the files of the processes that were started last, together."""
+    """Return the files of the last launch, and notes on earlier ones and on missing ranks."""
     newest = max(files, key=lambda each: each.rank.started)
     kept, notes = [], []
     for each in files:

@@ -1,4 +1,4 @@
-"""Looks of several ranks held side by side, step by step: what parted first, and why."""
+"""Compares the looks of several ranks, step by step: what differs first, and why."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
 _DIGITS = 16
-"""Of a digest; what is shorter is the value itself."""
+"""Characters of a digest; a shorter text is a value itself."""
 
 WISHES = ("same", "distinct")
 
 
 class Finding(Struct, frozen=True):
-    """Ranks that parted, or should have and did not.
+    """A difference between ranks, or a source that should differ and does not.
 
     Attributes:
-        kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of what was named.
+        kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of an argument.
         name: The source, the setting, the first tensor or part that differs.
         step: The step after which it was seen; None for a single look.
-        after: The last step after which all were alike; None where they never were.
-        ranks: Those that stand apart; all where no others are more.
+        after: The last step after which all ranks were equal; None where they never were.
+        ranks: The ranks that differ from the largest group; all of them where none is largest.
         message: What happened, without the step.
         drew: Numbers that those drew more than the others; negative for fewer, None if unknown.
         site: The line that drew, where it is known.
@@ -50,7 +50,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def when(self) -> str:
-        """The step, in words, or those among which it is."""
+        """The step in words, or the range of steps in which it happened."""
         if not self.step:
             return "from the start"
         begin = self.step if self.after is None else self.after + 1
@@ -58,13 +58,13 @@ class Finding(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """What is shown of a source, a group of values or a setting, at the last step of all ranks.
+    """A row of the table: a source, a group of values or a setting at the last common step.
 
     Attributes:
         kind: As in ``Finding``.
         name: The source or setting; of a group of values, the kind.
-        values: By rank: a digest, or a setting's value in words.
-        expected: What it should be, or None.
+        values: By rank: a digest, or a setting's value as text.
+        expected: ``same`` or ``distinct`` where that is expected, else None.
     """
 
     kind: str
@@ -74,25 +74,25 @@ class Row(Struct, frozen=True):
 
     @property
     def groups(self) -> list[list[int]]:
-        """Ranks that are alike, the largest group first."""
+        """The ranks with equal values, the largest group first."""
         return grouped(self.values)
 
 
 class Judgement:
-    """What looks of several ranks tell.
+    """The comparison of several ranks by their looks.
 
     Args:
-        ranks: Who each is, and its looks, by rank.
-        expect: What the sources should be, by name: ``same`` or ``distinct``.
+        ranks: Each rank with its looks, by number.
+        expect: What is expected of sources, by name: ``same`` or ``distinct``.
 
     Attributes:
-        ranks: Who each is, of those that looked at all.
-        unseen: The others.
-        steps: The last step that each was seen at.
-        findings: What parted, in the order of steps.
+        ranks: The ranks of which there is any look.
+        unseen: The numbers of the others.
+        steps: The last step of each rank.
+        findings: The differences, in the order of steps.
         distinct: Sources that were distinct in all ranks from the start, and may be.
-        rows: Where they stood when all were last seen.
-        synchronised: Whether buffers are rank 0's at each forward pass, and were passed over.
+        rows: The table of the last step that all ranks reached.
+        synchronised: Whether buffers are rank 0's at each forward pass, and were not compared.
 
     Raises:
         RanksError: Something is expected of a source that no rank has.
@@ -123,10 +123,10 @@ class Judgement:
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
     def _refuse_unknown(self) -> None:
-        """Refuse what is expected of a source that no rank has: nobody would notice a typing slip.
+        """Refuse expectations of sources that no rank has, as by a mistyped name.
 
         Raises:
-            RanksError: Something is.
+            RanksError: There is one.
         """
         known = dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))
         for name, wish in self._expect.items():
@@ -137,7 +137,7 @@ class Judgement:
                 )
 
     def _judge(self, step: int) -> None:
-        """Take the looks of a step, and hold those ranks side by side that have come so far."""
+        """Take the looks of a step, and compare the ranks that have come so far."""
         for track in self._tracks.values():
             while track.pending is not None and track.pending.step == step:
                 track.advance()
@@ -218,7 +218,7 @@ class Judgement:
         self._add(kind, name, step, apart if clear else [*active], message)
 
     def _judge_distinct(self) -> None:
-        """Look for sources that should be distinct and are not, where all ranks were last seen."""
+        """Find sources that should be distinct and are not, at the last common step."""
         for row in self.rows:
             if row.kind != "source" or row.expected != "distinct":
                 continue
@@ -233,7 +233,7 @@ class Judgement:
                     self._add("source", row.name, self._tracks[group[0]].step, group, message)
 
     def _parts(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
-        """Tell whether ranks differ in something; remember where they were alike."""
+        """Tell whether values differ between ranks; where not, remember the step."""
         if len({*values.values()}) > 1:
             return True
         self._alike[key] = step
@@ -274,7 +274,7 @@ class Judgement:
 
 
 def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
-    """Return what sources should be, checked.
+    """Check what is expected of sources, and return it by their names in all ranks.
 
     Raises:
         RanksError: One is neither ``"same"`` nor ``"distinct"``.
@@ -294,12 +294,12 @@ def grouped(values: Mapping[int, str]) -> list[list[int]]:
 
 
 def _shared(mappings: list[dict[str, Any]]) -> list[str]:
-    """List the names that all have, in the order of the first."""
+    """List the keys that all mappings have, in the order of the first."""
     return [name for name in mappings[0] if all(name in each for each in mappings)]
 
 
 def _shown(value: object) -> str:
-    """Write a setting; a device without its number, which ranks may have of their own."""
+    """Return a setting as text; a device without its number, which may differ between ranks."""
     text = str(value)
     return text.partition(":")[0] if text.startswith(("cuda:", "xpu:")) else text
 

@@ -1,4 +1,4 @@
-"""What there is to see of this process: sources, settings, parameters, and what else is named."""
+"""Looks at this process: its sources, settings, parameters, and the objects given by name."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
 
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
-"""Variables that a launcher gives the same value in all its processes."""
+"""Variables to which a launcher gives the same value in all its processes."""
 
 _OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
                   "PYTHONHASHSEED"})  # fmt: skip
-"""Settings that bear on no number of a training."""
+"""Settings that affect no number of a training."""
 
 _SHARDED = frozenset({"DTensor", "FlatParameter"})
 """Classes of tensors of which each rank has a part of its own."""
 
 _RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "process_index"})
-"""Attributes of samplers that differ between ranks, or follow from how many there are."""
+"""Attributes of samplers that differ between ranks, or depend on how many there are."""
 
 _DROPS = ("Dropout", "RReLU")
 
 
 def describe(model: object = None, every: int = 0) -> Rank:
-    """Return which process this is.
+    """Describe this process as a rank.
 
     Args:
         model: The model, as the user trains it; None for none.
-        every: Steps between two looks at it.
+        every: Steps between two looks at its parameters.
     """
     world = os.environ.get("WORLD_SIZE", "")
     group = process_group()
@@ -64,16 +64,16 @@ def _is_replica(model: object) -> bool:
     return type(model).__name__ == "DistributedDataParallel"
 
 
-def _shares_buffers(replica: Any) -> bool:  # noqa: ANN401
-    """Tell whether a replica has buffers, and takes those of rank 0 at each forward pass."""
+def _shares_buffers(replica: Any) -> bool:
+    """Tell whether a replica has buffers and takes rank 0's at each forward pass."""
     names = ("forward_sync_buffers", "broadcast_buffers")  # of torch from 2.13 on, and before
     return next(replica.buffers(), None) is not None and any(
         vars(replica).get(name) is True for name in names
     )
 
 
-def bare(model: Any) -> Any:  # noqa: ANN401
-    """Return a model without what DistributedDataParallel and torch.compile put around it."""
+def bare(model: Any) -> Any:
+    """Return a model without the wrappers of DistributedDataParallel and torch.compile."""
     while True:
         inner = getattr(model, "module", None) if _is_replica(model) else None
         inner = inner if inner is not None else getattr(model, "_orig_mod", None)
@@ -83,11 +83,11 @@ def bare(model: Any) -> Any:  # noqa: ANN401
 
 
 class Looker:
-    """Looks at this process, again and again.
+    """Looks at this process repeatedly.
 
     Args:
         model: Returns the model, or None.
-        named: What else is looked at, by name.
+        named: Further objects to look at, by name.
     """
 
     def __init__(self, model: Callable[[], Any], named: Mapping[str, Any]) -> None:
@@ -117,7 +117,7 @@ class Looker:
         return {name: state for name, state in read.items() if state is not None}
 
     def values(self) -> dict[str, dict[str, str]]:
-        """Digest the model's tensors, and what else is named, part by part."""
+        """Digest the model's tensors and the named objects, part by part."""
         found: dict[str, dict[str, str]] = {}
         model = bare(self._model())
         names: dict[int, str] = {}
@@ -130,13 +130,13 @@ class Looker:
             found[name] = dict(self._parts(value, names))
         return found
 
-    def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:
         for name, tensor in items:
             if type(tensor).__name__ not in _SHARDED:
                 yield name, _whole(tensor.detach()).digest  # without its gradient
 
-    def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
-        """Digest an object by the parts in which ranks may differ, and may not."""
+    def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
+        """Digest an object by its parts, without those that may differ between ranks."""
         inner = getattr(value, "optimizer", None)  # as accelerate wraps one
         if hasattr(inner, "param_groups"):
             value = inner
@@ -161,7 +161,7 @@ class Looker:
             if _plain(item) and name not in _RANKED:
                 yield f"{prefix}{name}", _plain(item)
 
-    def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    def _optimizer(self, optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
         for number, group in enumerate(optimizer.param_groups):
             prefix = f"group {number} " if len(optimizer.param_groups) > 1 else ""
             for name, item in group.items():
@@ -174,12 +174,12 @@ class Looker:
 
 
 def own_name(source: str) -> str:
-    """Return what a source is called in all ranks: ``torch.cuda`` for the device of each."""
+    """Return the common name of a source in all ranks: ``torch.cuda`` for each rank's device."""
     return source.partition(":")[0] if source.startswith("torch.") else source
 
 
 def _is_own(source: str) -> bool:
-    """Tell whether a source is not that of a device which other ranks of this machine use."""
+    """Tell whether a source belongs to this rank, and not to a device that another rank uses."""
     kind, _, index = source.partition(":")
     if not kind.startswith("torch.") or not index:
         return True
@@ -188,20 +188,20 @@ def _is_own(source: str) -> bool:
 
 
 def _plain(value: object) -> str:
-    """Write a number, a truth value or a word as it is; nothing for what is none."""
+    """Write a number, a boolean or a text; return an empty text for anything else."""
     return repr(value) if type(value) in {bool, int, float, str} else ""
 
 
 def mark(state: bytes) -> Mark:
-    """Name where a state stands."""
+    """Return the mark of a state."""
     return Mark(digest(state), mark_of(state))
 
 
 def _whole(value: object) -> Fingerprint:
-    """Read a value, however large it is."""
+    """Fingerprint a value without a time limit."""
     return fingerprint(value, budget=Budget(seconds=float("inf")))
 
 
 def take(model: object = None, named: Mapping[str, Any] | None = None) -> tuple[Rank, Look]:
-    """Look once at this process; also what is asked of an engine."""
+    """Look once at this process; engines are asked to run it as well."""
     return describe(model), Looker(lambda: model, named or {}).look(0)

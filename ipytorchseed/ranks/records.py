@@ -1,4 +1,4 @@
-"""What a rank writes of itself, a line of JSON for each look, and the rank that these make up."""
+"""The records of a rank: what it writes, a line of JSON for each look, and its state as read."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 FOLDER = "ipytorchseed-ranks"
-"""Where ranks write unless told otherwise, in the working folder."""
+"""The folder that ranks write to by default, in the working folder."""
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """Where a source stands.
+    """The state of a source, in short.
 
     Attributes:
-        digest: The name of its whole state.
-        place: What ``distance.mark_of`` tells of it.
+        digest: The digest of its full state.
+        place: Its place in the stream, as by ``distance.mark_of``.
     """
 
     digest: str
@@ -27,7 +27,7 @@ class Site(Struct, frozen=True, array_like=True):
     """A line from which a function that draws was called.
 
     Attributes:
-        what: The function, or what of torch's asked for the draw.
+        what: The function, or the part of torch that drew.
         file: The file of the line.
         line: From 1.
     """
@@ -43,17 +43,17 @@ class Site(Struct, frozen=True, array_like=True):
 
 
 class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
-    """Which process it is.
+    """One of several processes.
 
     Attributes:
-        rank: From 0.
+        rank: Its number, from 0.
         world: How many there are; None where the process does not know.
-        launch: What is the same in all processes started together.
+        launch: A text that is the same in all processes started together.
         host: The machine's name.
         started: When it began to be watched, in seconds since the epoch.
         every: Steps between two looks at parameters; 0 for a single look.
         synchronised: Whether DistributedDataParallel gives all ranks the buffers of rank 0.
-        masks: Whether the model has layers that drop by chance.
+        masks: Whether the model has dropout layers that are active.
     """
 
     rank: int
@@ -67,16 +67,16 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
 
 
 class Look(Struct, omit_defaults=True, tag="look"):
-    """What was seen after a step. What is left out is as it was after the step before.
+    """What was seen after a step; what is absent is as it was after the step before.
 
     Attributes:
-        step: The optimizer's, from 1; 0 before the first.
-        marks: Where sources stand that moved.
-        sites: What called for draws in this step, and how often.
+        step: The optimizer's step, from 1; 0 before the first.
+        marks: The sources that moved.
+        sites: The lines that drew in this step, with the number of calls.
         states: Full states of sources.
         values: Digests by the name of a group (``parameters``, ``buffers``, ``optimizer``) and the
             name in it; None where none were taken.
-        settings: Flags, versions and hardware; None likewise.
+        settings: Flags, versions and hardware; None where they did not change.
     """
 
     step: int
@@ -88,19 +88,19 @@ class Look(Struct, omit_defaults=True, tag="look"):
 
 
 class Track(Struct):
-    """A rank, as it stands after a step.
+    """A rank as it was after a step, made up from its looks so far.
 
     Attributes:
-        rank: Who it is.
-        looks: What is left of its looks.
-        pending: The next one; None at the end.
-        step: The step of the last one.
-        marks: Where its sources stand.
+        rank: The rank.
+        looks: Its further looks.
+        pending: The next look; None at the end.
+        step: The step of the last look taken.
+        marks: All its sources.
         states: The last two full states that were kept of each source, with their steps.
-        sites: What drew in the last step, and how often.
+        sites: The lines that drew in the last step, with the number of calls.
         values: As in ``Look``.
         settings: As in ``Look``.
-        looked: The step at which values were taken last.
+        looked: The last step with values.
     """
 
     rank: Rank
@@ -115,7 +115,7 @@ class Track(Struct):
     looked: int = -1
 
     def advance(self) -> None:
-        """Take the pending look, and have the next one ready."""
+        """Take the pending look, and fetch the next one."""
         look = self.pending
         if look is not None:
             self.step = look.step

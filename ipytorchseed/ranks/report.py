@@ -1,4 +1,4 @@
-"""Ranks side by side, as text, HTML and JSON."""
+"""The comparison of ranks as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _COLUMNS = 5
 
 
 class RanksView(View):
-    """What there is to see of several ranks.
+    """The comparison of several ranks, as it is shown.
 
     Args:
-        judgement: What their looks tell.
-        notes: What else is to be said, a clause each.
+        judgement: The comparison.
+        notes: Further remarks, a clause each.
     """
 
     template = "ranks"
@@ -37,12 +37,12 @@ class RanksView(View):
 
     @property
     def alike(self) -> bool:
-        """Whether nothing parted that should be alike, and nothing is alike that should not be."""
+        """Whether there are no findings."""
         return not self.findings
 
     @property
     def headline(self) -> str:
-        """The answer in a sentence: the first cause, and where parameters parted after it."""
+        """The answer in a sentence: the first finding, and where parameters differ after it."""
         if len(self.ranks) < 2:  # noqa: PLR2004
             if not self.ranks:
                 return "Nothing was seen of any rank."
@@ -60,19 +60,19 @@ class RanksView(View):
 
     @property
     def _then(self) -> Finding | None:
-        """Where parameters parted, or else buffers, after what came first."""
+        """The finding on parameters, or else on buffers, that followed a source or setting."""
         first, *others = self.findings
         found = [each for kind in ("parameters", "buffers") for each in others if each.kind == kind]
         return found[0] if found and first.kind in {"source", "setting"} else None
 
     @property
     def others(self) -> list[Finding]:
-        """What the headline does not say."""
+        """The findings that the headline does not tell."""
         return [each for each in self.findings[1:] if each is not self._then]
 
     @property
     def notes(self) -> list[str]:
-        """What else is to be said, a sentence each."""
+        """Further remarks, a sentence each."""
         said = [*self._notes]
         if self._judged.unseen:
             said.append(f"nothing was seen of {list_ranks(self._judged.unseen)}")
@@ -91,7 +91,7 @@ class RanksView(View):
         return [f"{each[0].upper()}{each[1:]}." for each in said]
 
     def verdict(self, row: Row) -> str:
-        """Say of a row who is alike."""
+        """Say in a few words which ranks are equal in a row."""
         groups = row.groups
         if len(groups) == 1:
             return "alike" if row.expected != "distinct" else "alike, expected distinct"
@@ -102,7 +102,7 @@ class RanksView(View):
         return f"{len(groups)} groups"
 
     def breaks(self, row: Row) -> bool:
-        """Tell whether a row is what a finding is about."""
+        """Tell whether a finding is about a row."""
         if row.kind == "setting":
             return True  # others are not shown
         told = [each for each in self.findings if each.kind == row.kind]
@@ -110,13 +110,13 @@ class RanksView(View):
 
     @staticmethod
     def shown(row: Row, rank: int) -> str:
-        """Return a row's value in a rank, as people read it."""
+        """Return the value of a rank in a row, as it is shown."""
         value = row.values.get(rank)
         return value if value is not None and row.kind == "setting" else short_digest(value)
 
     @staticmethod
     def hue(row: Row, rank: int) -> int | None:
-        """Return the colour of a digest's chip; None for what is none."""
+        """Return the hue of the chip of a rank's digest; None where there is no digest."""
         return None if row.kind == "setting" or rank not in row.values else hue(row.values[rank])
 
     def odd(self, row: Row, rank: int) -> bool:
@@ -142,7 +142,7 @@ class RanksView(View):
         return _table(["", *(f"rank {rank}" for rank in self.ranks), " "], rows)
 
     def _long(self) -> str:
-        """Draw a line for ranks that are alike."""
+        """Draw a line for each group of equal ranks."""
         rows = [
             (row.name if not place else "", self.shown(row, group[0]), list_ranks(group))
             for row in self.rows

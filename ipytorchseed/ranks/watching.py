@@ -1,4 +1,4 @@
-"""``its.ranks.watch``: each rank writes down, step by step, where it stands; no rank waits."""
+"""``its.ranks.watch``: each rank writes its states to a file, step by step; no rank waits."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ipytorchseed.ranks.looking import Looker, bare, describe, mark
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 _SECONDS = 1.0
-"""For so long, at most, lines are held back: a process that is killed loses no more."""
+"""Seconds for which lines may be buffered: a process that is killed loses no more."""
 
 _current: Watch | None = None
 
 
 def watch(
-    model: Any,  # noqa: ANN401 -- torch.nn.Module
+    model: Any,  # torch.nn.Module
     every: int = 100,
     *,
     folder: str | os.PathLike[str] = FOLDER,
@@ -69,14 +69,14 @@ def watch(
 
 
 class Watch(AbstractContextManager["Watch"]):
-    """What writes down where a rank stands; see ``watch``.
+    """Writes the states of this rank to a file; see ``watch``.
 
     Attributes:
         path: The file that it writes.
         step: The optimizer's steps so far.
     """
 
-    def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         who = describe(model, every)
@@ -112,7 +112,7 @@ class Watch(AbstractContextManager["Watch"]):
         self.stop()
 
     def stop(self) -> None:
-        """Look a last time, and end; a second time, do nothing."""
+        """Look a last time, and end; calling it again does nothing."""
         if self._file.closed:
             return
         with suppress(Exception):  # the training has ended well, whatever is gone meanwhile
@@ -121,20 +121,20 @@ class Watch(AbstractContextManager["Watch"]):
         self._end.cancel()
 
     def _finish(self) -> None:
-        """Write the last lines, and end; what came after the last step is not looked at."""
+        """Write the last lines, and end, without another look."""
         if not self._file.closed:
             self._note(Look(self.step))
             self._write()
             self._leave()
 
     def _leave(self) -> None:
-        """End without a word: in a child that was forked, the file is its parent's."""
+        """End without writing: in a forked child, the file is its parent's."""
         self._hook.remove()
         self._callers.stop()
         self._lines.clear()
         self._file.close()
 
-    def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ANN401, ARG002 -- torch's
+    def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ARG002 -- torch's
         """Look, after a step."""
         try:
             if self._is_clock(optimizer):
@@ -149,7 +149,7 @@ class Watch(AbstractContextManager["Watch"]):
             said = f"{type(error).__name__}: {error}".partition("\n")[0]
             warnings.warn(f"ranks are no longer watched: {said}", stacklevel=2)
 
-    def _is_clock(self, optimizer: Any) -> bool:  # noqa: ANN401
+    def _is_clock(self, optimizer: Any) -> bool:
         """Tell whether it is the first optimizer that moves parameters of the model."""
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups
@@ -172,7 +172,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._keep(Look(self.step, {name: mark(state) for name, state in states.items()}), {})
 
     def _keep(self, look: Look, states: dict[str, bytes]) -> None:
-        """Note what is another than after the step before."""
+        """Note what has changed since the step before."""
         moved = {name: each for name, each in look.marks.items() if self._marks.get(name) != each}
         self._marks = look.marks
         look.marks, look.states = moved, states

@@ -1,1 +1,1 @@
-"""What a cell reads and writes, from its code alone: nothing is run, traced or slowed."""
+"""Static analysis: what a cell reads and writes, from its code alone, without running it."""

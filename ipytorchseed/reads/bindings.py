@@ -1,14 +1,11 @@
-"""Which names belong to a function, and which to its surroundings."""
+"""Which names are local to a function, and which belong to the scopes around it."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.reads.parsing import children_of, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

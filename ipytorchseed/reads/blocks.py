@@ -1,4 +1,4 @@
-"""Statements that hold others, followed in the order in which they run.
+"""Evaluates compound statements in the order in which they run.
 
 The bodies of loops, ``with`` and ``try`` are taken to run, an error to come from the last
 statement of its ``try``. Of the branches of ``if`` and ``match``, only what all of them set is

@@ -1,4 +1,4 @@
-"""Calls, followed into code of the cell's own, texts of ``exec`` and the bodies of magics."""
+"""Evaluates calls: follows the cell's own functions, texts of ``exec`` and bodies of magics."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -19,9 +19,6 @@ from ipytorchseed.reads.overwrites import find_overwrites
 from ipytorchseed.reads.parsing import nodes_in, parse_cell
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 _MOST = 512
 _MOST_NODES = 20_000

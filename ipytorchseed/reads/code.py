@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+from collections.abc import Mapping
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.conditions import known_flags, supposed_by
@@ -23,9 +23,6 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LONGEST = 50_000
 """Bytes of code that is read by more than its names: some 25 ms."""

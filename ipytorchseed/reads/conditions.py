@@ -1,4 +1,4 @@
-"""Conditions, and what holds where they are true and where they are false."""
+"""Evaluates conditions, and what is known where they hold and where they do not."""
 
 from __future__ import annotations
 

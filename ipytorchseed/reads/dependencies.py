@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.reads.draws import HEEDED
 from ipytorchseed.reads.patches import find_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
 """Tells names under which the shell keeps results of earlier cells, or their texts."""

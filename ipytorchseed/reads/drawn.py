@@ -1,4 +1,4 @@
-"""What of a cell's results hangs on the numbers that it draws, from its text alone.
+"""Which of a cell's results depend on the numbers that it draws, from its text alone.
 
 Numbers that are thrown away or overwritten bear on nothing, nor does the order of what is sorted
 again, whoever brought that about. Only cells that call nothing but what is known not to draw are
@@ -8,14 +8,11 @@ judged.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.parsing import dotted_name, names_in, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 _CLEAN, _ORDER, _VALUE = range(3)
 """How far something hangs on what is drawn: not at all, by its order, wholly."""

@@ -1,4 +1,4 @@
-"""Whether a cell may draw from torch by itself, as far as its names and its values tell.
+"""Whether a cell may draw from torch itself, as far as its names and values tell.
 
 A ``DataLoader`` that does not shuffle draws all the same: each pass takes two numbers from
 ``torch.cpu`` as a seed for its workers, and where it has none, nobody uses them

@@ -1,4 +1,4 @@
-"""The table of functions whose answer is new each time: clocks, entropy and other programs."""
+"""The table of nondeterministic functions: clocks, entropy and other programs."""
 
 from __future__ import annotations
 

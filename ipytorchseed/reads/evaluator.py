@@ -1,4 +1,4 @@
-"""What the code of a cell or of a function does with names, from its syntax tree."""
+"""Evaluates the syntax tree of a cell or a function to its effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions, followed in the order in which they are evaluated."""
+"""Evaluates expressions in the order in which they run."""
 
 from __future__ import annotations
 

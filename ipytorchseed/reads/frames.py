@@ -1,4 +1,4 @@
-"""Columns that code asks data frames for, and names in their queries."""
+"""Columns of data frames that code reads, and names in their queries."""
 
 from __future__ import annotations
 

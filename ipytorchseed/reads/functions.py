@@ -1,4 +1,4 @@
-"""Functions, classes and comprehensions: scopes inside others, and code that runs later.
+"""Evaluates functions, classes and comprehensions: inner scopes, and code that runs later.
 
 What a function looks up counts from where the function is called, or given away.
 """

@@ -1,19 +1,17 @@
-"""Where the global names of code are found: in the notebook, or in a module."""
+"""Finds the global namespace of code: the notebook's, or a module's."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DUNDER = re.compile(r"__\w+__")
 """Names that the interpreter keeps for itself."""

@@ -1,4 +1,4 @@
-"""Keys and places of items that stand in code as constants."""
+"""Keys and indices of items that are constants in the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of an object that code gives to a function before it reads it."""
+"""What happens to an object that code passes to a function before it reads it."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
-"""Which members of a class no code calls that a cell leads to."""
+"""Members of a class that no code of a cell's calls."""
 
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, own
 from ipytorchseed.introspection.ownership import is_local_module
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _MEMBERS = (types.FunctionType, property, classmethod, staticmethod)
 

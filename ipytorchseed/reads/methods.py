@@ -1,10 +1,11 @@
-"""Which parts of an object its own methods and properties read."""
+"""The parts of an object that its own methods and properties read."""
 
 from __future__ import annotations
 
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import (
     anatomy,
@@ -19,9 +20,6 @@ from ipytorchseed.introspection.values import parts as contents
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
 from ipytorchseed.reads.values import captured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 INSIDE, LAYER = "inside", "m:"
 """The part that stands for all that a model holds besides attributes of its own, and how one begins

@@ -8,7 +8,8 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
@@ -19,9 +20,6 @@ from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
 from ipytorchseed.reads.patches import Met, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""

@@ -1,4 +1,4 @@
-"""What of a cell's results hangs on clocks, entropy, other programs and the order of hashes."""
+"""Which of a cell's results depend on clocks, entropy, other programs or hash order."""
 
 from __future__ import annotations
 

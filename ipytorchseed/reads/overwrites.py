@@ -1,4 +1,4 @@
-"""Finds names whose content a cell sets anew before it reads it.
+"""Finds names whose content a cell overwrites before it reads it.
 
 What such a name held before has no part in the result: ``model.load_state_dict(start)`` on top of a
 training cell, ``model.apply(reset)``, ``losses.clear()``.
@@ -7,17 +7,14 @@ training cell, ``model.apply(reset)``, ``losses.clear()``.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ipytorchseed.reads.bindings import names_of
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 WHOLE, LAYERS, UNREAD = "whole", "layers", "unread"
 """How content is set anew: nothing is left of it, or layers initialise what they have a way to; or

@@ -1,15 +1,12 @@
-"""Texts parsed and compiled without a warning: those are shown when the code runs."""
+"""Parses and compiles texts without showing warnings, which are shown when the code runs."""
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ipytorchseed.introspection.quiet import hidden_warnings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAME = "<a cell, read>"
 _MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")

@@ -1,4 +1,4 @@
-"""Of which values code reads some parts only: attributes, items, columns, the size."""
+"""Values of which code reads only some parts: attributes, items, columns, the size."""
 
 from __future__ import annotations
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Place = tuple[str, str]
 """A module's name, and a name in it: ``relu``, or ``Linear.forward`` for what a class holds."""

@@ -1,4 +1,4 @@
-"""Finds parts of objects that code sets anew before it reads them.
+"""Finds parts of objects that code overwrites before it reads them.
 
 What such a part held before has no part in the result: ``meter.total = 0``, ``env.reset()`` of a
 class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.
@@ -7,16 +7,13 @@ class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.columns import by_row, columns_named
 from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
 from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
 _LEAVES = {ast.Return, ast.Break, ast.Continue}

@@ -1,10 +1,11 @@
-"""Which of the functions that code calls ask a clock or the system's randomness."""
+"""Which of the functions that code calls read a clock or the system's entropy."""
 
 from __future__ import annotations
 
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.values import (
@@ -18,9 +19,6 @@ from ipytorchseed.introspection.values import (
     text,
 )
 from ipytorchseed.reads.entropy import ALIASES, ANY, NONDETERMINISTIC, SIZED, SYSTEM_RANDOM, TAILS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MISSING: Any = object()
 """What a name leads to that leads nowhere."""

@@ -1,4 +1,4 @@
-"""A scope while its code is evaluated: its names, which are certain to be set, and to what."""
+"""A scope while its code is evaluated: its names, their abstract values, and which are certain."""
 
 from __future__ import annotations
 

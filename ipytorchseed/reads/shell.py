@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ipytorchseed.reads.parsing import parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ANY: Final[frozenset[str]] = frozenset()
 """Whatever the program is told to do."""

@@ -1,4 +1,4 @@
-"""The source of compiled functions: the very text that they were compiled from, or none.
+"""The source of compiled functions: exactly the text that they were compiled from, or none.
 
 A text counts only where it compiles to the function's own code object, line by line: a file that
 was edited since, or code that was rewritten, is not taken for what runs.
@@ -12,17 +12,14 @@ import linecache
 import stat
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from operator import le
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.reads.parsing import NAME, nodes_in, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _LARGEST = 200_000
 """Characters of a text that is parsed, in some 40 ms; and of all that are kept, in some 25 MB."""

@@ -1,4 +1,4 @@
-"""Simple statements, and the scope in which they stand."""
+"""Evaluates simple statements, in the scope that they belong to."""
 
 from __future__ import annotations
 

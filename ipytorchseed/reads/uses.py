@@ -1,11 +1,12 @@
-"""What functions of the user's do with their arguments, told from their source."""
+"""What functions of the user's do with their arguments, by their source."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from msgspec import Struct
 
@@ -14,9 +15,6 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import module_of
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
 from ipytorchseed.reads.source import find_source
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _MENTIONS = frozenset({"id", "isinstance", "issubclass", "type"})
 _ASKS = frozenset({"getattr", "hasattr"})

@@ -6,16 +6,14 @@ import time
 import types
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _MOST = 2_000
 """Functions, classes and objects of the user's that are followed for one cell."""

@@ -1,4 +1,4 @@
-"""The table of calls that write files, also where the interpreter is not told of it."""
+"""The table of calls that write files, also where Python raises no audit event."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Receipts: what a run of a notebook was made of, in a file for other people and machines."""
+"""Receipts: the records of a notebook's run, without what is private, for other machines."""

@@ -1,8 +1,7 @@
-"""What is private in a run: taken out for a receipt, and filled in where it is the same here.
+"""Removes what is private from a run for a receipt, and fills it in where it is the same here.
 
-Paths are told from the folder of the notebook, and name nobody. Texts, messages and the names of
-items go into a receipt as digests. Where a run here has what gives the same digest, that is what
-they were.
+Paths become relative to the notebook's folder, and name no user. Texts, messages and the names of
+items are replaced by digests. Where a run here has a text with the same digest, it is filled in.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
 
 _HOME, _USER = "~", "<user>"
-"""What stands for the home folder at the begin of a path, and for the user's name inside one."""
+"""Placeholders for the home folder at the start of a path, and for the user's name inside one."""
 
 
 class Places(Struct, frozen=True):
-    """The folders of a machine that paths are told from.
+    """The folders and the user of a machine, to make its paths portable.
 
     Attributes:
         root: The notebook's, absolute.
@@ -46,7 +45,7 @@ class Places(Struct, frozen=True):
         """Describe this machine.
 
         Args:
-            notebook: The path of a notebook's file, or the folder that it is known by.
+            notebook: The path of a notebook's file, or its folder where it is known by that.
         """
         path = paths.abspath(notebook)
         try:
@@ -57,7 +56,7 @@ class Places(Struct, frozen=True):
         return cls(root, paths.expanduser("~"), user)
 
     def hide(self, path: str) -> str:
-        """Return an absolute path as it is written; what is none stays as it is."""
+        """Return an absolute path as a receipt has it; any other text stays as it is."""
         if not paths.isabs(path):
             return path
         if _is_in(path, self.root) or not _is_in(self.home, self._shared(path)):
@@ -67,13 +66,13 @@ class Places(Struct, frozen=True):
         return _swap(path.replace(sep, "/"), self.user, _USER)
 
     def find(self, path: str) -> str:
-        """Return the path on this machine that a written one stands for."""
+        """Return the path on this machine for a path in a receipt."""
         first, _, rest = path.partition("/")
         whole = paths.join(self.home, rest) if first == _HOME else paths.join(self.root, path)
         return paths.normpath(_swap(whole, _USER, self.user or _USER))
 
     def scrub(self, text: str) -> str:
-        """Return a text without the home folder and the user's name in paths that it may hold."""
+        """Return a text without the home folder and the user's name in paths inside it."""
         if self.home != sep:
             text = re.sub(rf"(?<!\w){re.escape(self.home)}(?!\w)", _HOME, text)
         return text.replace(f"/{self.user}/", f"/{_USER}/") if self.user else text
@@ -91,27 +90,27 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _swap(path: str, part: str, other: str) -> str:
-    """Put one word in the place of another wherever that is all of a part of a path."""
+    """Replace a word where it is a whole component of a path."""
     return "/".join(other if each and each == part else each for each in path.split("/"))
 
 
 _ITEM = "k:"
-"""Begin of the parts of a value that are named by what is in it: the keys of a dictionary."""
+"""Prefix of the parts of a value that are named by its content: the keys of a dictionary."""
 
 _TYPE = re.compile(r"[\w.]+")
 
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-"""An id of a cell as notebooks have them; others are texts, or addresses of documents."""
+"""An id of a cell as notebooks have them; other names of cells are texts or document addresses."""
 
 _BY_CODE = frozenset({"function", "method", "class", "code"})
-"""Kinds of values whose digests hang on the version of Python that compiled them; and, where they
-are a library's, on the version of the library, for which the same text imports another."""
+"""Kinds of values whose digests depend on the version of Python that compiled them; those of a
+library depend on the library's version as well."""
 
 _VERSIONS = "torch", "numpy", "python"
 
 
 def conceal(run: Run, places: Places) -> Run:
-    """Return a run without what is private: texts, messages, names of items, whose files they are.
+    """Return a run without what is private: texts, messages, names of items, paths of the user.
 
     Args:
         run: As the ledger has it.
@@ -140,10 +139,10 @@ def conceal(run: Run, places: Places) -> Run:
 
 
 def reveal(there: Run, here: Run) -> Run:
-    """Fill into a receipt's run what is the same in a run here, as its digest tells.
+    """Fill into a receipt's run the texts of a run here that have the same digests.
 
     Args:
-        there: Of the receipt.
+        there: The run in the receipt.
         here: The run of the same cell on this machine.
     """
     alike = there.code == here.code
@@ -177,7 +176,7 @@ def reveal(there: Run, here: Run) -> Run:
 
 
 def cell_name(cell: str) -> str:
-    """Return what a receipt knows a cell by: its id, and of what is more than an id the digest."""
+    """Return the name of a cell in a receipt: its id, or the digest of any other name."""
     return cell if _ID.fullmatch(cell) else f"#{_digest(cell)}"
 
 
@@ -200,7 +199,7 @@ def _part(name: str) -> str:
 
 
 def _error(error: str) -> str:
-    """Name an error by its type and the digest of all that it says."""
+    """Return the type of an error with the digest of its text."""
     found = _TYPE.match(error)
     return f"{found.group() if found else 'error'} #{_digest(error)[:8]}"
 

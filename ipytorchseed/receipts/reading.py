@@ -1,4 +1,4 @@
-"""Reads a receipt: typed records out of JSON, or one line that says why it is none."""
+"""Reads a receipt from JSON into typed records, or says in one line why it is not one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from ipytorchseed.receipts.record import (
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """Return what is in a file.
+    """Return the content of a regular file.
 
     Args:
-        path: Where it is.
-        most: Bytes that it may have.
+        path: The file.
+        most: The most bytes that it may have.
 
     Raises:
         OSError: It cannot be read.
@@ -47,17 +47,21 @@ def read_file(path: Path, most: int) -> bytes:
 
 
 def say_unread(error: OSError) -> str:
-    """Say in a clause why ``read_file`` could not read a file."""
+    """Return why ``read_file`` could not read a file, as a clause."""
     return f"it cannot be read: {error.strerror}" if error.errno else str(error.strerror)
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open a file, and do not wait for the other end where it has become a pipe."""
+    """Open a file without blocking, in case that it has become a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _refuse_special(status: os.stat_result, most: int) -> None:
-    """Raise an error where there is no end to read to, or none soon."""
+    """Refuse what is no regular file, or too large.
+
+    Raises:
+        OSError: It is; ``strerror`` says why.
+    """
     if stat.S_ISDIR(status.st_mode):
         reason = "it is a folder, not a file"
     elif not stat.S_ISREG(status.st_mode):
@@ -70,13 +74,13 @@ def _refuse_special(status: os.stat_result, most: int) -> None:
 
 
 _LARGEST = 1 << 26
-"""Bytes of a file: some hundred times a large receipt."""
+"""The most bytes of a receipt's file: some hundred times a large receipt."""
 
 _LONGEST = 10_000
-"""Characters of a text in it."""
+"""The most characters of a text in it."""
 
 _LATEST = 1 << 36
-"""Seconds since 1970, some two thousand years of them."""
+"""The latest start of a run, in seconds since 1970: some two thousand years."""
 
 _AGAIN = "write it anew with ipytorchseed check --receipt, or ipytorchseed ledger export"
 
@@ -98,11 +102,11 @@ def read(path: str | Path, places: Places) -> Receipt:
     """Read a receipt. Nothing in it is run, imported or unpickled.
 
     Args:
-        path: Where it is.
-        places: Of this machine: where the files that it names are to be found.
+        path: The file.
+        places: This machine's, to find the files that the receipt names.
 
     Raises:
-        ReceiptError: It cannot be read, or is none; one line says why.
+        ReceiptError: It cannot be read, or is no receipt; one line says why.
     """
     path = Path(path)
     try:
@@ -167,7 +171,7 @@ def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Finge
 
 
 def _check(text: str) -> str:
-    """Raise an error where a text is not such as is written: of any length, or unseen."""
+    """Return a text, or refuse it if it is too long or has control characters."""
     if text.isprintable() and len(text) <= _LONGEST:
         return text
     told = "a damaged receipt: it holds a text with control characters, or of no end"
@@ -175,10 +179,10 @@ def _check(text: str) -> str:
 
 
 def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
-    """Find the receipt's run of each cell, by the cell's name here.
+    """Match the receipt's runs with the cells here; return them by the cell's name here.
 
-    A cell is known by its id and its text; else by its text, where one cell alone has it, or by its
-    id, where it was edited; else by its place, right after a cell that was found.
+    A cell is matched by its id and text; else by a text that only one cell has, or by its id, if it
+    was edited; else by its place, right after a cell that was matched.
 
     Args:
         here: A run for each cell, in the order in which they happened.
@@ -199,7 +203,7 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
 def _pair(
     here: Sequence[Run], there: Sequence[Run], found: dict[str, int], key: Callable[[Run], object]
 ) -> None:
-    """Add the pairs of cells that are left and that alone have one key."""
+    """Match the cells whose key is unique among those left on both sides."""
     mine = [run for run in here if run.cell not in found]
     left = [place for place in range(len(there)) if place not in {*found.values()}]
     counts = [Counter(map(key, mine)), Counter(key(there[place]) for place in left)]

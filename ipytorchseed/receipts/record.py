@@ -1,4 +1,4 @@
-"""What a receipt holds: a notebook's runs, and where the states in them stand."""
+"""The records of a receipt: a notebook's runs, and the positions of the states in them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.rng.position import Position
 
 SCHEMA = 1
-"""The version of the schema that is written, and the latest that is read."""
+"""The version of the schema."""
 
 KIND = "ipytorchseed receipt"
-"""What a receipt says that it is."""
+"""The value of the field ``kind`` in the file."""
 
 VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
 """The fields of a run that hold values; a receipt has each value once, by its digest."""
 
 
 class Stand(Struct, frozen=True, omit_defaults=True):
-    """Where a state stands in its stream.
+    """The position of a state in its stream.
 
     Attributes:
         seed: The seed that the stream began with, or None where it is not known.
-        draws: Raw numbers given since, or None where they are not known.
-        fresh: Whether it is a state that seeding leaves; None where that cannot be told.
+        draws: Raw numbers drawn since, or None where they are not known.
+        fresh: Whether nothing was drawn since seeding; None where that is not known.
     """
 
     seed: int | None = None
@@ -44,9 +44,9 @@ class Receipt(Struct, frozen=True):
 
     Attributes:
         notebook: The name of the notebook's file there.
-        runs: A run for each cell, in the order in which they happened. What is private is not in
-            them; ``reveal`` fills in what is the same here.
-        stands: Where states stand, by their digests.
+        runs: A run for each cell, in the order in which they happened, without what is private;
+            ``reveal`` fills in what is the same here.
+        stands: The positions of states, by digest.
     """
 
     notebook: str
@@ -71,7 +71,7 @@ class Receipt(Struct, frozen=True):
         return ahead if first.seed == last.seed and ahead >= 0 else None
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Tell whether nothing was drawn since seeding; None where that is not known."""
         return self.stands.get(digest, Stand()).fresh
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
@@ -82,7 +82,7 @@ class Receipt(Struct, frozen=True):
 
 
 def completed(runs: Sequence[Run]) -> list[Run]:
-    """Give runs that imported torch its settings: those of their kernel's next run.
+    """Add torch's settings to runs that imported it, from the next run of their kernel.
 
     Args:
         runs: In the order in which they happened.
@@ -99,7 +99,7 @@ def completed(runs: Sequence[Run]) -> list[Run]:
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value
-    """Return a JSON value with each text in it changed, names included."""
+    """Return a JSON value with ``change`` applied to each text in it, keys included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -110,12 +110,12 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
-    """Return what a field of values holds with each of them changed: one, several, or by name."""
+    """Return a field of values with ``change`` applied to each: to one, to several, or by name."""
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)
 
 
 def printable(text: str) -> str:
-    """Replace what a text file should not hold: control characters, halves of surrogate pairs."""
+    """Replace control characters and lone surrogates by question marks."""
     return "".join(each if each.isprintable() else "?" for each in text)

@@ -1,4 +1,4 @@
-"""Writes runs as a receipt: what they share once, and all of it small."""
+"""Writes runs as a receipt, with shared settings and values once, and within a size limit."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import HistoryLookup
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
-"""Numbers of a series, and named parts of a value, that are kept: the first that fits is taken."""
+"""Levels of detail, of which the first that fits is used: the most numbers of a series, and the
+most named parts of a value."""
 
 _PER_CELL, _LEAST = 3_600, 180_000
-"""Bytes that a receipt may take for each cell, and that any may take."""
+"""Bytes that a receipt may take for each cell, and that any receipt may take."""
 
 _ALWAYS_THERE = ("notebook", "kernel", "source")
-"""Fields of a run that say nothing in a receipt."""
+"""Fields of a run that are empty in a receipt."""
 
 
 def write(
@@ -48,9 +49,9 @@ def write(
     Args:
         notebook: The name of the notebook's file.
         runs: One for each cell, in the order in which they happened.
-        find_states: Returns where the states in them stand. It is asked anew for each, as each
-            has to be searched for.
-        places: Of this machine.
+        find_states: Returns a lookup of the states in them. It is called for each state, as each
+            has a search budget of its own.
+        places: This machine's.
     """
     hidden = [conceal(run, places) for run in completed(runs)]
     told: dict[str, Any] = {
@@ -73,7 +74,7 @@ def write(
 
 
 class _Values:
-    """Values by the names that cells have for them: their digests.
+    """Collects values by name, which is their digest.
 
     Args:
         series: The most numbers of a series that is kept.
@@ -85,7 +86,7 @@ class _Values:
         self._most = series, parts
 
     def name(self, value: Fingerprint) -> str:
-        """Keep a value, without what is too much of it, and return its name."""
+        """Add a value, at this level of detail, and return its name."""
         series, parts = self._most
         if value.series is not None and len(value.series) > series:
             value = replace(value, series=None)
@@ -111,7 +112,7 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _stands(
     runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
 ) -> dict[str, Stand]:
-    """Return where the states stand that runs began and ended in, by their digests."""
+    """Return the positions of the states that runs began and ended in, by digest."""
     moves = [states for run in runs for states in (run.begun, run.ended)]
     named = {digest: name for states in moves for name, digest in states.items()}
     found: dict[str, Stand] = {}
@@ -130,7 +131,7 @@ def _stand(name: str, digest: str, states: HistoryLookup | None) -> Stand:
 
 
 def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:
-    """Return a run as JSON values: what all runs share is left out, and values are named."""
+    """Return a run as JSON values, without the common settings, and with the names of values."""
     told: dict[str, Any] = msgspec.to_builtins(run)
     for name in _ALWAYS_THERE:
         del told[name]

@@ -1,1 +1,1 @@
-"""Records drawn as text, HTML and JSON. One view of each: no surface draws its own."""
+"""Draws records as text, HTML and JSON: one view of each, for all surfaces."""

@@ -1,4 +1,4 @@
-"""What ``--check`` found, as text, HTML and JSON."""
+"""The result of ``--check`` as text, HTML and JSON."""
 
 from __future__ import annotations
 

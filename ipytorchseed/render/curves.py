@@ -1,4 +1,4 @@
-"""Series of numbers, drawn as inline SVG and in text: which are plotted, how far they are apart."""
+"""Series of numbers as inline SVG and in text: which to plot, and how far they differ."""
 
 from __future__ import annotations
 

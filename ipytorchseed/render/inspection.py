@@ -1,4 +1,4 @@
-"""The inspector's view model: what it draws, as plain JSON values. It does not reason: we do."""
+"""The inspector's view model, as plain JSON values: all reasoning is done here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of the documentation that reports lead to."""
+"""Links from reports to the documentation."""
 
 from __future__ import annotations
 

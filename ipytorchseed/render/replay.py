@@ -1,4 +1,4 @@
-"""``%replay`` as text and HTML: its steps, and what came of them."""
+"""``%replay`` as text and HTML: its steps and their results."""
 
 from __future__ import annotations
 

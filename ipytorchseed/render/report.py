@@ -1,4 +1,4 @@
-"""The determinism report: plain words first, then every setting, then versions and hardware."""
+"""The determinism report: a summary, then every setting, then versions and hardware."""
 
 from __future__ import annotations
 

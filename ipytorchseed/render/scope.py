@@ -1,4 +1,4 @@
-"""What there is to say of a deterministic scope: its line, and operations that may not repeat."""
+"""A deterministic scope as text: its line, and the operations that may not repeat."""
 
 from __future__ import annotations
 

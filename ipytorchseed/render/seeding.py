@@ -1,4 +1,4 @@
-"""What was seeded and when, what is in force, what was put back, and all of it in one line."""
+"""Seeds that were applied, the rule in force, restored states, and the stamp of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two traces have in common and where they part, as text, HTML and JSON."""
+"""The comparison of two traces as text, HTML and JSON."""
 
 from __future__ import annotations
 

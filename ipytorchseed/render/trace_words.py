@@ -1,4 +1,4 @@
-"""Sentences on what two traces have in common and where they part."""
+"""Sentences on the comparison of two traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How single values are written."""
+"""Writes single values: numbers, digests, JSON."""
 
 from __future__ import annotations
 

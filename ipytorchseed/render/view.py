@@ -1,4 +1,4 @@
-"""What every view can do: print itself, and show itself in a notebook as static HTML.
+"""The base of all views: prints itself, and shows itself in a notebook as static HTML.
 
 There is no script in it and one stylesheet; all that is of the user is escaped and visible.
 """

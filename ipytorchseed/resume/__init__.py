@@ -1,1 +1,1 @@
-"""Training held against itself: does it go on from a checkpoint as if it had not stopped?"""
+"""Checks a training's checkpoint: does it go on from there as if it had not been interrupted?"""

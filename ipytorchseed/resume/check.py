@@ -1,4 +1,4 @@
-"""``check_resume``: a training run whole, and in two halves through a saved file."""
+"""``check_resume``: runs a training whole, and in two halves through a saved checkpoint."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from ipytorchseed.session.repeating import sandbox_of
 
 
 class ResumeReport(View):
-    """What the second half of a training did not get back.
+    """The result of ``check_resume``: what the second half of a training did not get back.
 
     Attributes:
-        ok: Whether it goes on as if it had not stopped.
-        findings: What did not come back, and matters.
-        harmless: What did not come back, and made no difference here.
+        ok: Whether it goes on as if it had not been interrupted.
+        findings: What was not restored and made a difference.
+        harmless: What was not restored and made no difference here.
         first: The first step after which a parameter differs, and which; None where none does.
-        steps: How many the whole training took.
-        at: After how many it was saved.
-        notes: What else was noticed, a sentence each.
+        steps: The steps of the whole training.
+        at: The number of steps after which it was saved.
+        notes: Further remarks, a sentence each.
     """
 
     def __init__(self, comparison: Comparison, steps: int, at: int, notes: list[str]) -> None:
@@ -63,7 +63,7 @@ class ResumeReport(View):
 
     @property
     def remarks(self) -> list[str]:
-        """What else is to be said, a sentence each."""
+        """Further remarks, a sentence each."""
         said = []
         if self.first:
             said.append(f"First difference: {self.first.parameter}, after step {self.first.step}.")
@@ -91,7 +91,7 @@ class ResumeReport(View):
 
 
 def sentence(finding: Finding) -> str:
-    """Say a finding in words."""
+    """Write a finding as a sentence."""
     kind = "" if finding.name in (finding.kind, "train") else f" ({finding.kind})"
     saved = {
         True: "; the checkpoint has it, and it was not put back",
@@ -105,7 +105,7 @@ _IN_DEPENDENCIES = 1.0
 """Seconds to find what the training reads."""
 
 _ELSEWHERE = 2_463_534_242
-"""The seed of what a new process would find anywhere: any that nobody else uses."""
+"""The seed of the resumed run: any that nobody uses, as a new process would begin anywhere."""
 
 
 def check_resume(
@@ -195,7 +195,7 @@ def check_resume(
 
 
 def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:
-    """Play the rest of a training, which counts the steps to take or goes up to the last."""
+    """Run the second half, for a ``train`` that takes so many steps or goes up to that step."""
     rest = failed = None
     for count in counts:
         try:
@@ -211,7 +211,7 @@ def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missin
 
 
 def _refuse(train: object, steps: object, at: object) -> None:
-    """Refuse arguments that cannot be meant."""
+    """Refuse invalid arguments of ``check_resume``."""
     if not callable(train):
         raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
     if inspect.iscoroutinefunction(train) or inspect.isgeneratorfunction(train):
@@ -236,7 +236,7 @@ def _named(train: Callable[..., object]) -> str:
 
 
 def _load(file: Path, notes: list[str]) -> dict[str, Any]:
-    """Read the checkpoint as a new process would."""
+    """Load the checkpoint as a new process would."""
     import torch
 
     try:
@@ -250,7 +250,7 @@ def _load(file: Path, notes: list[str]) -> dict[str, Any]:
 
 
 def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
-    """Say that the halves are not as many steps as the whole."""
+    """Return the finding that the halves have not as many steps as the whole."""
     counts = [len(each.after) for each in (half, rest, whole)]
     message = (
         f"took {counts[0]} steps in the first half and {counts[1]} in the second, uninterrupted"

@@ -1,4 +1,4 @@
-"""What ``train`` is given: the checkpoint that it fills, and from which it goes on."""
+"""``Checkpoint``: the mapping that ``train`` is given, fills, and goes on from."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def is_stateful(value: object) -> bool:
 class Checkpoint(UserDict[str, Any]):
     """A checkpoint: a mapping that is saved when ``train`` returns.
 
-    An object with ``state_dict`` and ``load_state_dict`` is saved by what the one returns, and is
-    put where the checkpoint has it as soon as it is assigned: ``state["model"] = model``. Anything
-    else is saved as it is. It is empty, and so false, where training begins anew.
+    An object with ``state_dict`` and ``load_state_dict`` is saved by its ``state_dict``, and loads
+    what the checkpoint has of it as soon as it is assigned: ``state["model"] = model``. Anything
+    else is saved as it is. The mapping is empty, and so false, where training begins anew.
 
     Args:
         folder: A folder for checkpoints that ``train`` writes itself.
@@ -34,11 +34,11 @@ class Checkpoint(UserDict[str, Any]):
         self.data = dict(held or {})
         self._held = {*self.data}
 
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401 -- it returns nothing
+    def __missing__(self, name: str) -> Any:  # it returns nothing
         msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
         raise KeyError(msg)
 
-    def __setitem__(self, name: str, value: Any) -> None:  # noqa: ANN401 -- whatever is to be saved
+    def __setitem__(self, name: str, value: Any) -> None:  # whatever is to be saved
         if is_stateful(value) and name in self._held:
             value.load_state_dict(self.data[name])
         self._held.discard(name)
@@ -50,7 +50,7 @@ class Checkpoint(UserDict[str, Any]):
         del self.data[name]
 
     def to_save(self) -> dict[str, Any]:
-        """Return what goes into the file."""
+        """Return the content of the file to save."""
         return {
             name: value.state_dict() if is_stateful(value) else value
             for name, value in self.data.items()

@@ -1,4 +1,4 @@
-"""Two courses of one training held against each other: what did not come back, and matters."""
+"""Compares a training's whole run with its resumed one: what was not restored, and matters."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Finding(Struct, frozen=True):
             ``scheduler``, ``scaler``, ``state``, ``loader``, ``worker``, ``data``, or of the
             training itself: ``train`` (does not repeat), ``steps`` (takes another number).
         name: How the code reaches it.
-        step: Before which step it was seen, from 0.
-        message: What is with it, a sentence.
+        step: The step before which it was seen, from 0.
+        message: What differs, a sentence.
         saved: Whether the checkpoint has it; None where that is not known.
     """
 
@@ -51,11 +51,11 @@ class First(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What holding two courses against each other gave.
+    """The result of comparing a whole run with a resumed one.
 
     Attributes:
-        findings: What did not come back and matters.
-        harmless: What did not come back and made no difference.
+        findings: What was not restored and made a difference.
+        harmless: What was not restored and made no difference.
         first: The first step after which a parameter differs.
     """
 
@@ -65,11 +65,11 @@ class Comparison(Struct, frozen=True):
 
 
 def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any]) -> Comparison:
-    """Say what the second half of a training did not get back.
+    """Find what the second half of a training did not get back.
 
     Args:
         whole: The uninterrupted run.
-        half: The first half, which begins where ``whole`` does.
+        half: The first half, which begins as ``whole`` does.
         rest: The second half.
         saved: The checkpoint between them.
     """
@@ -108,10 +108,10 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
 _LOST = "did not come back"
 
 _LONG = 40
-"""Columns of two values, from which on they are not shown."""
+"""Characters of two values together, from which on they are not shown."""
 
 _PASSING = frozenset({"source", "generator", "loader", "worker", "data"})
-"""Kinds that matter only by what they do to the training."""
+"""Kinds of findings that matter only by their effect on the training."""
 
 
 def _first_difference(
@@ -127,7 +127,7 @@ def _first_difference(
 def _matters(
     finding: Finding, first: First | None, pairs: list[tuple[Look, Look]], whole: Course
 ) -> bool:
-    """Tell whether what differs acts on parameters, or is another at the end."""
+    """Tell whether a difference affects parameters, or is still there at the end."""
     if finding.kind not in _PASSING:
         components = [look.components.get(finding.name) for look in pairs[-1]]
         leaves = [None if component is None else component.leaves for component in components]
@@ -141,11 +141,11 @@ def _matters(
 
 
 _STEPPED = 2_000_000
-"""Draws that may be stepped over to tell where a source stands: some 6 ms."""
+"""Draws that may be stepped over to find the position of a source: some 6 ms."""
 
 
 def _later(finding: Finding) -> Finding:
-    """Say of what had come back that it parts later."""
+    """Reword a finding on what was restored and differs only later."""
     return replace(finding, message=finding.message.replace(_LOST, "parts from here on", 1))
 
 
@@ -178,7 +178,7 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
 def _of_component(
     name: str, was: Component, now: Component, step: int, saved: Saved
 ) -> Iterator[Finding]:
-    """Tell parameters, buffers and types of a module apart."""
+    """Yield the findings on a component: dtypes, buffers, and its other leaves."""
     pairs = {each: (was.leaves.get(each), now.leaves.get(each)) for each in was.leaves | now.leaves}
     moved = {each: (one, other) for each, (one, other) in pairs.items() if one != other}
     types = [
@@ -224,7 +224,7 @@ def _say(kind: str, part: list[str], was: Component, now: Component) -> str:
 def _of_state(
     kind: str, name: str, was: bytes, now: bytes, saved: Saved
 ) -> tuple[str, bool | None]:
-    """Say where a source or generator stands, and whether the checkpoint has where it stood."""
+    """Return the message on the state of a source or generator, and whether it was saved."""
     row = {source.name: source for source in sources()}.get(name)
     message = _LOST
     with suppress(TooFar), within(Effort(_STEPPED)):
@@ -244,7 +244,7 @@ def _of_data(
     whole: Course,
     others: bool,  # noqa: FBT001
 ) -> Iterator[Finding]:
-    """Say what is with the data of a step: another place, another order, or other content."""
+    """Yield the finding on the data of a step: another place, another order, or other content."""
     expected, got = (look.batches[-1] if look.batches else None for look in (was, now))
     if expected is None or got is None or expected.digest == got.digest:
         if others:
@@ -267,7 +267,7 @@ def _of_data(
 
 
 def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
-    """Say where a loader stands instead of where it should."""
+    """Say at which batch a loader is, and at which it should be."""
     batches = [(at, batch) for at, look in enumerate(whole.looks) for batch in look.batches]
     what = "indices" if got.indices else "digest"
     same = [(at, batch) for at, batch in batches if getattr(batch, what) == getattr(got, what)]

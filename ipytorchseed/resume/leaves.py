@@ -1,4 +1,4 @@
-"""What a training carries on, and a checkpoint holds, as named tensors and numbers."""
+"""The state of a training, and the content of a checkpoint, as named tensors and numbers."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Leaf(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """A part of a training that is carried on from step to step: a model, its optimizer.
+    """A part of a training's state: a model, its optimizer.
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
         leaves: Its tensors and numbers by their names in it.
         buffers: Those of them that are buffers of a module.
-        variable: Whether it is a plain value, of which only its place tells that it is carried on.
+        variable: Whether it is a plain variable, which may be state or belong to a batch.
     """
 
     kind: str
@@ -72,8 +72,8 @@ def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[s
         yield from flatten(item, f"{prefix}.{key}" if prefix else str(key), depth + 1)
 
 
-def tensor_leaf(tensor: Any) -> Leaf:  # noqa: ANN401 -- a tensor
-    """Digest a tensor, bit for bit; of one spread over ranks, the part that lies here."""
+def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
+    """Digest a tensor, bit for bit; of one that is distributed over ranks, the local part."""
     torch: Any = sys.modules["torch"]
     plain = getattr(tensor, "_local_tensor", tensor).detach()
     dtype, shape = str(plain.dtype).removeprefix("torch."), tuple(plain.shape)
@@ -89,7 +89,7 @@ def tensor_leaf(tensor: Any) -> Leaf:  # noqa: ANN401 -- a tensor
 
 
 class Finder:
-    """Finds what a training carries on, each object once.
+    """Finds the components of a training's state, each object once.
 
     Attributes:
         components: By the names by which the code reaches them.
@@ -105,7 +105,7 @@ class Finder:
         self._passed_over = (*_PASSED_OVER, data.DataLoader, data.Dataset)
 
     def add_all(self, namespace: Mapping[str, object]) -> None:
-        """Look at the values of a namespace."""
+        """Add the components that the values of a namespace are or hold."""
         for name, value in namespace.items():
             self._add(name, value, 0)
 
@@ -131,7 +131,7 @@ class Finder:
             for attribute, item in attributes(value):
                 self._add(f"{name}.{attribute}", item, depth + 1)
 
-    def _add_module(self, name: str, module: Any) -> None:  # noqa: ANN401 -- a torch.nn.Module
+    def _add_module(self, name: str, module: Any) -> None:  # a torch.nn.Module
         buffers = dict(module.named_buffers())
         tensors = {**dict(module.named_parameters()), **buffers}
         if tensors and all(id(each) in self._seen for each in tensors.values()):
@@ -156,10 +156,10 @@ def _kind(value: object) -> str:
 
 
 class Saved:
-    """What is in a checkpoint.
+    """The content of a checkpoint, to search in.
 
     Args:
-        content: Of its file.
+        content: As it was saved.
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
@@ -167,12 +167,12 @@ class Saved:
         self._blobs = list(_blobs(content))
 
     def has(self, name: str, component: Component, part: list[str]) -> bool | None:
-        """Tell whether it has a part of a component; None where that is not known.
+        """Tell whether it holds some leaves of a component; None where that is not known.
 
         Args:
-            name: The component's; where several of its kind were saved, it tells which is meant.
-            component: What is looked for.
-            part: Names of its leaves.
+            name: The component's name, which decides where several of its kind were saved.
+            component: The component.
+            part: The names of the leaves.
         """
         if all(leaf.shape is None for leaf in self._leaves.values()):
             return None  # it is in a file of the user's own
@@ -189,7 +189,7 @@ class Saved:
         return None if places else False
 
     def has_state(self, state: bytes) -> bool:
-        """Tell whether it has a state of a generator."""
+        """Tell whether it holds a generator's state."""
         digest = xxh3_64_hexdigest(state)
         return any(leaf.content == digest for leaf in self._leaves.values()) or any(
             state in blob for blob in self._blobs

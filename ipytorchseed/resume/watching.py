@@ -1,4 +1,4 @@
-"""What a training looks like at each step, seen through hooks of torch's."""
+"""Records a training at each step, by torch's hooks: its state, its data, and what it drew."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ipytorchseed.rng.snapshot import snapshot
 
 
 class Batch(Struct, frozen=True):
-    """What a data loader gave.
+    """A batch of a data loader.
 
     Attributes:
-        epoch: How many iterators of its loader were begun before the one that gave it.
+        epoch: The iterators of its loader that were begun before its own.
         number: Its place in the epoch, from 0.
         indices: The items in it, as text; empty where the loader does not tell.
-        workers: Processes that made it; 0 where it was made here.
-        digest: Of its content.
-        said: The epoch that its sampler was told, where it has one.
+        workers: The loader's worker processes; 0 where it was made in this one.
+        digest: The digest of its content.
+        said: The epoch that was given to the sampler's ``set_epoch``; None where it has none.
     """
 
     epoch: int
@@ -43,14 +43,14 @@ class Look(Struct, frozen=True):
     """A training before the first forward pass of a step.
 
     Attributes:
-        components: What it carries on, by name.
+        components: The components of its state, by name.
         sources: Every source's state.
         generators: State of every generator that its code reaches.
-        data: Digest of what the first module is given.
-        batches: What loaders gave since the last step.
-        made: Names bound since the loader was last asked: they come of the batch.
-        drawn: Sources drawn from since the look before, but for what a loader without workers draws
-            and does not use.
+        data: Digest of the input of the first module.
+        batches: The batches since the last step.
+        made: Names bound since the last batch was requested: their values may depend on it.
+        drawn: Sources drawn from since the look before, without the seed that a loader without
+            workers draws and does not use.
     """
 
     components: dict[str, Component]
@@ -66,9 +66,9 @@ class Course(Struct):
     """One run of a training.
 
     Attributes:
-        looks: Before each step.
-        after: After each step, each parameter's content by name.
-        drawn: Sources drawn from since the last look, as there.
+        looks: The training before each step.
+        after: The parameters after each step, by name.
+        drawn: Sources drawn from since the last look, as in ``Look``.
     """
 
     looks: list[Look] = []
@@ -81,9 +81,9 @@ class _Iterator(Struct):
 
     Attributes:
         loader: The loader.
-        epoch: How many were begun before.
-        given: Batches that it gave.
-        asked: The items that it asked for, as text, of batches to come.
+        epoch: The iterators of the loader that were begun before.
+        given: The number of batches that it gave.
+        asked: The items of batches that are still to come, as text.
     """
 
     loader: Any
@@ -92,7 +92,7 @@ class _Iterator(Struct):
     asked: list[str] = []
 
     def give(self, data: object) -> Batch:
-        """Tell of the next batch."""
+        """Count a batch, and describe it."""
         self.given += 1
         indices = self.asked.pop(0) if self.asked else ""
         workers, said = self.loader.num_workers, _said(self.loader)
@@ -100,11 +100,11 @@ class _Iterator(Struct):
 
 
 _SEEDS = "torch.cpu"
-"""The source of which an iterator of a loader draws a seed for workers, also where it has none."""
+"""The source from which a loader's iterator draws a seed for workers, even without workers."""
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
-    """Call ``train`` and return its course; hooks are there only while it runs."""
+    """Call ``train`` and record it; hooks are installed only while it runs."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from torch.optim import optimizer
 
@@ -123,10 +123,10 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
 
 
 class _Watch:
-    """Looks at a training at each step.
+    """Records a training at each step.
 
     Args:
-        root: The frame that calls it.
+        root: The frame that calls ``train``.
     """
 
     def __init__(self, root: FrameType) -> None:
@@ -146,12 +146,12 @@ class _Watch:
             self._look(given)
 
     def step(self, optimizer: object, _: object, __: object) -> None:
-        """Look before a step that no forward pass came before."""
+        """Look before a step without a forward pass."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
         if not self._looked:
             self._look(None)
 
-    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # noqa: ANN401 -- torch's
+    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # torch's
         """Keep the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         self.course.after.append(
@@ -196,7 +196,7 @@ class _Watch:
         return frozenset(name for name, state in now.items() if before.get(name) != state)
 
     def _namespaces(self) -> list[Mapping[str, object]]:
-        """Return the names that functions of the training see, the outermost first."""
+        """Return the namespaces of the training's functions on the stack, the outermost first."""
         frames: list[FrameType] = []
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- frames are the subject
         while frame is not None and frame is not self._root:
@@ -212,7 +212,7 @@ class _Watch:
 
     @contextmanager
     def loaders(self) -> Iterator[None]:
-        """Have every data loader tell what it gives."""
+        """Record the batches of every data loader in the block."""
         from torch.utils.data import dataloader
 
         base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- nothing public tells the indices
@@ -222,28 +222,28 @@ class _Watch:
         begun: dict[int, _Iterator] = {}
         epochs = Counter[int]()
 
-        def begin(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+        def begin(iterator: Any, loader: Any) -> None:
             begun[id(iterator)] = _Iterator(loader, epochs[id(loader)])
             epochs[id(loader)] += 1
 
-        def init(iterator: Any, loader: Any) -> None:  # noqa: ANN401
+        def init(iterator: Any, loader: Any) -> None:
             begin(iterator, loader)
             before = snapshot().states[_SEEDS]
             originals["__init__"](iterator, loader)
             if not loader.num_workers:
                 self._seeds.append((before, snapshot().states[_SEEDS]))
 
-        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: ANN401, FBT001, FBT002
+        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: FBT001, FBT002
             if not first_iter:
                 begin(iterator, loader)
             originals["_reset"](iterator, loader, first_iter)
 
-        def next_index(iterator: Any) -> object:  # noqa: ANN401
+        def next_index(iterator: Any) -> object:
             index = originals["_next_index"](iterator)
             begun[id(iterator)].asked.append(str(index))
             return index
 
-        def next_(iterator: Any) -> object:  # noqa: ANN401
+        def next_(iterator: Any) -> object:
             self._bound = _bindings(self._namespaces())
             data = originals["__next__"](iterator)
             self._batches.append(begun[id(iterator)].give(data))
@@ -261,12 +261,12 @@ def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
 
 
 def _digest(given: object) -> str:
-    """Name the tensors and numbers in what is given to a module, or by a loader."""
+    """Return the digest of the tensors and numbers in a module's input or a batch."""
     return xxh3_64_hexdigest(" ".join(leaf.content for _, leaf in flatten(given)).encode())
 
 
-def _said(loader: Any) -> object:  # noqa: ANN401 -- a DataLoader
-    """Return the epoch that a loader's sampler was told by ``set_epoch``, or None."""
+def _said(loader: Any) -> object:  # a DataLoader
+    """Return the epoch that was given to ``set_epoch`` of a loader's sampler, or None."""
     for sampler in (loader.sampler, loader.batch_sampler):
         if hasattr(sampler, "set_epoch") and hasattr(sampler, "epoch"):
             return sampler.epoch

@@ -1,7 +1,7 @@
 """CuPy's global generators, one a device, where CuPy is imported already.
 
-They can be seeded, not read: cuRAND's host interface has no way to ask a generator for its state
-(https://docs.nvidia.com/cuda/curand/host-api-overview.html). Their digest is unknown, and said so.
+They can be seeded, but not read: cuRAND's host interface cannot return a generator's state
+(https://docs.nvidia.com/cuda/curand/host-api-overview.html). Their digest is shown as unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ipytorchseed.rng.source import Library, Source
 
 
 def _states() -> dict[int, Any]:
-    """Return the ``RandomState`` that CuPy has made for each device so far."""
+    """Return the ``RandomState`` of each device for which CuPy has made one."""
     module = sys.modules.get("cupy.random._generator")
     return getattr(module, "_random_states", {})
 

@@ -1,4 +1,4 @@
-"""Draws between two recorded states of a generator, told from the states alone."""
+"""Counts the draws between two recorded states of a generator, from the states alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 NEAR = 5_000_000
-"""Draws that are tried where no seed is known (some 20 ms)."""
+"""Draws that are tried by default (some 20 ms)."""
 
 
 def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
@@ -43,11 +43,11 @@ def same_stream(one: bytes, other: bytes, bound: int = NEAR) -> bool:
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return what names a place in a stream, some 16 bytes for a state of thousands.
+    """Return a short name for a state's place in its stream: 16 bytes instead of thousands.
 
     Returns:
-        The first words of the state, or the seed where there are none, as 16 hex digits; and how
-        many numbers were given since. None where the kind of state is not known.
+        The first words of the state as 16 hex digits, or the seed of a state without words; and
+        the numbers drawn since those words, or that seed. None for an unknown kind of state.
     """
     if _is_json(state):
         return None
@@ -68,11 +68,11 @@ def draws_to(before: bytes, mark: tuple[str, int], bound: int = BOUND) -> int | 
 
 
 def is_fresh(state: bytes) -> bool | None:
-    """Tell whether no number was drawn since a generator was seeded, by whatever seed.
+    """Tell whether a generator was seeded and not drawn from since.
 
     Returns:
-        None where the state does not tell. Exactly 624 draws, or a multiple, look like none; so do
-        623, as numpy begins there where nobody gives it a seed.
+        None where the state does not tell. Multiples of 624 draws look like none; so do 623, as
+        numpy begins there when it takes a seed from the system.
     """
     twister = _twister(state)
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
@@ -87,7 +87,7 @@ def locate_state(state: bytes) -> Position:
 
 
 def _is_json(state: bytes) -> bool:
-    """Tell the states of numpy's new generators from the others, which may begin with any byte."""
+    """Tell whether a state is of a numpy ``Generator``; others may begin with any byte."""
     return state[:2] == b'{"' and len(state) not in {mersenne.SIZE, *torch_random.SIZES}
 
 

@@ -1,21 +1,18 @@
-"""A limit on the draws that a search for a position in a stream may step over."""
+"""A budget for searches of positions in a stream: the draws that they may step over."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class TooFar(Exception):  # noqa: N818 -- it is what is said, not what went wrong
-    """The effort that was allowed is spent, and the search has not ended."""
+    """The budget is spent, and the search has not ended."""
 
 
 class Effort:
-    """What is left of the draws that may be stepped over, some 350,000 in a millisecond.
+    """A budget of draws to step over; 350,000 take about a millisecond.
 
     Args:
         draws: How many.
@@ -43,7 +40,7 @@ _allowed: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 @contextmanager
 def within(effort: Effort) -> Iterator[None]:
-    """Have every search in the block spend of ``effort``; outside, only their own bounds hold."""
+    """Limit all searches in the block to ``effort`` together, besides their own bounds."""
     token = _allowed.set(effort)
     try:
         yield
@@ -52,5 +49,5 @@ def within(effort: Effort) -> Iterator[None]:
 
 
 def current() -> Effort | None:
-    """Return the effort that is allowed here; None where there is no limit."""
+    """Return the budget in force; None where there is none."""
     return _allowed.get()

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import numpy_random, python_random, torch_random
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ipytorchseed.rng.position import Position
 
 DEPTH = 2
 """Attributes or items followed from a name: ``loader.sampler.generator`` is two."""
@@ -43,7 +40,7 @@ class Kind(Struct, frozen=True):
         read: Returns the full state of one.
         write: Puts a state back.
         seed: Begins its stream anew.
-        locate: Finds the seed and draws of one, as it stands.
+        locate: Finds the seed of one and its draws since.
     """
 
     type: str
@@ -120,7 +117,7 @@ class Found(Struct, frozen=True):
         return self.kind.locate(self.object, hints)
 
     def reseed(self, common: int) -> int:
-        """Seed it with what follows from a common seed and its name; return that seed."""
+        """Seed it with a seed derived from a common one and its name; return that seed."""
         value = derive_seed(check_seed(common), self.name)
         self.kind.seed(self.object, value)
         _derived[self.name] = value
@@ -197,7 +194,7 @@ def _state_holder(generator: object, kind: Kind) -> object:
 
 
 def is_source(generator: object, kind: Kind) -> bool:
-    """Tell whether a generator is one that a source draws from, and no other of the user's.
+    """Tell whether a generator is the hidden one of a source, and not one of the user's.
 
     Args:
         generator: As found in some value.
@@ -219,7 +216,7 @@ _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"
 """Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators."""
 
 
-def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
+def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
     kind = type(value)
     if issubclass(kind, dict):
         if dict.__len__(value) <= _FEW:

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.effort import current
 from ipytorchseed.rng.position import BOUND, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 N, M = 624, 397
 _WORDS = 4 * N
@@ -37,7 +35,7 @@ _NEAR = 2_000_000
 """Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
 
 _SLOWER = 12
-"""How much slower a step back is than one forwards."""
+"""Cost of a step back in steps forwards."""
 
 Scheme = Literal["knuth", "array"]
 """How seeding fills the words.
@@ -196,7 +194,7 @@ def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
     return None
 
 
-def _same_but_first_bits(made: bytes, words: Any) -> bool:  # noqa: ANN401 -- numpy array
+def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
     """Compare all that renewal keeps: of the first word, only the highest bit survives it."""
     import numpy as np
 
@@ -204,7 +202,7 @@ def _same_but_first_bits(made: bytes, words: Any) -> bool:  # noqa: ANN401 -- nu
     return bool((other[1:] == words[1:]).all() and (other[0] ^ words[0]) >> 31 == 0)
 
 
-def _untwist(new: Any) -> Any:  # noqa: ANN401 -- numpy arrays of 624 words
+def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
     """Return the words that were renewed to ``new``.
 
     Renewal is ``x[n+624] = x[n+397] ^ A(high bit of x[n], low 31 bits of x[n+1])``, and ``A``, a
@@ -216,7 +214,7 @@ def _untwist(new: Any) -> Any:  # noqa: ANN401 -- numpy arrays of 624 words
     mixed = np.empty(N + 1, dtype=np.uint32)  # mixed[n + 1]: what went into A for word n
     old = np.empty(N, dtype=np.uint32)
 
-    def undo(result: Any) -> Any:  # noqa: ANN401
+    def undo(result: Any) -> Any:
         odd = result >> 31
         return ((result ^ (odd * np.uint32(0x9908B0DF))) << 1) | odd
 
@@ -266,6 +264,6 @@ def _array_seed(words: list[int]) -> int | None:
     return keys.pop() if len(keys) == 1 else None
 
 
-def _live_words(engine: Any) -> Any:  # noqa: ANN401 -- MT19937 in, ctypes array out
+def _live_words(engine: Any) -> Any:  # MT19937 in, ctypes array out
     """View the 624 words of a numpy ``MT19937`` where they lie (its documented address)."""
     return (ctypes.c_char * _WORDS).from_address(engine.ctypes.state_address)

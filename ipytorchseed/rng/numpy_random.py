@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, odometer
-from ipytorchseed.rng.position import UNKNOWN
+from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.random import BitGenerator, Generator, RandomState
-
-    from ipytorchseed.rng.position import Position
 
 MODULE = "numpy.random.mtrand"
 
@@ -30,7 +27,7 @@ def hidden() -> RandomState:
     return module._rand  # type: ignore[no-any-return]  # noqa: SLF001
 
 
-def engine(generator: Any) -> BitGenerator:  # noqa: ANN401 -- RandomState or Generator
+def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
     """Return the bit generator that a ``RandomState`` or ``Generator`` draws from.
 
     As in all of this module, what a subclass overrides is not called.
@@ -139,19 +136,19 @@ def draws_between(before: bytes, after: bytes) -> int | None:
     return odometer.count(origin, last)
 
 
-def _begin(engine: BitGenerator, value: int) -> Any:  # noqa: ANN401 -- what `state` returns
+def _begin(engine: BitGenerator, value: int) -> Any:  # what `state` returns
     from numpy.random import SeedSequence
 
     return type(engine)(SeedSequence(value)).state
 
 
-def _document(generator: RandomState) -> Any:  # noqa: ANN401 -- what `get_state` returns
+def _document(generator: RandomState) -> Any:  # what `get_state` returns
     from numpy.random import RandomState
 
     return RandomState.get_state(generator, legacy=False)
 
 
-def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:  # noqa: ANN401
+def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:
     """Put a state in place, or leave the state ``before`` there and say why."""
     mine, other = before["bit_generator"], document.get("bit_generator")
     if mine != other:
@@ -164,7 +161,7 @@ def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:  # noq
         raise StateError(msg) from error
 
 
-def _to_json(document: Any) -> bytes:  # noqa: ANN401 -- what numpy's state properties return
+def _to_json(document: Any) -> bytes:  # what numpy's state properties return
     return json.dumps(document, sort_keys=True, default=lambda value: value.tolist()).encode()
 
 

@@ -7,6 +7,7 @@ HMC-CS-2014-0905, section 4.3.1); Philox is a counter; SFC64 carries one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,10 @@ from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from numpy.random import BitGenerator
 
 _LARGEST_SEED = 2**63
-"""Above this an entropy is what the system gave, not what a person typed."""
+"""From here on, the entropy of a SeedSequence is taken to be the system's, not a typed seed."""
 
 _PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
 _DXSM_FACTOR = 0xDA942042E4DD58B5
@@ -55,7 +54,7 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     return Position(beyond=beyond)
 
 
-def count(origin: BitGenerator, now: Any) -> int | None:  # noqa: ANN401 -- a state of its kind
+def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
     """Count the raw draws that lead from a generator as it stands to a state.
 
     Args:
@@ -67,7 +66,7 @@ def count(origin: BitGenerator, now: Any) -> int | None:  # noqa: ANN401 -- a st
     return draws if draws is not None and draws <= BOUND else None
 
 
-def _typed_seed(sequence: Any) -> int | None:  # noqa: ANN401 -- SeedSequence
+def _typed_seed(sequence: Any) -> int | None:  # SeedSequence
     import numpy as np
 
     entropy = sequence.entropy
@@ -75,7 +74,7 @@ def _typed_seed(sequence: Any) -> int | None:  # noqa: ANN401 -- SeedSequence
     return int(entropy) if typed and entropy < _LARGEST_SEED else None
 
 
-def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
+def _lcg(origin: Any, now: Any, factor: int) -> int | None:
     begin, add = origin.state["state"]["state"], origin.state["state"]["inc"]
     end = now["state"]["state"]
     if now["state"]["inc"] != add:
@@ -91,10 +90,10 @@ def _lcg(origin: Any, now: Any, factor: int) -> int | None:  # noqa: ANN401
     return draws
 
 
-def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+def _philox(origin: Any, now: Any) -> int | None:
     begin = origin.state
 
-    def given(state: Any) -> int:  # noqa: ANN401
+    def given(state: Any) -> int:
         words = [int(word) for word in state["state"]["counter"]]
         counter = sum(word << (64 * i) for i, word in enumerate(words))
         return 4 * counter + int(state["buffer_pos"])
@@ -105,7 +104,7 @@ def _philox(origin: Any, now: Any) -> int | None:  # noqa: ANN401
     return draws if draws >= 0 else None
 
 
-def _sfc64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
+def _sfc64(origin: Any, now: Any) -> int | None:
     begin = [int(word) for word in origin.state["state"]["state"]]
     end = [int(word) for word in now["state"]["state"]]
     draws = end[3] - begin[3]
@@ -115,8 +114,8 @@ def _sfc64(origin: Any, now: Any) -> int | None:  # noqa: ANN401
     return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
 
 
-def _mt19937(origin: Any, now: Any) -> int | None:  # noqa: ANN401
-    def twister(state: Any) -> mersenne.Twister:  # noqa: ANN401
+def _mt19937(origin: Any, now: Any) -> int | None:
+    def twister(state: Any) -> mersenne.Twister:
         return mersenne.Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
 
     return mersenne.distance(twister(origin.state), twister(now))

@@ -1,4 +1,4 @@
-"""Where in its stream a generator stands: the seed it began with, and the draws since."""
+"""The position of a generator in its stream: the seed it began with, and the draws since."""
 
 from __future__ import annotations
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import _random
 import random
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ipytorchseed.rng import mersenne
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Library, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.rng.position import Position
 
 _VERSION = 3  # of the tuples that random.setstate takes
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -15,9 +16,6 @@ from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.rng.torch_random import Queue
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _FORMAT = 1
 

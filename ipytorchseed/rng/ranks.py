@@ -1,4 +1,4 @@
-"""Which of several processes this is, and the seed of its own that follows from a common one."""
+"""The rank of this process among several, and a seed for each rank, derived from a common one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ipytorchseed.rng.seeds import derive_seed
 
 
-def process_group() -> Any:  # noqa: ANN401 -- a module
+def process_group() -> Any:  # a module
     """Return ``torch.distributed`` where this process is in a group, else None."""
     distributed: Any = sys.modules.get("torch.distributed")
     with suppress(Exception):  # half imported, or being torn down
@@ -20,10 +20,10 @@ def process_group() -> Any:  # noqa: ANN401 -- a module
 
 
 def own_rank() -> int | None:
-    """Return which of several processes this is that run the same notebook; None where it is one.
+    """Return the rank of this process among those that run the same notebook; None without one.
 
-    From ``torch.distributed`` where that is in use, else a launcher's environment, else the number
-    of the ipyparallel engine. Nothing is imported or begun.
+    From ``torch.distributed`` where that is in use, else from a launcher's environment, else the
+    number of the ipyparallel engine. Nothing is imported or started.
     """
     group = process_group()
     if group is not None:

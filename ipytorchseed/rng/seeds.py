@@ -1,19 +1,16 @@
-"""What a seed may be, and how one seed gives many."""
+"""Checks seeds, and derives further seeds from one."""
 
 from __future__ import annotations
 
 import operator
 import os
 import reprlib
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LIMIT = 2**32
 """Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only."""
@@ -23,11 +20,11 @@ _LONG = 128
 
 
 listeners: list[Callable[[int, str], object]] = []
-"""Who is told which seed a script or a cell applied, and how: ``call`` or ``block``."""
+"""Functions told of each seed that a script or a cell applied, and how: ``call`` or ``block``."""
 
 
 def tell_seed(seed: int, how: str) -> None:
-    """Tell the listeners of a seed that was applied; it holds whatever becomes of that."""
+    """Tell the listeners of a seed that was applied; their errors are ignored."""
     for listener in listeners:
         with suppress(Exception):
             listener(seed, how)
@@ -66,7 +63,7 @@ def check_seed(value: object) -> int:
 
 
 def no_seed(said: str, why: str = "nothing else seeds python, numpy and torch alike") -> str:
-    """Say what a seed may be, and why something is none.
+    """Return the message that says what a seed may be, and why a value is none.
 
     Args:
         said: What was given instead, as it is shown.

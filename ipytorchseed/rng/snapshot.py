@@ -1,18 +1,15 @@
-"""Every source's state at one moment, to look at and to put back."""
+"""``snapshot`` and ``restore``: the states of all sources at one moment."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)  # no Struct of msgspec's leaves a field uncompared

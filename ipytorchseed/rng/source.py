@@ -1,4 +1,4 @@
-"""The records that describe a source of random numbers, and the library that it is of."""
+"""The records of the table of sources: a source of random numbers, and its library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 
 
 def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
-    """Place no state: for generators whose algorithm is not known."""
+    """Locate no state: for generators whose algorithm is not known."""
     return UNKNOWN
 
 
@@ -56,5 +56,5 @@ class Library(Struct, frozen=True):
 
 
 def digest(state: bytes) -> str:
-    """Name a state: 16 hex digits, the XXH3 hash of all its bytes."""
+    """Return the digest of a state: 16 hex digits, the XXH3 hash of all its bytes."""
     return xxh3_64_hexdigest(state)

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +23,6 @@ from ipytorchseed.rng.seeds import check_seed, tell_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from importlib.metadata import EntryPoint
 
 BUILT_IN: tuple[Library, ...] = (
@@ -82,13 +82,13 @@ def seed(value: int, *, rank: bool = False) -> None:
 
 
 def seed_all(number: int) -> None:
-    """Seed every source, as ``seed`` does, without telling anybody.
+    """Seed every source, as ``seed`` does, without telling the listeners.
 
     Args:
-        number: A seed that was checked.
+        number: A valid seed.
 
     Raises:
-        SourceError: As there.
+        SourceError: As by ``seed``.
     """
     for library in BUILT_IN:
         if library.essential:
@@ -109,7 +109,7 @@ def seed_all(number: int) -> None:
 
 
 def check_folder(module: str) -> None:
-    """Refuse to import a module where that would end the process: torch, in a removed folder.
+    """Refuse to import a module in a removed folder, where importing torch would end the process.
 
     Raises:
         SourceError: The working folder is gone, and the module is not imported yet.
@@ -134,7 +134,7 @@ def remember(value: int) -> None:
 
 @contextmanager
 def hints_kept() -> Iterator[None]:
-    """Forget after the block which seeds were applied in it."""
+    """Restore after the block which seeds were applied last."""
     kept = [*_recent]
     try:
         yield
@@ -229,9 +229,10 @@ def _add(source: Source, module: str = "sys") -> None:
 
 
 def entry_points(group: str) -> Iterable[EntryPoint]:
-    """Ask which packages registered something, with a module that takes long to import.
+    """Return the entry points of a group.
 
-    As ``importlib.metadata.entry_points``, which would parse what every package registered.
+    As ``importlib.metadata.entry_points``, but without parsing those of every package. The module
+    takes long to import.
     """
     from importlib import metadata
 
@@ -246,7 +247,7 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
 
 @lru_cache(maxsize=1)
 def find_plugins() -> tuple[EntryPoint, ...]:
-    """Ask once which packages registered sources. None is imported."""
+    """Return the entry points of packages with sources, found once. None is imported."""
     return tuple(entry_points(group=ENTRY_POINTS))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,13 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from torch import Generator
 
 _CPU_SIZE = 5056  # CPUGeneratorImplState, aten/src/ATen/CPUGeneratorImpl.cpp
 _CPU_HEAD = struct.Struct("<QiiQ4992s")  # initial seed, left, seeded, next, 624 words as uint64
 _PHILOX = struct.Struct("<QQ")  # seed and offset, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp
 SIZES = (_CPU_SIZE, _PHILOX.size)
-"""Bytes of a state, by which it is known where its device is not."""
+"""Bytes of a state on CPU and on other devices, by which a state's device is recognised."""
 _LAZY = ("cuda", "xpu")  # kinds of device that start on first use, with a generator for each device
 
 
@@ -64,7 +63,7 @@ def seed(generator: Generator, value: int) -> None:
 
 
 def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- the state says it
-    """Find the seed and draws behind a state: both stand in it.
+    """Find the seed and draws behind a state, which holds both.
 
     On CPU the draws are 32-bit numbers of the Mersenne Twister. On CUDA and XPU they are the
     Philox offset: what each thread of a kernel has been reserved.
@@ -97,7 +96,7 @@ def twister(state: bytes) -> mersenne.Twister | None:
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return the place in a stream that a state stands at, as ``distance.mark_of`` says it."""
+    """Return a short name for a state's place in its stream; see ``distance.mark_of``."""
     if len(state) == _PHILOX.size:
         _, offset = _PHILOX.unpack(state)
         return state[:8].hex(), offset
@@ -108,7 +107,7 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
 
 
 def has_torch() -> bool:
-    """Tell whether torch was imported, to its end; it is not imported for that."""
+    """Tell whether torch has been imported completely; it is not imported for that."""
     return hasattr(sys.modules.get("torch"), "default_generator")
 
 
@@ -125,11 +124,9 @@ def default_generators() -> dict[str, Generator]:
         return {}
     torch = sys.modules["torch"]
     found = {"torch.cpu": torch.default_generator}
-    for kind in _LAZY:
-        module = getattr(torch, kind, None)
-        if module is not None and module.is_initialized():
-            devices = module.default_generators
-            found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
+    for kind in filter(started, _LAZY):
+        devices = getattr(torch, kind).default_generators
+        found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
     if _has_mps():
         found["torch.mps"] = torch.mps._get_default_mps_generator()  # noqa: SLF001
     return found
@@ -154,7 +151,7 @@ def _has_mps() -> bool:
 
 
 def seeder() -> Callable[[int], object]:
-    """Return what seeds every device; CUDA and XPU queue the seed until they start.
+    """Return the function that seeds every device; CUDA and XPU queue the seed until they start.
 
     A torch built for the CPU alone is spared the queueing, whose cost is a formatted call stack.
     """
@@ -167,7 +164,7 @@ def seeder() -> Callable[[int], object]:
 
 
 class Queue(Struct, frozen=True):
-    """What torch holds back for devices that have not started: seeds, as functions to call.
+    """The seeds that torch queues for devices that have not started.
 
     Attributes:
         fields: The fields of torch's ``_LazySeedTracker``, by kind of device. A kind that had
@@ -178,14 +175,14 @@ class Queue(Struct, frozen=True):
 
     @classmethod
     def read(cls) -> Queue:
-        """Keep what waits now, without starting a device."""
+        """Copy the queue, without starting a device."""
         waiting = {kind: _tracker(kind) for kind in _LAZY if not started(kind)}
         return cls({kind: _copy(tracker) for kind, tracker in waiting.items() if tracker})
 
     def write(self) -> None:
-        """Put it back; devices that started since begin where it would have had them begin.
+        """Put the queue back; devices that started since are seeded as it would have seeded them.
 
-        Where nothing waited, a device begins at a seed of the system's: no state is "as it was".
+        Where no seed was queued, a device takes one from the system, and is left as it is.
         """
         for kind, fields in self.fields.items():
             tracker = _tracker(kind)
@@ -199,12 +196,12 @@ class Queue(Struct, frozen=True):
                     call[0]()
 
 
-def _tracker(kind: str) -> Any:  # noqa: ANN401 -- torch's private _LazySeedTracker, or None
+def _tracker(kind: str) -> Any:  # torch's private _LazySeedTracker, or None
     module = getattr(sys.modules.get("torch"), kind, None)
     return getattr(module, "_lazy_seed_tracker", None)
 
 
-def _copy(fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- a tracker, or its fields
+def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
     values = fields if isinstance(fields, dict) else vars(fields)
     return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
 

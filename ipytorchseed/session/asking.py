@@ -1,4 +1,4 @@
-"""Finding the runs that a question is about, and the evidence for the answer."""
+"""Finds the runs that a question is about, and collects the evidence for the answer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:
-    """Explain how a cell differs from what it gave elsewhere.
+    """Explain how a run of a cell differs from its run elsewhere.
 
     Args:
         session: Whose ledger to ask.

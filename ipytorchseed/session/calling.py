@@ -1,13 +1,11 @@
-"""A function that is called as the code of a cell is: by its name, among those that it looks up."""
+"""Calls a function as a cell's code does: by name, in the namespace that it looks names up in."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 NAME = "_function_that_is_called"
 """The name, which goes with the last call."""

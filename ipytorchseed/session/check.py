@@ -132,7 +132,7 @@ class Check:
         )
 
     def _try_flags(self, run: Runner) -> tuple[str, str]:
-        """Run the cell twice under deterministic flags; say what comes of it."""
+        """Run the cell twice under deterministic flags; return the verdict, and an error."""
         if "torch" not in sys.modules:
             return DIFFERS, ""
         outcomes = []

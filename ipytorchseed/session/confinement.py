@@ -1,4 +1,4 @@
-"""Whether a run can have changed variables that it does not name.
+"""Whether a run can have changed variables that its code does not name.
 
 Through the values that it reads: by a list, an optimizer or an iterator it comes to others. An
 array, a table or a text leads to nothing, so that a change of it is all that there can be. Through
@@ -53,7 +53,7 @@ _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64",
 
 
 def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
-    """Tell, before a cell runs, whether it comes to other variables by what it reads alone.
+    """Tell, before a cell runs, whether it reaches other variables only by those that it reads.
 
     Args:
         dependencies: What following its code told.

@@ -1,4 +1,4 @@
-"""One deep copy of many values: what was one object, or one memory, is one in the copy.
+"""Deep copies of many values at once: shared objects and shared memory stay shared.
 
 As ``copy.deepcopy``, with what that lacks: tensors and arrays that share memory still share it,
 parameters keep their gradients and hooks, generators of random numbers are copied, and what cannot

@@ -1,4 +1,4 @@
-"""How torch's and numpy's objects are copied: with their memory, gradients and hooks."""
+"""Copies torch's and numpy's objects, with memory, gradients and hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How containers, functions and files in memory are copied, part by part."""
+"""Copies containers, functions and files in memory, part by part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying an object part by part: each once, however often it is met."""
+"""Copies an object part by part, each part once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import copyreg
 import sys
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ipytorchseed.session.memories import Memories, make_sure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
@@ -96,7 +93,7 @@ class ObjectCopier(ABC):
         return self._memo.get(id(value))
 
     def keep(self, value: object, made: object) -> None:
-        """Note the copy of a value, before what it holds is copied: that may lead back to it."""
+        """Register the copy of a value before its parts are copied, which may refer back to it."""
         self._memo[id(value)] = made
         self._kept.append(value)
 
@@ -180,7 +177,7 @@ class ObjectCopier(ABC):
             made[self.copy(key)] = self.named(f"[{key!r}]" if type(key) is str else "[…]", item)
 
     def state(self, state: Any) -> Any:  # noqa: ANN401
-        """Copy what an object holds: mostly attributes by name."""
+        """Copy the state of an object: mostly its attributes."""
         if type(state) is not dict:
             return self.copy(state)
         made = {}

@@ -39,7 +39,7 @@ _ENTROPY = 16
 
 
 class Listener(Protocol):
-    """Who is told. What it raises is dropped: it would become the error of the user's ``open``."""
+    """The listener. Its exceptions are dropped: they would be raised by the user's ``open``."""
 
     def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
         """Hear that a file is about to be opened; ``anew`` where it is empty then."""

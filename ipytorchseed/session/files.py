@@ -86,7 +86,7 @@ class FileWatch:
         self._alone = True
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Forget all notes."""
         self.paths.clear()
         self._made.clear()
         self._written.clear()
@@ -260,7 +260,7 @@ class FileWatch:
 
 
 def _list(folder: str) -> FileRead | None:
-    """Name what lies in a folder, but for what is hidden there; None where that is too much."""
+    """List a folder without hidden entries; None where there are too many."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]

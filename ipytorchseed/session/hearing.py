@@ -1,4 +1,4 @@
-"""Python's functions that open, replace, remove and list files, heard while a cell runs.
+"""Hears, while a cell runs, Python's functions that open, replace, remove and list files.
 
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.

@@ -1,4 +1,4 @@
-"""Draws that packages make as they are imported: told from those of the cell that imports them."""
+"""Tells draws that packages make while they are imported from those of the cell."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ImportWatch:
         self.own: dict[str, str] = {}
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Forget all notes."""
         self.steps.clear()
         self.own.clear()
 
@@ -102,7 +102,7 @@ class ImportWatch:
 
 
 class _Loader:
-    """Stands for a module's loader until the module's code runs, which sees its own."""
+    """Replaces a module's loader until the module's code runs, which sees its own again."""
 
     def __init__(self, loader: Any, watch: ImportWatch) -> None:  # noqa: ANN401 -- as above
         self._loader = loader

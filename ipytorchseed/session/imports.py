@@ -1,18 +1,15 @@
-"""Importing what a cell imports before it runs, so that its sources are there to be put back."""
+"""Imports what a cell imports before it runs, so that its sources exist and can be restored."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import sys
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import libraries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
 
 
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:

@@ -1,4 +1,4 @@
-"""The memory of tensors and arrays, copied once each: what looks at one memory still does."""
+"""Copies the memory of tensors and arrays once: views of one memory stay views of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text without the times that libraries print, or show in tables, of the fits that they made."""
+"""Removes the times that libraries show of the fits that they made from text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a cell names: what libraries open in native code cannot be heard, but found so.
+"""Files that a cell names: those that libraries open in native code are found only so.
 
 Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python; the path that they are given
 stands in the cell, in a function that it calls, or in a variable that they read.
@@ -113,7 +113,7 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
 
 
 def mark_of(path: str) -> Mark:
-    """Return what changes as a file is written to; nothing for what is no file."""
+    """Return the metadata of a file that change when it is written; None if it is no file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Text without what changes in every run: addresses, times, counters.
+"""Removes what changes in every run from text: addresses, times, counters.
 
 Every pattern here takes steps in proportion to the text, whatever is in it: what it repeats either
 ends at a character that cannot begin the pattern anew, or is bounded.
@@ -7,12 +7,9 @@ ends at a character that cannot begin the pattern anew, or is bounded.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ipytorchseed.session.model_times import without_model_times
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_ERROR = 10_000
 """Characters of an error's message that are cleaned, compared and kept."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Struct, frozen=True):
-    """What a run made and where it left the sources.
+    """The outcome of a run: its results, and the states of the sources after it.
 
     Attributes:
         variables: What it made or may have changed, by name.

@@ -1,11 +1,12 @@
-"""What a cell showed, digested while it is shown, in bounded memory and time."""
+"""Digests a cell's outputs while they are shown, in bounded memory and time."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,9 +16,6 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.session.noise import as_overwritten, cleaner, without_noise
 from ipytorchseed.why.changes import COUNT
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOST_TEXT = 1 << 17
 """Characters of a text that are cleaned; the rest is digested as it is."""
@@ -36,7 +34,7 @@ _WIDGETS = "application/vnd.jupyter.widget-"
 
 
 def text_value(text: str, *, timed: bool = False) -> Fingerprint:
-    """Return what is kept of a text: its digest, its size, and the numbers in it.
+    """Return the record of a text: its digest, its size, and the numbers in it.
 
     Args:
         text: All of it, of any length.
@@ -61,7 +59,7 @@ def _beginning(clean: str) -> str:
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
-    """Return what is kept of a display: its digest, without widget models and addresses."""
+    """Return the record of a display: its digest, without widget models and addresses."""
     if not isinstance(bundle, dict):
         bundle = {}  # what no front end shows
     kinds = sorted(
@@ -124,7 +122,7 @@ _NOTHING = _digest("").hexdigest()
 
 
 class Outputs(Struct):
-    """What a run showed so far.
+    """The outputs of a run so far.
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
@@ -204,7 +202,7 @@ class Outputs(Struct):
         return (*self._shown, rest)
 
     def stdout(self) -> Fingerprint | None:
-        """Return what is kept of all that was printed; None where that was nothing or noise."""
+        """Return the record of the printed text; None where it was empty or only noise."""
         if not self._size and not self.in_part:
             return None
         text = "".join(self._text)

@@ -1,4 +1,4 @@
-"""The user's own modules that a cell was the first to import: what is read and set in them."""
+"""The user's modules that a cell is the first to import: what is read and set in them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
     seconds: float,
     follow: Callable[[str], Effects],
 ) -> dict[str, tuple[str, str]]:
-    """Return what a cell set in packages that it imported, or had modules set as they ran.
+    """Return the attributes that a cell, or modules that it imported, set in packages.
 
     Args:
         modules: Their files, by name.

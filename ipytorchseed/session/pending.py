@@ -85,5 +85,5 @@ _FOLLOWED = (
 
 
 def records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
-    """Return what a run keeps of generators."""
+    """Return the records of generators."""
     return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}

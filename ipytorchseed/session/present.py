@@ -1,4 +1,4 @@
-"""This kernel as it stands, from the records of its runs or by a look: what a plan begins from."""
+"""This kernel as it is now, from the records of its runs or by a look, for a plan to begin with."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class RecordedKernel:
         return {**next(mine, run).settings, **run.settings}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable is now; None where nothing is known of it."""
+        """Return the fingerprint of a variable's value now; None where it is not known."""
         return self._values.get(name)
 
     def is_bound(self, name: str) -> bool:
@@ -154,7 +154,7 @@ class LiveKernel(RecordedKernel):
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable is now; None where it is not there, or has to be made anew."""
+        """Return a variable's fingerprint now; None if it is missing or has to be recomputed."""
         if name not in self._looks:
             self._looks[name] = self._look(name)
         return self._looks[name]

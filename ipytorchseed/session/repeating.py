@@ -1,4 +1,4 @@
-"""A cell that is run again, on copies, from the state that it found."""
+"""Runs a cell again, on copies, from the state in which it began."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Shown(Struct, frozen=True):
-    """What a run showed.
+    """The outputs of a run.
 
     Attributes:
         stdout: What it printed, if anything.
@@ -50,7 +50,7 @@ class Runner(Protocol):
 
 
 class RepeatedCell:
-    """A cell, and what it found when it began.
+    """A cell, and the state in which it began.
 
     Args:
         namespace: The user's.
@@ -121,7 +121,7 @@ class RepeatedCell:
 def reachable(
     namespace: Mapping[str, Any], dependencies: Dependencies, hidden: frozenset[str]
 ) -> list[str]:
-    """List the names whose values a cell may reach; the user's all, where that is not known."""
+    """List the names whose values a cell may reach; all of the user's, where that is not known."""
     if not dependencies.complete:
         return [name for name in named(namespace) if is_users(name, hidden)]
     names = [name for (module, name) in dependencies.names.values() if not module]
@@ -136,7 +136,7 @@ def is_users(name: str, hidden: frozenset[str]) -> bool:
 def sandbox_of(
     namespace: MutableMapping[str, Any], dependencies: Dependencies, hidden: frozenset[str]
 ) -> Sandbox:
-    """Keep what a cell finds when it begins, as far as it may reach it."""
+    """Return the sandbox of a cell: the state that it begins in, as far as it may reach it."""
     places = [place for place in dependencies.names.values() if place[0]]
     return Sandbox(namespace, reachable(namespace, dependencies, hidden), places)
 

@@ -1,4 +1,4 @@
-"""What cells that are run again begin from, and the way back to what was there before them."""
+"""Prepares the state for cells that are run again, and restores what was there before."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 
 def _put_environment_back(run: Run) -> None:
-    """Set the environment variables that a cell asks for as its run found them."""
+    """Set the environment variables that a cell reads to their values at its run."""
     begun = {flag.name for flag in FLAGS}  # read by libraries when they start
     words = {*re.findall(r"\w+", run.source)}
     named = {name for name in os.environ if name in words and name.isupper()}
@@ -108,7 +108,7 @@ class Scene(Struct, frozen=True):
 
 
 class Before:
-    """What was there before cells were run again, to be put back.
+    """The state before cells were run again, to be restored.
 
     What the cells change of the values that they find is changed in copies: the objects themselves
     are kept as they are.

@@ -1,4 +1,4 @@
-"""Putting sources and generators back to states that the ledger holds."""
+"""Restores sources and generators to states in the ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Restored(Struct, frozen=True):
-    """What was put back.
+    """The sources and generators that were restored.
 
     Attributes:
         names: Sources and generators that stand where they stood.

@@ -1,14 +1,15 @@
-"""The sandbox in which a cell runs again: what it found, put back before each run and after all."""
+"""The sandbox in which a cell runs again: captured state, restored before each run and after it."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
+from collections.abc import Container, Iterable, Mapping, MutableMapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,9 +21,6 @@ from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.copies import Copier
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
@@ -145,7 +143,7 @@ class CapturedState(Struct):
 
 
 class Sandbox:
-    """What a cell finds when it begins, in copies.
+    """The state in which a cell begins, as copies.
 
     Args:
         namespace: The user's.
@@ -199,7 +197,7 @@ class Sandbox:
         self._process.sources = replace(found, states={**left.states, **found.states})
 
     def found(self) -> CapturedState:
-        """Return what stands now in the place of the originals, and what was made since."""
+        """Capture the variables that now replace the originals, and those that were made since."""
         names = named(self._namespace).items()
         ours = [name for name, value in names if value is not self.original.get(name, self)]
         return CapturedState.find(self._namespace, ours, self._held.modules)
@@ -209,7 +207,7 @@ class Sandbox:
         self._held = held
 
     def enter(self) -> None:
-        """Put everything back as the cell found it, with a fresh copy of what it may reach."""
+        """Restore the state in which the cell began, with a fresh copy of what it may reach."""
         copies, copier = self._held.copy()
         self.shared |= copier.shared
         self.cut = copier.cut

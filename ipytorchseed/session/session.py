@@ -1,4 +1,4 @@
-"""``begin_cell`` and ``end_cell``: what a run began with, drew, read and made, put on record."""
+"""``begin_cell`` and ``end_cell``: records what a run began with, drew, read and made."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Session:
         self.pending = pending
 
     def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
-        """Return what a cell that is about to run is known by.
+        """Return the identity of a cell that is about to run.
 
         Args:
             ident: The front end's id; None where it names none, or a new one for each run.
@@ -253,7 +253,7 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
-        """End the look under way soon: what it has not come to is not looked at."""
+        """End the look under way early: values that it has not reached are skipped."""
         self._cut_short = True
         self._budget.stop()
 

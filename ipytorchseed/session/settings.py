@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.flag import PLAIN, plain
@@ -13,10 +14,6 @@ from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng.torch_random import has_torch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
 
 _OF_SHELL = re.compile(r"\$\{?([A-Za-z_]\w*)")
 """An environment variable as commands of a shell name it."""

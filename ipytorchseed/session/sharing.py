@@ -28,7 +28,7 @@ class Places:
         self._names: dict[int, list[str]] = {}
 
     def note(self, name: str, value: object) -> None:
-        """Note what a variable holds; the objects are kept alive by the user's variables."""
+        """Add a variable's value; the user's variables keep the objects alive."""
         self._names.setdefault(id(_owner(value)), []).append(name)
 
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:

@@ -1,4 +1,4 @@
-"""The states of all sources at one moment; one that cannot be read does not hide the others."""
+"""Reads the states of all sources; one that cannot be read does not hide the others."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StateWatch:
 
 
 class _Known(Struct, frozen=True):
-    """What a source told at the last look."""
+    """A source as of the last look."""
 
     digest: str
     state: bytes

@@ -1,4 +1,4 @@
-"""Where recorded states stand in their streams, asked of the states that the ledger keeps."""
+"""Locates recorded states in their streams, from the full states in the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The traced runs of a check: which operation first gave another result, and what else may have."""
+"""Traces the runs of a check, to find the first operation that gave another result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Traced(Struct):
 
 
 class _Run(Struct):
-    """One traced run: what it made, its operations, the files that it read."""
+    """One traced run: its results, its operations, and the files that it read."""
 
     outcome: Outcome
     recording: Recording | None
@@ -194,7 +194,7 @@ class Tracing:
     def _unwritten(
         self, source: tuple[int, int], recording: Recording, reader: Point | None
     ) -> Culprit:
-        """Name the operation whose memory was read before it was written."""
+        """Name the operation whose uninitialised memory was read."""
         from ipytorchseed.trace.divergence import find_point
 
         number, place = source

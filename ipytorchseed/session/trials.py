@@ -1,4 +1,4 @@
-"""What goes back for each cause, the run that would be, and whose result it gave."""
+"""The experiments for each cause: what is restored, the run, and whose result it gave."""
 
 from __future__ import annotations
 

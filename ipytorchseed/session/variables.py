@@ -1,4 +1,4 @@
-"""What variables hold: those that a run reads, those it makes, and those it changes unnamed."""
+"""Fingerprints variables: those that a run reads, those it makes, those it changes unnamed."""
 
 from __future__ import annotations
 

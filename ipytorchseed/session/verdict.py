@@ -1,4 +1,4 @@
-"""What ``--check`` found."""
+"""The result of ``--check``."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Suspect(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """What came of running a cell several times.
+    """The result of running a cell several times.
 
     Attributes:
         runs: How often it was to be run.

@@ -1,20 +1,17 @@
-"""Names that were bound anew since the last look, and generators, without searching all again."""
+"""Notices names that were bound and generators that appeared since the last look."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import compress, repeat
 from operator import ne
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 _NOWHERE: Final = object()
 

@@ -1,1 +1,1 @@
-"""One piece of code under many seeds: what it gives, and how much of that is the seed."""
+"""Runs code under many seeds, and tells how much its results depend on the seed."""

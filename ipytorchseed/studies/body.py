@@ -1,4 +1,4 @@
-"""Code that is run under one seed after the other, on copies of what it reads."""
+"""Runs code under one seed after the other, each time on copies of what it reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IN_DEPENDENCIES = 1.0
 
 
 class Body:
-    """Code that is run again and again; of no run anything remains in the process.
+    """Code that is run repeatedly; no run leaves anything behind in the process.
 
     Args:
         text: The code, as Python.
@@ -38,7 +38,7 @@ class Body:
         hidden: Names of the shell's own.
 
     Attributes:
-        prepare: What else is done before each run, when all is as the user has it.
+        prepare: Called before each run, when everything is as the user left it.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Body:
                 sandbox.put_back()
 
     def _refuse_shared(self, sandbox: Sandbox) -> None:
-        """Refuse what the runs would change for good.
+        """Refuse values that cannot be copied and that the runs would change.
 
         Raises:
             ReplayError: The code reads it by name. What it may only reach does not count.
@@ -104,7 +104,7 @@ class Body:
                 raise ReplayError(f"{msg} the code that is run")
 
     def _seed(self, seed: int, sandbox: Sandbox) -> tuple[str, ...]:
-        """Seed what the run finds; return the generators that were left alone."""
+        """Seed all sources; return the generators that keep their states."""
         with hints_kept():
             seed_all(seed)
         names = self._users()

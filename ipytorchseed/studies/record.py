@@ -1,4 +1,4 @@
-"""What a piece of code gave under several seeds, as it is kept: the numbers that it made."""
+"""The records of a study: the numbers that code gave under each seed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ipytorchseed.rng.seeds import LIMIT, check_seed
 from ipytorchseed.why.words import first_of
 
 RESULT = "result"
-"""The name of a result that is a number."""
+"""The name under which the last expression counts where it is a number."""
 
 _DEPTH = 3
 _MOST = 200
-"""Dictionaries within dictionaries, and entries of each, that are looked at."""
+"""How deep dictionaries are looked into, and the most entries of one that is."""
 
 
 def read_numbers(values: Mapping[str, object]) -> dict[str, float]:
@@ -86,15 +86,15 @@ def choose_seeds(count: object, start: int) -> range:
 
 
 class Outcome(Struct, frozen=True):
-    """What one seed gave.
+    """The result of one seed.
 
     Attributes:
         seed: From 0 to 2**32-1.
-        values: Every number that stood there in the end, by how one reaches it.
-        made: Which of them the code made or changed.
-        error: The error that ended the run, in a line; None where it came to its end.
-        alone: Generators that the code reaches and that kept the state they had.
-        cut: Tensors that it found without the autograd graph behind them.
+        values: Every number in the namespace after the run, by how one reaches it.
+        made: The names of those that the code made or changed.
+        error: The error that ended the run, in a line; None without one.
+        alone: Generators that the code reaches and that were not seeded.
+        cut: Tensors that were copied without the autograd graph behind them.
     """
 
     seed: int
@@ -106,13 +106,13 @@ class Outcome(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """What each seed gave.
+    """The results of all seeds of a study.
 
     Attributes:
-        seeds: In the order in which they were asked for.
+        seeds: In the order in which they were requested.
         numbers: By name, a value for each seed; None where it gave none.
         errors: The errors of the seeds that failed, each in a line.
-        notes: What else is to be said, each in a sentence.
+        notes: Further remarks, a sentence each.
     """
 
     seeds: tuple[int, ...]
@@ -122,7 +122,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], notes: Iterable[str] = ()) -> Record:
-        """Put together what the seeds gave: each number that one of them made."""
+        """Collect the results of seeds: each number that any of them made."""
         made = dict.fromkeys(path for each in outcomes for path in each.values if path in each.made)
         numbers = {path: tuple(each.values.get(path) for each in outcomes) for path in made}
         others = [values for path, values in numbers.items() if path != RESULT]
@@ -142,7 +142,7 @@ class Record(Struct, frozen=True):
         )
 
     def value(self, name: str, seed: int) -> float:
-        """Return what a seed gave; nan where it gave nothing."""
+        """Return a seed's value of a number; nan where it has none."""
         found = self.numbers[name][self.seeds.index(seed)]
         return math.nan if found is None else found
 

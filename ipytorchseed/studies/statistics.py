@@ -77,7 +77,7 @@ class Paired(Struct, frozen=True):
 
 
 def as_plain(found: object) -> Any:  # noqa: ANN401 -- dictionaries
-    """Return statistics as JSON has them: null for what is beyond the largest float."""
+    """Return statistics as JSON values, with null for infinite numbers."""
     return msgspec.json.decode(msgspec.json.encode(found))
 
 

@@ -1,4 +1,4 @@
-"""What a piece of code gave under several seeds, alone and against another study, made visible."""
+"""A study of seeds as text, HTML and JSON, alone and compared with another study."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Versus(View):
     """Two studies, compared seed by seed.
 
     Args:
-        before: What is compared with.
-        after: The other.
-        name: Of ``before``.
+        before: The study to compare with.
+        after: The study that is compared.
+        name: The name of ``before``.
 
     Raises:
         LookupFailure: They have no seed, or no number, in common; or scipy is not installed.
@@ -92,10 +92,10 @@ class Versus(View):
 
 
 def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
-    """Refuse to compare where no seed would be in common.
+    """Refuse to compare with a study that has no seed in common.
 
     Raises:
-        LookupFailure: None is.
+        LookupFailure: It has none.
     """
     if not {*before.seeds} & {*seeds}:
         raise LookupFailure(
@@ -105,7 +105,7 @@ def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
 
 
 def _sentence(name: str, paired: Paired) -> str:
-    """Say of a number how it differs; which way is better, only its author knows."""
+    """Say how a number differs, without saying which is better: only its author knows."""
     ends = paired.interval
     if paired.higher == paired.lower == 0:
         return f"{name}: the same with each of {paired.pairs} seeds."
@@ -140,11 +140,11 @@ _NAME = 20
 
 
 class Study(View):
-    """A study of seeds made visible.
+    """A study of seeds, as it is shown.
 
     Args:
-        record: What each seed gave.
-        compared: With what it is compared; None for nothing.
+        record: The results of the seeds.
+        compared: The comparison with another study; None for none.
     """
 
     def __init__(self, record: Record, compared: Versus | None = None) -> None:
@@ -183,7 +183,7 @@ class Study(View):
 
     @property
     def said(self) -> list[str]:
-        """What else there is to say."""
+        """Further remarks, a sentence each."""
         record, varying = self.record, self._varying()
         said = [f"{len(varying) - SHOWN} more numbers: see to_json()."] * (len(varying) > SHOWN)
         same = [
@@ -272,7 +272,7 @@ _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")
 
 
 def _value(value: float | None) -> float | str | None:
-    """Return what a seed gave as JSON has it, which knows no nan."""
+    """Return a seed's value as a JSON value: as text where it is not finite."""
     return value if value is None or math.isfinite(value) else str(value)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Trace(ModuleType):
-    """A folder of code that is also the function of its name."""
+    """A package that is also the function of its name."""
 
     def __call__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> trace:
         """Record every operation of torch's inside a ``with`` block to a file.

@@ -1,4 +1,4 @@
-"""Which operation of one trace is which of another.
+"""Pairs the operations of two traces that correspond to each other.
 
 First the operations that were given the same and occur once in both, in the longest common order:
 patience diff (Bram Cohen). Between them, runs of the same operations at the same places, found by
@@ -29,7 +29,7 @@ _STEPS = ((16, 256), (4, 256), (16, 4096), (16, 65_536), (4, 4096), (1, 256), (1
 """How many operations in a row have to agree, and within how many they are looked for."""
 
 _CLOSE, _COMPANY = 32, 4
-"""How near pairs of operations that were given the same have to be, and how many."""
+"""How near to each other pairs with equal inputs have to be, and how many of them."""
 
 _DIAGONALS, _AHEAD = 8, 1024
 """Ways to go on that are tried, and how far each is followed."""

@@ -47,7 +47,7 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
 
 
 class _Comparing:
-    """What is known of the pairs of two traces."""
+    """Compares the paired operations of two traces."""
 
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
         self.a, self.b, self.rtol = a, b, rtol
@@ -64,7 +64,7 @@ class _Comparing:
         self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
 
     def _judge(self, one: Keys, other: Keys) -> None:
-        """Tell which pairs were given the same, and gave the same."""
+        """Tell which pairs had the same inputs, and which the same results."""
         at, to = self.pairs.a, self.pairs.b
         self.same_plain = one.plain[at] == other.plain[to]
         self.same_given = one.given[at] == other.given[to]
@@ -83,7 +83,7 @@ class _Comparing:
         return found
 
     def _swap(self, named: Any, rtol: float) -> bool:
-        """Pair operations anew that stand in another order, which digests do not tell.
+        """Pair operations anew that ran in another order, where results differ by rounding.
 
         Returns:
             Whether any were.
@@ -106,12 +106,12 @@ class _Comparing:
         return bool(len(moved))
 
     def _excuse(self, rtol: float) -> None:
-        """Accept results that are small beside all they were made of, up to where the runs part.
+        """Accept differences within the rounding of the inputs, up to where the runs part.
 
-        Rounding is as large as what is added up: the gradient of a bias in front of a norm is
-        nothing but rounding. What is made of such a result alone is no better.
+        Rounding errors grow with what is added up: the gradient of a bias in front of a norm is
+        nothing but rounding. What is computed from such a result alone is no better.
         """
-        scales: dict[int, Any] = {}  # what a tensor's rounding is measured by, by B's digest
+        scales: dict[int, Any] = {}  # by B's digest: what the rounding of a tensor is relative to
 
         def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
             summaries = np.abs(tensors.summaries[chosen])
@@ -164,7 +164,7 @@ class _Comparing:
         ), pair
 
     def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> Parting | None:
-        """Find what made different tensors that a pair was given; None where nothing here did."""
+        """Find what made the inputs in which a pair differs; None if no operation here did."""
         at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
         made = [
             (side, maker)
@@ -181,7 +181,7 @@ class _Comparing:
         return self._parting("fused", pair) if made and compiled else None
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
-        """List the tensors of which a pair was given different ones: digests, and B's kind."""
+        """List the inputs in which a pair differs: A's and B's digest, and B's kind."""
         one, other = self.a.reads, self.b.reads
         mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
@@ -204,7 +204,7 @@ class _Comparing:
     # -- all of it ---------------------------------------------------------------------------------
 
     def comparison(self) -> Comparison:
-        """Return what was found."""
+        """Return the result."""
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
         settings = (self.a.header.settings, self.b.header.settings)

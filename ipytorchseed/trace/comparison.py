@@ -1,4 +1,4 @@
-"""What a comparison of two traces tells, as records."""
+"""The result of comparing two traces, as records."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Rounding(Struct, frozen=True):
 
 
 class Bucket(Struct, frozen=True):
-    """A stretch of the run.
+    """A stretch of the run: a point of the curve of differences.
 
     Attributes:
         begin: The index in B of its first operation.

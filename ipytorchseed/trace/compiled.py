@@ -1,4 +1,4 @@
-"""Code that torch compiled: each run of it is seen as one operation, and ours is kept out of it."""
+"""torch.compile: a run of a compiled graph counts as one operation; our code stays uncompiled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ipytorchseed.introspection.replacing import Replacements
 
 
 def leave_uncompiled(*functions: Callable[..., Any]) -> None:
-    """Have torch's compiler leave functions alone, with all that they call.
+    """Exclude functions, and all that they call, from torch's compiler.
 
-    It does what ``torch.compiler.disable`` does, and costs nothing with each call.
+    As ``torch.compiler.disable`` does, but without a cost for each call.
     """
     at: Any = sys.modules["torch"]._C._dynamo.eval_frame  # noqa: SLF001 -- as torch._dynamo has it
     if hasattr(at, "set_code_exec_strategy"):  # before, it compiled nothing under a dispatch mode
@@ -32,9 +32,10 @@ COMPILED = "<compiled>"
 def watch_graphs(
     watch: Callable[[Any, Any, Callable[[Any, Any], Any]], Any], replaced: Replacements
 ) -> None:
-    """See each run of what inductor compiles or has compiled, until all is put back.
+    """Intercept each run of a graph that inductor compiled or will compile, until it is put back.
 
-    Its kernels are no operations of torch's: what they are given and give is seen here alone.
+    Its kernels are not dispatched as torch's operations are: only here their inputs and results
+    can be seen.
 
     Args:
         watch: Called instead of a run, with the graph, its inputs, and the run itself.
@@ -47,7 +48,7 @@ def watch_graphs(
         run = CompiledFxGraph.__call__
 
         @wraps(run)
-        def runs(graph: Any, inputs: Any) -> Any:  # noqa: ANN401
+        def runs(graph: Any, inputs: Any) -> Any:
             return watch(graph, inputs, run)
 
         replaced.put(CompiledFxGraph, "__call__", runs)
@@ -59,7 +60,7 @@ def watch_graphs(
         compile_, waiting = backend.__call__, [attach]
 
         @wraps(compile_)
-        def compiles(*args: Any, **given: Any) -> Any:  # noqa: ANN401
+        def compiles(*args: Any, **given: Any) -> Any:
             if waiting and replaced:
                 waiting.pop()()
             return compile_(*args, **given)

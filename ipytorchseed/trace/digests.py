@@ -1,4 +1,4 @@
-"""Digests of what operations are given and give: of all the bits, at each operation."""
+"""Digests of the inputs and results of operations: over all their bits, at each operation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     sizes_of = _plain_sizes()
     hashed = xxh3_64_intdigest
 
-    def digest(tensor: Any) -> int:  # noqa: ANN401, PLR0911 -- one for each kind, the usual last
+    def digest(tensor: Any) -> int:  # noqa: PLR0911 -- one for each kind, the usual last
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
         size, kind = sizes_of.get(dtype(tensor), _NONE)
@@ -86,7 +86,7 @@ def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
     return span
 
 
-def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
+def _lent(tensor: Any, *, as_it_lies: bool) -> int:
     """Digest a tensor whose memory may be gone; UNSEEN if it is.
 
     Args:
@@ -112,8 +112,8 @@ def _lent(tensor: Any, *, as_it_lies: bool) -> int:  # noqa: ANN401
 
 
 @cache
-def kind_number(kind: Any) -> int:  # noqa: ANN401 -- torch.dtype
-    """Return a number for a dtype that is the same in every process, as ``hash`` is not."""
+def kind_number(kind: Any) -> int:  # torch.dtype
+    """Return a hash of a dtype that is the same in every process, which ``hash`` is not."""
     return xxh3_64_intdigest(str(kind).encode())
 
 
@@ -121,9 +121,9 @@ _NONE = 0, 0
 
 
 def _plain_sizes() -> dict[Any, tuple[int, int]]:
-    """Return the bytes of an element and the number by dtype, without what needs a closer look.
+    """Return element size and number of each dtype whose memory can be hashed as it is.
 
-    A complex tensor may be conjugated lazily, a quantized one has a scale.
+    Not of complex ones, which may be conjugated lazily, nor of quantized ones, which have a scale.
     """
     torch: Any = sys.modules["torch"]
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
@@ -133,8 +133,8 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
     return {each: (each.itemsize, kind_number(each)) for each in plain}
 
 
-def _copied(tensor: Any) -> int:  # noqa: ANN401
-    """Digest a tensor whose elements lie apart."""
+def _copied(tensor: Any) -> int:
+    """Digest a tensor with gaps between its elements, by a copy."""
     at = native()
     if not is_there(tensor):
         return UNSEEN
@@ -146,7 +146,7 @@ def _copied(tensor: Any) -> int:  # noqa: ANN401
         )
 
 
-def _other(tensor: Any, *, portable: bool) -> int:  # noqa: ANN401, PLR0911 -- as above
+def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
     """Digest a tensor of another layout or device."""
     at = native()
     head = at.shape(tensor), kind_number(at.dtype(tensor))
@@ -184,10 +184,10 @@ def _is_captured() -> bool:
 
 
 def _free(_: int) -> None:
-    """Charge nothing for what is read."""
+    """Charge no time budget for what is read."""
 
 
-def _parts(tensor: Any) -> Iterable[Any]:  # noqa: ANN401
+def _parts(tensor: Any) -> Iterable[Any]:
     layout = str(native().layout(tensor))
     if native().is_nested(tensor):
         return (tensor._nested_tensor_size(), tensor.values())  # noqa: SLF001 -- no public way
@@ -214,16 +214,16 @@ def plain_digest(words: list[Any]) -> int:
 _NUMBERS = (int, float, complex, str, bool, type(None))
 
 
-def _word(value: Any) -> bytes:  # noqa: ANN401
+def _word(value: Any) -> bytes:
     if type(value) not in _NUMBERS:
         value = word_of(value)
     return marshal.dumps(value, 2)
 
 
-def word_of(value: Any) -> str:  # noqa: ANN401
-    """Write an argument that is no tensor; of an object whose words are its own, the type's name.
+def word_of(value: Any) -> str:
+    """Write an argument that is no tensor: numbers, texts and dtypes, and of all else the type.
 
-    A device is left out, so that a run on another one compares.
+    The name of a device is left out, so that runs on different devices can be compared.
     """
     torch = sys.modules["torch"]
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Place
 from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW, Recording, Thread
 
@@ -42,7 +42,7 @@ class Point(Struct, frozen=True):
     thread: int
     count: int
     inputs: int
-    operation: Operation
+    operation: Overload
     place: Place
     draws: bool
 
@@ -97,7 +97,7 @@ def compare(before: Recording, after: Recording) -> Divergence:
 
 
 def _known(recording: Recording) -> tuple[Any, Any]:
-    """Return, sorted, the numbers of what operations were given, and of that with their results."""
+    """Return the sorted keys of all operations: by their inputs, and by inputs and results."""
     keys, pairs = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     for thread in recording.threads:
         for begin in range(0, len(thread), _CHUNK):
@@ -152,14 +152,14 @@ def find_point(recording: Recording, number: int, place: int | None = None) -> P
 
 
 def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
-    """Number some operations by what they are and were given, and by their results too.
+    """Return keys of some operations: by what they are and their inputs, and by results as well.
 
     Args:
         thread: Whose.
         begin: The first of them, of at most ``_CHUNK``.
 
     Returns:
-        Both numbers of each, and which of them are to be compared.
+        Both keys of each operation, and which operations are to be compared.
     """
 
     def some(column: Any, dtype: Any) -> Any:

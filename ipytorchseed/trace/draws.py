@@ -1,4 +1,4 @@
-"""Random numbers drawn: from torch by operation, from python and numpy by line of the cell."""
+"""Who drew random numbers: from torch by operation, from python and numpy by line of the cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Lines, Place
 from ipytorchseed.trace.recording import Drawn
 
@@ -57,7 +57,7 @@ class Draws:
         self._before = b"" if self._generator is None else torch_random.read(self._generator)
         return xxh3_64_intdigest(self._before)
 
-    def after(self, operation: Operation, place: Place, lines: Lines, frame: FrameType) -> None:
+    def after(self, operation: Overload, place: Place, lines: Lines, frame: FrameType) -> None:
         """Note what it drew."""
         if self._generator is None:
             return
@@ -70,7 +70,7 @@ class Draws:
         drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
         drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
 
-    def _name(self, generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
+    def _name(self, generator: Any) -> str:  # torch.Generator
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
         known = self._called.get(number)
         if known is None:
@@ -86,7 +86,7 @@ class Draws:
         return known[1]
 
 
-def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
     """Find the generator that an operation draws from; None where its device has none."""
     import torch
 
@@ -107,15 +107,15 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:  # no
     return None
 
 
-def _source_of(generator: Any) -> str:  # noqa: ANN401 -- torch.Generator
-    """Return the name of the source that a generator is; empty for one of the user's."""
+def _source_of(generator: Any) -> str:  # torch.Generator
+    """Return the name of a source by its generator; empty for a generator of the user's."""
     found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
     return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
 def asker(files: list[str]) -> str:
-    """Return what of torch's draws for the user, by the files on the stack; empty for none."""
+    """Return which part of torch draws for the user, by the files on the stack; empty if none."""
     for file in files:
         tail = file.replace("\\", "/")
         for end, name in _ASKERS:
@@ -171,16 +171,16 @@ class LineDraws:
             sys.settrace(None)
             self._look()
 
-    def _called(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401, ARG002
+    def _called(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG002
         return self._in_cell if frame.f_code.co_filename == self._file else None
 
-    def _in_cell(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401, ARG002
+    def _in_cell(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG002
         self._look()
         self._line = frame.f_lineno or 0
         return self._in_cell
 
     def _look(self) -> None:
-        """Give what moved since the last look to the line that ran since then."""
+        """Attribute what was drawn since the last look to the line that ran since then."""
         for name, read in self._reads.items():
             now, before = read(), self._states[name]
             if now == before:

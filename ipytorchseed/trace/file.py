@@ -1,9 +1,8 @@
-"""A trace that is written to a file, appended in chunks as the run goes on."""
+"""Writes a trace to a file, chunk by chunk, as the run goes on."""
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import zlib
@@ -20,6 +19,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
+from ipytorchseed.rng.ranks import process_group
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, word_of
 from ipytorchseed.trace.format import (
     FRAME,
@@ -38,13 +38,13 @@ from ipytorchseed.trace.recording import Tables
 from ipytorchseed.trace.summaries import summarize
 
 _MOST = 8192
-"""Operations of a chunk, and ..."""
+"""Operations in a chunk, above which it is written."""
 
 _LARGEST = 1 << 16
-"""... tensors, above which it is written."""
+"""Different tensors in a chunk, above which it is written; and storages that are remembered."""
 
 _SECONDS = 1.0
-"""After which it is written anyway, so that a killed run leaves what it did before."""
+"""Seconds after which a chunk is written anyway, so that a killed run leaves most of its trace."""
 
 _LONGEST = 120
 """Characters that are kept of an operation's arguments and of a line of code."""
@@ -119,14 +119,14 @@ class TraceFile:
 
 
 class Track:
-    """The operations of one thread on their way to a file.
+    """Collects the operations of one thread into chunks of a file.
 
     Args:
         file: Where they go.
         thread: The thread's number.
 
     Attributes:
-        whole: Whether what comes now goes into one chunk.
+        whole: Whether all operations from now on have to be in one chunk.
     """
 
     def __init__(self, file: TraceFile, thread: int) -> None:
@@ -153,7 +153,7 @@ class Track:
         self._due = time.monotonic() + _SECONDS
 
     def digest(self, tensor: Any) -> int:
-        """Digest a tensor; keep what it is, and what its memory held, when it is first met."""
+        """Digest an input; when first seen, keep its kind and what its memory last held."""
         found = self._digest(tensor)
         if found not in self._index:
             held = self._held.get(self._memory(tensor), found)
@@ -185,7 +185,7 @@ class Track:
         return found
 
     def _memory(self, tensor: Any) -> int:
-        """Return a number for the memory of a tensor; as long as it is kept, no other has it."""
+        """Return the identity of a tensor's storage, unique while that is kept; 0 for none."""
         try:
             return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
         except RuntimeError:  # none, or several
@@ -217,8 +217,8 @@ class Track:
         Args:
             operation: Its number.
             place: The number of its place.
-            plain: The digest of arguments that are no tensors, and ...
-            words: ... these.
+            plain: The digest of arguments that are no tensors.
+            words: These arguments.
             read: Digests of tensors that it was given.
             state: Digest of the generator that it drew from.
             made: Digests of what it gave.
@@ -306,9 +306,9 @@ def _plain(text: str) -> str:
 
 def _rank() -> int | None:
     """Return the rank of this process; None where it is the only one."""
-    distributed: Any = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank()) if distributed.get_world_size() > 1 else None
+    group = process_group()
+    if group is not None:
+        return int(group.get_rank()) if group.get_world_size() > 1 else None
     rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 MAGIC = b"ipytorchseed trace "
 VERSION = 1
 FRAME = Layout("<II")
-"""What stands before each frame: its length in bytes, and the CRC-32 of these."""
+"""The head of each frame: the length of its content in bytes, and the CRC-32 of that."""
 
 STATE = "random state"
 """Stands for the dtype of a generator's state, which a drawing operation is given too."""
@@ -40,7 +40,7 @@ class Where(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What one operation at one place is given besides tensors.
+    """An operation at a place, with its arguments that are no tensors.
 
     Attributes:
         operation: Index of its name.
@@ -56,7 +56,7 @@ class Call(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What a tensor is.
+    """The dtype and shape of a tensor.
 
     Attributes:
         dtype: Without ``torch.``; "" for what is no tensor or was not seen.
@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 
 class Header(Struct, tag=0, array_like=True):
-    """What is known as a run begins.
+    """The first frame: what is known when a run begins.
 
     Attributes:
         started: Seconds since 1970.

@@ -1,4 +1,4 @@
-"""Numbers for the operations of a trace, by which those of two traces are found to be the same."""
+"""Keys of the operations of a trace, by which those of two traces are matched."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Loaded(Struct):
         return len(self.of)
 
     def call(self, operation: int) -> Call:
-        """Return what an operation is given besides tensors."""
+        """Return an operation's call: its name, place and arguments that are no tensors."""
         return self.calls[int(self.of[operation])]
 
     def place(self, operation: int) -> Where:
@@ -221,7 +221,7 @@ class _Loading:
         return known.setdefault(value, len(known))
 
     def loaded(self) -> Loaded:
-        """Return what was read, thread by thread."""
+        """Return the trace, ordered by thread."""
         self._order()
         columns = self._columns
         nothing = np.empty((0, 3 if self.header.summaries else 0), np.float32)

@@ -1,4 +1,4 @@
-"""What is known of an operation from its schema: what it reads and writes, whether it draws."""
+"""What the schema of an operation tells: what it reads and writes, whether it draws."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNWRITTEN = frozenset({
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
     "_empty_affine_quantized", "resize_", "resize",
 })  # fmt: skip
-"""Operations that give memory as they find it."""
+"""Operations that return uninitialised memory."""
 
 
-class Operation(Struct, frozen=True):
-    """An overload.
+class Overload(Struct, frozen=True):
+    """An overload of one of torch's operations.
 
     Attributes:
         name: As torch spells it, ``aten::index_put_``.
         view: Whether it only looks at an argument's memory in another way.
-        unwritten: Whether the memory of what it returns is not written to.
+        unwritten: Whether it returns uninitialised memory.
         draws: Whether it draws random numbers.
         unread: Places of arguments that it writes without reading.
         written: Places of arguments that it writes.
@@ -46,13 +46,13 @@ class Operation(Struct, frozen=True):
     returns: bool
 
 
-def named(name: str) -> Operation:
-    """Return an operation of which no more than the name is known."""
-    return Operation(name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+def named(name: str) -> Overload:
+    """Return an overload of which only the name is known."""
+    return Overload(name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
 
 
 @cache
-def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what acts like one
+def describe(func: Any) -> Overload:  # an OpOverload, or what acts like one
     """Read an overload's schema."""
     import torch
 
@@ -71,7 +71,7 @@ def describe(func: Any) -> Operation:  # noqa: ANN401 -- an OpOverload, or what 
     aliased = [each.alias_info for each in schema.returns]
     view = not written and bool(aliased) and all(alias is not None for alias in aliased)
     unread = {place for place, each in written if place == 0 and short in _OVERWRITES}
-    return Operation(
+    return Overload(
         name=name,
         view=view or name.startswith("profiler::"),
         unwritten=short in _UNWRITTEN,

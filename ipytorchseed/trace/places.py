@@ -7,7 +7,6 @@ import warnings
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
 from types import FrameType
@@ -80,7 +79,7 @@ class Lines:
         return chosen[1] if chosen is not None else 0
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame from within a backward pass of the user's own.
+        """Return the line that leads to a frame inside a ``backward`` that the user wrote.
 
         Returns:
             0 where the backward pass is torch's, or none is on the stack.
@@ -101,11 +100,11 @@ class Lines:
         while frame is not None and frame.f_code.co_filename != self._file:
             files.append(frame.f_code.co_filename)
             frame = frame.f_back
-        return [*takewhile(lambda file: file != self._file, files)]
+        return files
 
 
 class ScriptLines(Lines):
-    """Finds the user's line on the stack of a script: of the innermost file of the user's own.
+    """Finds the user's line on the stack of a script: that of the innermost file of the user's.
 
     Lines have numbers of their own, from 1, as there may be many files.
 
@@ -124,7 +123,7 @@ class ScriptLines(Lines):
         return self._find(frame, None)
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the same from within a backward pass of the user's own."""
+        """Return the same inside a ``backward`` that the user wrote."""
         return self._find(frame, _ENGINE)
 
     def _find(self, frame: FrameType | None, end: str | None) -> int:
@@ -233,7 +232,7 @@ class ModulePaths:
         from torch.nn.modules import module
 
         # Torch's compiler takes hooks into what it compiles; there, these are nothing at all.
-        def enter(module: Any, _: object) -> None:  # noqa: ANN401 -- torch.nn.Module
+        def enter(module: Any, _: object) -> None:  # torch.nn.Module
             if not is_compiling():
                 self._enter(module)
 
@@ -261,7 +260,7 @@ class ModulePaths:
         """Return the paths of this thread's modules at work, innermost last; it stays current."""
         return self._stacks.setdefault(get_ident(), [])
 
-    def _enter(self, module: Any) -> None:  # noqa: ANN401 -- as above
+    def _enter(self, module: Any) -> None:
         stack = self._stacks.get(get_ident())
         if stack is not None:
             known = self._paths.get(id(module))
@@ -272,7 +271,7 @@ class ModulePaths:
         if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
             stack.pop()
 
-    def _find(self, module: Any, stack: list[str]) -> str:  # noqa: ANN401
+    def _find(self, module: Any, stack: list[str]) -> str:
         """Name a module that was not met before, and all that it holds."""
         from torch.nn import Module
 

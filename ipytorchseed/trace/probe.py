@@ -1,4 +1,4 @@
-"""Repeats one operation of a run, and follows memory that is read before it is written."""
+"""Repeats one operation of a run, and finds uninitialised memory that is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 
 _AGAIN = 8
 """How often the operation is run again on a copy of its input."""
@@ -21,7 +21,7 @@ _LARGEST = 2**31
 
 
 class Memory(Struct):
-    """Memory that an operation such as ``empty`` gave as it found it.
+    """Uninitialised memory that an operation such as ``empty`` returned.
 
     Attributes:
         number: The operation's number.
@@ -35,7 +35,7 @@ class Memory(Struct):
 
 
 class Probe(Struct):
-    """Follows unwritten memory, and repeats one operation.
+    """Repeats one operation, or finds whose uninitialised memory it reads.
 
     Args:
         number: The number of the operation to look at.
@@ -65,7 +65,7 @@ class Probe(Struct):
 
     def before(  # noqa: PLR0913, PLR0917 -- what the dispatch mode has at hand
         self,
-        func: Any,  # noqa: ANN401
+        func: Any,
         number: int,
         place: int,
         inputs: int,
@@ -85,7 +85,7 @@ class Probe(Struct):
         if inputs == self.inputs:
             self._repeat(func, args, given)
 
-    def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:  # noqa: ANN401
+    def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Run the operation on copies of its input, and compare."""
         at = native()
         sizes = [
@@ -115,12 +115,12 @@ class Probe(Struct):
 
     def after(  # noqa: PLR0913, PLR0917 -- as above
         self,
-        operation: Operation,
+        operation: Overload,
         number: int,
         place: int,
         args: tuple[Any, ...],
         given: Mapping[str, Any],
-        result: Any,  # noqa: ANN401
+        result: Any,
     ) -> None:
         """Follow the memory that an operation gave or wrote."""
         at = native()
@@ -146,7 +146,7 @@ class Probe(Struct):
         self.left = [(each.number, each.place) for each in self._memory.values()]
 
     def _source(self, values: list[Any]) -> tuple[int, int] | None:
-        """Tell whose unwritten memory is read."""
+        """Return the number and place of the operation whose uninitialised memory is read."""
         for each in _tensors(values):
             known = self._memory.get(_address(each))
             if known is not None:
@@ -154,7 +154,7 @@ class Probe(Struct):
         return None
 
 
-def _address(tensor: Any) -> int:  # noqa: ANN401
+def _address(tensor: Any) -> int:
     with Unseen():
         at = native()
         return 0 if at.layout(tensor) is not at.strided else int(at.storage(tensor).data_ptr())
@@ -172,7 +172,7 @@ def _tensors(values: list[Any]) -> list[Any]:
     return found
 
 
-def _copy(value: Any) -> Any:  # noqa: ANN401
+def _copy(value: Any) -> Any:
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -184,7 +184,7 @@ def _copy(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _distance(one: Any, other: Any) -> float:  # noqa: ANN401
+def _distance(one: Any, other: Any) -> float:
     """Return the largest difference between two tensors."""
     import torch
 

@@ -46,7 +46,7 @@ def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
     replaced.put(threading.Thread, "start", started)
 
 
-def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:  # noqa: ANN401
+def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
     """Run a thread with its mode on top of the others."""
     from torch.utils import _python_dispatch as dispatch
 
@@ -129,15 +129,15 @@ class Recorder(Struct, dict=True, eq=False):
             except Exception as error:  # noqa: BLE001 -- a full disk: the user's code goes on
                 self._tell(error)
 
-    def watch(self) -> Any:  # noqa: ANN401 -- a TorchDispatchMode
-        """Make the mode for a further thread, whose operations are listed by themselves."""
+    def watch(self) -> Any:  # a TorchDispatchMode
+        """Make the dispatch mode of a further thread, which gets its own list of operations."""
         thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
         mode = watch_class()(self, thread, None if self.file is None else self.file.track(number))
         self._made.append(mode)
         return mode
 
-    def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+    def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
         from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
         modes: list[Any] = _get_current_dispatch_mode_stack() if self.active else []
@@ -162,7 +162,7 @@ class Recorder(Struct, dict=True, eq=False):
         return self.recording.count if self.file is None else self.file.count
 
     def tick(self) -> None:
-        """Tell how far it is."""
+        """Report the number of operations so far."""
         if self.progress is not None:
             self.progress(self.count)
 

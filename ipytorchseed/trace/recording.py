@@ -1,4 +1,4 @@
-"""What is kept of a traced run: 23 bytes for each operation, and names once each."""
+"""A traced run in memory: 23 bytes for each operation, and each name once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 
-from ipytorchseed.trace.operations import Operation
+from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Place
 
 T = TypeVar("T")
 
 PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
-"""Marks: what is told apart where two recordings are compared. They add up."""
+"""Marks: properties of an operation that matter where recordings are compared. They add up."""
 
 SILENT = VIEW | UNWRITTEN
 """Operations that give no values of their own."""
@@ -43,7 +43,7 @@ class Tables:
     """Numbers for operations and places, the same in all recordings that are to be compared."""
 
     def __init__(self) -> None:
-        self.operations: Numbers[Operation] = Numbers()
+        self.operations: Numbers[Overload] = Numbers()
         self.places: Numbers[Place] = Numbers()
 
 
@@ -55,7 +55,7 @@ class Thread(Struct):
         places: Numbers of places.
         inputs: Digests of what was given, 64 bits.
         outputs: Digests of what was returned or written.
-        marks: As above.
+        marks: Sums of marks, as above.
     """
 
     operations: array[int] = field(default_factory=lambda: array("H"))

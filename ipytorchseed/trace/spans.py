@@ -22,9 +22,9 @@ _DEEPEST = 32
 
 
 def read_later(trace: Loaded, readers: Any) -> Any:
-    """Tell of each tensor that operations gave whether one of the readers is given it later.
+    """Tell for each result of an operation whether one of the readers reads it later.
 
-    A reader may be given a part of it, a view, or what was written over a part of it.
+    Reading a part of it counts, or a view, or what was written over a part of it.
     """
     counts = np.diff(trace.reads.ends, prepend=0)
     chosen = np.repeat(readers, counts)
@@ -56,7 +56,7 @@ def _last(digests: Any, by: Any) -> tuple[Any, Any]:
 
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
-    """Yield the last operation before another that gave a tensor, or what it is a view of."""
+    """Yield the last operations before ``end`` that made a tensor, or what it is a view of."""
     stop = trace.makes.of(end).start
     for _ in range(_DEEPEST):
         found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
@@ -69,16 +69,16 @@ def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
 
 
 class Side:
-    """What only one trace has.
+    """One of two traces, and which of its operations the other lacks.
 
     Args:
         number: 0 for A, 1 for B.
         traces: Both.
-        keys: The numbers of their operations.
-        pairs: Which of these are the same.
+        keys: The keys of their operations.
+        pairs: Which of these correspond.
 
     Attributes:
-        free: Which operations the other has not.
+        free: Which operations the other lacks.
     """
 
     def __init__(
@@ -113,10 +113,11 @@ class Side:
         distances: Distances,
         rtol: float | None,
     ) -> Any:
-        """Tell which operations made no difference: what they gave is known, or read as it should.
+        """Tell which operations made no difference.
 
-        What compiled code calls is read by kernels that are not seen. What only reads a number out
-        shows where that is used.
+        Their results are known to the other run as well, or are read only by operations of one run
+        alone, or of which the inputs are equal. What compiled code calls is read by kernels that
+        cannot be seen; what only reads a number out shows where that number is used.
         """
         trace = self.trace
         readers = self.free.copy()  # what they read was right, or is of one run only
@@ -146,7 +147,7 @@ def find_spans(
     distances: Distances,
     rtol: float | None,
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:
-    """Gather what only one of both has.
+    """Gather the operations that only one of both traces has.
 
     Returns:
         All of it in the order of B, and by side and operation.

@@ -58,7 +58,7 @@ _FLOATS = ("float", "bfloat", "complex")
 
 
 class Distances:
-    """Tells how far the tensors of two traces are apart at least.
+    """Lower bounds on the differences between tensors of two traces.
 
     Args:
         a: The one.
@@ -76,13 +76,13 @@ class Distances:
         self._size = np.array([same[each] for each in sizes] or [0])
 
     def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:
-        """Return how far what pairs were given (``reads``) or gave (``makes``) is apart.
+        """Return how far the inputs or the results of pairs are apart.
 
         Args:
-            side: Which of both.
+            side: ``reads`` for the inputs, ``makes`` for the results.
             at: Operations of A.
             to: Those of B.
-            floor: What differences are measured beside, at least; a row of summaries.
+            floor: The least that differences are divided by; a row of summaries.
 
         Returns:
             NaN where it is not known.
@@ -138,7 +138,10 @@ class Distances:
 
 
 def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:
-    """Return how far tensors are apart at least, by their summaries, beside at least ``floor``."""
+    """Return lower bounds on the relative differences of tensors, from their summaries.
+
+    Differences are divided by the larger of both, or by ``floor`` where that is larger still.
+    """
     one, other = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.where(one == other, 0.0, np.abs(one - other))

@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
-from ipytorchseed.trace.operations import Operation, describe, named
+from ipytorchseed.trace.operations import Overload, describe, named
 from ipytorchseed.trace.places import Place, Sequence
 from ipytorchseed.trace.recording import (
     DRAWS,
@@ -33,10 +33,10 @@ _TICK = 1024
 """Operations between two calls of ``progress``."""
 
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
-"""What stands for a recorder in a thread that outlives it."""
+"""Takes the recorder's place in a thread that outlives it."""
 
 
-def _fill(result: Any, operation: Operation, byte: int) -> None:  # noqa: ANN401 -- a tensor
+def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
     """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
     at = native()
     if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
@@ -73,7 +73,8 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
             return False
 
-        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:  # noqa: ANN401 -- a Recorder, which knows this class
+        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:
+            # recorder: a Recorder, which imports this file
             super().__init__()  # type: ignore[no-untyped-call]
             self.recorder = recorder
             self._thread = thread
@@ -83,7 +84,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._places: Numbers[Place] = self._tables.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, tuple[Operation, int, int]] = {}
+            self._known: dict[Any, tuple[Overload, int, int]] = {}
             self._here: dict[tuple[int, str], int] = {}
             self._digest = digest_of_tensor() if track is None else track.digest
             self._result = self._digest if track is None else track.result
@@ -91,7 +92,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._in_graph = False
 
         def let_go(self) -> None:
-            """Hold on no longer to what knows the user's names."""
+            """Drop the references to the recorder and to the user's names."""
             self.recorder, self._lines = _ENDED, None
 
         def begin(self) -> None:
@@ -103,11 +104,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
             self,
-            func: Any,  # noqa: ANN401
-            types: Any,  # noqa: ANN401
+            func: Any,
+            types: Any,
             args: tuple[Any, ...] = (),
             kwargs: dict[str, Any] | None = None,
-        ) -> Any:  # noqa: ANN401
+        ) -> Any:
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
@@ -164,7 +165,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Operation, int, int]:  # noqa: ANN401
+        def _meet(self, func: Any) -> tuple[Overload, int, int]:
             """Describe an operation that is met for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
@@ -187,7 +188,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._sequence.note(number, place)
             return place
 
-        def _backward(self, node: Any) -> int:  # noqa: ANN401
+        def _backward(self, node: Any) -> int:
             """Tell the place of an operation of a backward pass: that of its forward.
 
             Code of the user's own in a backward pass has a place of its own.
@@ -207,7 +208,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             module = f"{known.module}.{COMPILED}" if known.module else COMPILED
             return self._places.of(known._replace(module=module))
 
-        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+        def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Keep a run of compiled code as an operation, which gives what it changes too."""
             track = self._track
             assert track is not None  # noqa: S101 -- it is watched for files alone
@@ -238,7 +239,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _read(
             self,
-            operation: Operation,
+            operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
             found: list[int],
@@ -254,10 +255,10 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _made(
             self,
-            operation: Operation,
+            operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
-            result: Any,  # noqa: ANN401
+            result: Any,
             found: list[int],
         ) -> None:
             """Digest what an operation returned or wrote."""
@@ -279,7 +280,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def _list(
             self,
-            values: Any,  # noqa: ANN401
+            values: Any,
             found: list[int],
             words: list[Any],
             digest: Callable[[Any], int],

@@ -1,1 +1,1 @@
-"""Why two runs of a cell gave different results: pure functions over their records."""
+"""Explains why two runs of a cell gave different results: pure functions over their records."""

@@ -1,4 +1,4 @@
-"""In what the results of two runs differ, and how far they are apart."""
+"""Finds the differences between the results of two runs, and their distance."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class Showing(Protocol):
 
 
 def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
-    """Name what two runs showed of which it is not known whether it is the same.
+    """Name the outputs of two runs that could not be compared.
 
     Args:
         against: The earlier run.

@@ -1,4 +1,4 @@
-"""Why a cell that is run again, from where it began, may give something else all the same."""
+"""Why a cell that is run again from the same state may still give another result."""
 
 from __future__ import annotations
 

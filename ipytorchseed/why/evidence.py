@@ -88,7 +88,7 @@ class Evidence(Struct, frozen=True):
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
     def heeds(self, what: str) -> bool:
-        """Whether the result of either run may hang on something, as in ``Run.heeds``."""
+        """Whether the result of either run may depend on something, as in ``Run.heeds``."""
         return what in self.run.heeds or what in self.against.heeds
 
     def uses(self, package: str) -> bool:

@@ -27,7 +27,7 @@ class Result(Enum):
 
 
 class Finding(Struct, frozen=True):
-    """What experiments say of a suspect.
+    """The findings of experiments on a suspect.
 
     Attributes:
         level: ``PROVED``, ``LIKELY`` or ``CLEARED``.

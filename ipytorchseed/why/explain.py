@@ -96,7 +96,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
-    """Add what a finder found."""
+    """Add a finder's causes."""
     for each in found:
         if isinstance(each, Cause):
             causes.append(each)

@@ -1,4 +1,4 @@
-"""What is said about two runs: what changed, what caused it, what did not."""
+"""The explanation of two runs: what changed, what caused it, and what did not."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Cleared(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Something of which too little was looked at to tell whether it changed.
+    """A value that was only sampled, so that it is not known whether it changed.
 
     Attributes:
         name: The variable, or in words what was shown.

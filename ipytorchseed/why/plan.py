@@ -97,7 +97,7 @@ def make_plan(target: Run, present: Present) -> Plan:
 
 
 def outside_of(run: Run, present: Present) -> tuple[str, ...]:
-    """Name what a cell does outside the kernel.
+    """List the effects of a cell outside the kernel.
 
     Args:
         run: The run whose cell it is.

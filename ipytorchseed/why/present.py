@@ -1,4 +1,4 @@
-"""What a plan begins from: the kernel as it stands, and the runs that it remembers."""
+"""What a plan begins with: the kernel as it is, and the runs that it remembers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Present(Protocol):
         """Return the settings that a run began with; those of torch, where it imported that."""
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return what a variable is now; None where it is not there."""
+        """Return the fingerprint of a variable's value now; None if there is no such variable."""
 
     def is_bound(self, name: str) -> bool:
         """Tell whether a name is bound now, or a builtin."""

@@ -1,4 +1,4 @@
-"""What brings an earlier result back: one command, if there is a way."""
+"""The command that brings an earlier result back, if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that differ beside other causes: which of them cannot be the one, and which may."""
+"""Rules out settings that only round, and names settings that are rivals of other causes."""
 
 from __future__ import annotations
 

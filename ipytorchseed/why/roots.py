@@ -1,4 +1,4 @@
-"""What lies behind a changed input: the causes in the cell that made it, one level further."""
+"""Follows a changed input to the causes in the cell that made it, one level further."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was too large to be looked at whole, and may be a cause or a change for all one knows."""
+"""Values that could only be sampled, and may be causes or changes unnoticed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class
 
 
 def unknown_outcome(against: Run, run: Run) -> list[str]:
-    """Name what two runs made or showed of which it is not known whether it is the same.
+    """Name the variables and outputs of two runs that could not be compared.
 
     Args:
         against: The earlier run.
@@ -63,7 +63,7 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
 
 
 def unseen_inputs(against: Run, run: Run) -> list[str]:
-    """Name what both runs read and whose content cannot be seen: objects of C code, databases."""
+    """Name the opaque values that both runs read: objects of C code, databases."""
     return [
         name
         for name, after in run.reads.items()
@@ -85,7 +85,7 @@ def say_unseen(against: Run, run: Run) -> str:
 
 
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
-    """Say in a clause what was not looked at whole, and who may have changed it."""
+    """Say in a clause which value was only sampled, and which runs may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names == UNSEEN:
         return f"{names} is not recorded in full"

@@ -1,4 +1,4 @@
-"""From what to what one value changed, in a few words."""
+"""Describes in a few words how one value changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
-    """Say from what to what a value changed, in a few words."""
+    """Describe the change of a value in a few words."""
     if before is None:
         return f"nothing → {after.summary}" if after is not None else ""
     if after is None:
@@ -89,7 +89,7 @@ def _beside(before: Fingerprint, after: Fingerprint) -> str:
 
 
 def write_step(before: float, after: float) -> str:
-    """Write from what to what a number changed, with as many digits as it takes to see it."""
+    """Write the change of a number, with as many digits as it takes to see it."""
     pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
     return " → ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 

@@ -1,11 +1,8 @@
-"""Words that findings and what is told of them share."""
+"""Words shared by findings and explanations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 
 def listed(names: Iterable[str]) -> str:

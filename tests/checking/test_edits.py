@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ipytorchseed.checking.edits import TAG, Edit, Splice, diff, edit_file, edit_text, write
+from ipytorchseed.checking.notebook import Cell
 
 SOURCE = "import torch\n%matplotlib inline\nx = 'é < \U0001f600'  # a \"quote\""
-TOP = Edit(1, "seed", "", (Splice(12, 12, "\ntorch.manual_seed(42)"),))
+CELL = Cell(1, "b", SOURCE)
+TOP = Edit(CELL, "seed", "", (Splice(12, 12, "\ntorch.manual_seed(42)"),))
 AFTER = (
     "import torch\ntorch.manual_seed(42)\n%matplotlib inline\nx = 'é < \U0001f600'  # a \"quote\""
 )
@@ -78,10 +80,10 @@ def test_several_edits_of_one_cell():
     """They are told by their places in the text as it was; insertions keep their order."""
     edits = [
         TOP,
-        Edit(1, "order", "", (Splice(0, 0, "sorted("), Splice(6, 6, ")"))),
-        Edit(1, "seed", "", (Splice(12, 12, "\nrandom.seed(1)"),)),
-        Edit(1, "generator", "", (Splice(len(SOURCE), len(SOURCE), "\nlast"),)),
-        Edit(1, "generator", "", (Splice(7, 12, "numpy"),)),
+        Edit(CELL, "order", "", (Splice(0, 0, "sorted("), Splice(6, 6, ")"))),
+        Edit(CELL, "seed", "", (Splice(12, 12, "\nrandom.seed(1)"),)),
+        Edit(CELL, "generator", "", (Splice(len(SOURCE), len(SOURCE), "\nlast"),)),
+        Edit(CELL, "generator", "", (Splice(7, 12, "numpy"),)),
     ]
     wanted = (
         "sorted(import) numpy\ntorch.manual_seed(42)\nrandom.seed(1)"
@@ -100,7 +102,7 @@ def test_a_tag(indent, tags, metadata):
     """It is added to those that are there, as a front end would lay it out."""
     was = book(LINES, tags=tags, **({} if metadata is None or tags else {"metadata": metadata}))
     text = json.dumps(was, indent=indent)
-    made = edit_file(text, [Edit(1, TAG, "")])
+    made = edit_file(text, [Edit(CELL, TAG, "")])
     wanted = json.loads(text)
     wanted["cells"][1]["metadata"].setdefault("tags", []).append("ipytorchseed-varies")
     assert json.loads(made) == wanted
@@ -128,7 +130,7 @@ def test_any_text_and_any_place(sources, data, lines, indent):
     if not source:
         return
     places = sorted(data.draw(st.lists(st.integers(0, len(source)), min_size=2, max_size=2)))
-    edit = Edit(index, "seed", "", (Splice(*places, data.draw(TEXT)),))
+    edit = Edit(Cell(index, "c", source), "seed", "", (Splice(*places, data.draw(TEXT)),))
     text = json.dumps({"cells": cells, "nbformat": 4}, indent=indent)
     made = json.loads(edit_file(text, [edit]))
     assert "".join(made["cells"].pop(index)["source"]) == edit_text(source, [edit])
@@ -138,7 +140,7 @@ def test_any_text_and_any_place(sources, data, lines, indent):
 
 def test_a_diff():
     """Of one cell, with the lines around the edit, and the tag."""
-    said = diff("In[1]", SOURCE, [TOP, Edit(1, TAG, "")])
+    said = diff("In[1]", SOURCE, [TOP, Edit(CELL, TAG, "")])
     assert said.split("\n") == [
         "--- In[1]",
         "+++ In[1]",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
 
 import nbformat
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
-from ipytorchseed.checking.fixing import Fixing, unsaved
+from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
@@ -119,7 +120,7 @@ def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
             paths,
             Options(**{"jobs": 2, **options}),
             watcher or Watcher(),
-            Fixing(write=write, tag=tag),
+            partial(fix_notebook, save=write, tag=tag),
         )
 
 
@@ -163,7 +164,7 @@ def test_a_notebook_is_mended(name, fixed):
     """It repeats, by the edits of the kinds that it takes; all but the sources is as it was."""
     verdict, before = fixed[name]
     assert (verdict.written, verdict.reproducible, verdict.exit_code) == (True, True, 0), verdict
-    assert [made.edit.kind for made in verdict.edits] == KINDS[name]
+    assert [made.kind for made in verdict.edits] == KINDS[name]
     after = verdict.path.read_text()
     assert without(before) == without(after)
     assert explanation(verdict).startswith(
@@ -237,7 +238,7 @@ def test_what_cannot_be_mended(tmp_path):
     assert path.read_bytes() == before
     (verdict,) = fix(path, tag=True)
     assert (verdict.written, verdict.exit_code) == (True, 0)
-    assert [(made.cell.index, made.edit.kind) for made in verdict.edits] == [
+    assert [(made.cell.index, made.kind) for made in verdict.edits] == [
         (0, "seed"),
         (2, "tag"),
     ]
@@ -274,7 +275,7 @@ def test_a_diff_writes_nothing(tmp_path):
     (verdict,) = fix(path, write=False, watcher=watcher)
     assert path.read_bytes() == before
     assert (verdict.reproducible, verdict.exit_code, verdict.written) == (False, 1, False)
-    assert [made.edit.kind for made in verdict.edits] == ["seed"]
+    assert [made.kind for made in verdict.edits] == ["seed"]
     assert "+random.seed(42)" in list(diffs([verdict]))
     assert len(watcher.tried) == 2  # two kernels, then three: five runs for one cause
 
@@ -351,7 +352,7 @@ def test_planted_causes(tmp_path_factory, planted, noise, indent):
     path.write_text(text)
     (verdict,) = fix(path)
     assert verdict.written, explanation(verdict)
-    kinds = sorted(made.edit.kind for made in verdict.edits)
+    kinds = sorted(made.kind for made in verdict.edits)
     assert kinds == sorted(CAUSES[name][2] for name in planted)
     after = path.read_text()
     assert without(text) == without(after)

@@ -44,8 +44,8 @@ def results(site):
     sources = {code.cell.index: code.cell.source for code in site.program.codes}
     return [
         {
-            index: edit_text(sources[index], [each for each in edits if each.index == index])
-            for index in {each.index for each in edits}
+            index: edit_text(sources[index], [each for each in edits if each.cell.index == index])
+            for index in {each.cell.index for each in edits}
         }
         for edits in propose(site)
     ]

@@ -1,4 +1,4 @@
-"""The size of a batch: results for the same rows then differ in rounding, and in nothing else."""
+"""Finds a batch of another size, with which results for the same rows differ by rounding only."""
 
 from __future__ import annotations
 

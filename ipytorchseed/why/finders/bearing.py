@@ -1,4 +1,4 @@
-"""Whether what a cell draws, or the order of what it finds, bears on what changed."""
+"""Whether what a cell draws, or hash order, can affect what changed."""
 
 from __future__ import annotations
 

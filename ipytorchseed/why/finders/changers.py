@@ -1,4 +1,4 @@
-"""Which runs made a value what it is."""
+"""Finds the runs that made a value what it is."""
 
 from __future__ import annotations
 

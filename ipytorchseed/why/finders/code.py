@@ -1,4 +1,4 @@
-"""The cell's own text was edited."""
+"""Finds that the cell's own text was edited."""
 
 from __future__ import annotations
 

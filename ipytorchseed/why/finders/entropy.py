@@ -1,4 +1,4 @@
-"""The cell asks a clock or for entropy, and gets another answer each time."""
+"""Finds clocks and entropy, which give another answer each time."""
 
 from __future__ import annotations
 

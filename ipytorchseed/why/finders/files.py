@@ -1,4 +1,4 @@
-"""A file that the cell reads has other content."""
+"""Finds files that the cell reads and whose content differs."""
 
 from __future__ import annotations
 

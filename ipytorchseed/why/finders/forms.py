@@ -1,4 +1,4 @@
-"""Something that the cell reads has the same content as before, in another form."""
+"""Finds inputs with the same content in another form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source or a generator began in another state, and the cell drew from it."""
+"""Finds sources and generators that began in another state and that the cell drew from."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
 
 
 def _may_seed_anew(run: Run) -> bool:
-    """Tell whether a run asks what it may have seeded from: a clock, entropy, or a hash."""
+    """Tell whether a run may seed from something that varies: a clock, entropy, or a hash."""
     return bool(run.mixed) or not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
 
 

@@ -1,4 +1,4 @@
-"""Something that the cell reads has other content than before."""
+"""Finds inputs with other content than before."""
 
 from __future__ import annotations
 

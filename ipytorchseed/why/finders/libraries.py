@@ -1,4 +1,4 @@
-"""A setting of a library or of the process differs."""
+"""Finds settings of a library or of the process that differ."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _cause(case: Evidence, setting: Setting, before: Any, after: Any) -> Cause: 
 
 
 def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Say from what to what a setting changed; of several, which."""
+    """Describe the change of a setting; of several values, those that differ."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     moved = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]

@@ -1,4 +1,4 @@
-"""Who moved a source or a generator between two runs, and what is said of it."""
+"""Finds the runs that moved a source or generator, and describes how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that the cell looks up was not there, or is gone."""
+"""Finds names that one run found and the other did not, and functions that were replaced."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
 
 
 def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name what was not there before and the cell sets too, where nothing else is a cause.
+    """Find names that were missing and that the cell sets itself, where nothing else is a cause.
 
     Args:
         case: The evidence.

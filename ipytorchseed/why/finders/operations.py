@@ -1,4 +1,4 @@
-"""An operation was seen not to repeat, by ``--check`` or by torch's own alert."""
+"""Finds operations that were seen not to repeat, by ``--check`` or by torch's alert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flag, an environment variable, a version or the hardware differs."""
+"""Finds flags, environment variables, versions and hardware that differ."""
 
 from __future__ import annotations
 

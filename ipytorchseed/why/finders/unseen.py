@@ -1,4 +1,4 @@
-"""An input that cannot be seen into, and that a run used since: the last resort."""
+"""The last resort: an opaque input that a run has used since."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOLD = 3
 
 
 def find_unseen(case: Evidence) -> Iterator[Cause]:
-    """Name inputs whose content cannot be seen, and who used them."""
+    """Find opaque inputs, and the runs that used them."""
     if any(map(is_program, case.run.nondeterministic_calls)):
         return
     for name in unseen_inputs(case.against, case.run):

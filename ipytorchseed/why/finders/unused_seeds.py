@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn that draw a seed and mostly make no use of it.
+"""Recognises scikit-learn's estimators that draw a seed and mostly do not use it.
 
 Each fit takes one number from ``numpy`` where nobody gives it a ``random_state``. libsvm asks for
 its seed where it estimates probabilities (``BaseLibSVM.fit``, sklearn/svm/_base.py), and coordinate

@@ -60,7 +60,10 @@ ENTROPY: dict[str, int] = {
 }
 """The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
 
-STANDS: dict[str, int] = _calls(
+BY_PLACE = "object.__hash__"
+"""What the order of a set of objects hangs on: where they lie in memory."""
+
+STANDS: dict[str, int] = {BY_PLACE: ANY} | _calls(
     ANY,
     {
         "os": "getloadavg",
@@ -160,6 +163,8 @@ def sentence(name: str) -> str:
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:
         what = "asks whoever runs it: the answer may be another each time"
+    elif name == BY_PLACE:
+        return "the order of a set of objects hangs on where they lie in memory"
     elif name in MEMORY:
         what = "sets no number: those that nobody sets later are what the memory held before"
     else:

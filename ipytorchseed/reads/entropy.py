@@ -159,12 +159,12 @@ def sentence(name: str) -> str:
     """Say why what a cell asks may answer differently each time."""
     if is_program(name):
         return f"the cell {say_programs((name,))}"
+    if name == BY_PLACE:
+        return "the order of a set of objects hangs on where they lie in memory"
     if name in STANDS:
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:
         what = "asks whoever runs it: the answer may be another each time"
-    elif name == BY_PLACE:
-        return "the order of a set of objects hangs on where they lie in memory"
     elif name in MEMORY:
         what = "sets no number: those that nobody sets later are what the memory held before"
     else:

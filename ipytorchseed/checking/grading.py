@@ -224,6 +224,8 @@ def _grade(distance: Distance | None, rtol: float | None) -> Found:
 def _say_lines(before: str, after: str) -> str:
     if not before or not after:
         return "nothing before, something now" if after else "something before, nothing now"
+    if len({_BLANK.sub("", text) for text in (before, after)}) == 1:
+        return "only blanks differ"
     counts = [text.count("\n") + 1 for text in (before, after)]
     if counts[0] == counts[1]:
         return "other text"

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _SLOWER = 4  # times as long as a plain read takes
 _CALL = 2**16  # bytes that a plain read gets through while one is asked for
 _DENSE = 8  # bytes copied for one that is wanted, at most
+_APART = _CALL // _SLOWER  # bytes that are copied in the time of asking once
 _PAGE = 4096
+_SPAN = 2**20  # bytes copied at once of what lies apart: they stay in the processor's cache
 
 COPIED = 2**25
 """Bytes of one value copied to look at it, at most."""
@@ -131,7 +133,7 @@ class Lent(Struct, frozen=True):
             rows = max(1, length * most // self.size)
             for start in range(0, length, rows):
                 count = min(rows, length - start)
-                part = self._part(0, start) if count == 1 else self._rows(start, count)
+                part = self._part(0, start) if count == 1 else self._cut(0, start, count)
                 yield from part.pieces(charge)
 
     def _gathered(self, charge: Callable[[int], None]) -> Any:
@@ -154,7 +156,15 @@ class Lent(Struct, frozen=True):
     def is_compact(self) -> bool:
         """Tell whether the memory that the elements reach over is worth copying as a whole."""
         low, high = extent(self.shape, self.strides, self.item)
-        return high - low <= max(min(_DENSE * self.size, COPIED), _PAGE)
+        most = max(min(_DENSE * self.size, COPIED), _PAGE)
+        # One by one, each takes as long as what lies up to the next.
+        return high - low <= (max(most, _SPAN) if max(self._steps(), default=0) <= _APART else most)
+
+    def _steps(self) -> list[int]:
+        """Return how far apart the elements lie along each axis, in bytes."""
+        return [
+            abs(step) * (length > 1) for length, step in zip(self.shape, self.strides, strict=True)
+        ]
 
     def _part(self, axis: int, index: int) -> Lent:
         """Return the elements that have an index on an axis."""
@@ -162,9 +172,11 @@ class Lent(Struct, frozen=True):
         shape, strides = (each[:axis] + each[axis + 1 :] for each in (self.shape, self.strides))
         return replace(self, address=address, shape=shape, strides=strides)
 
-    def _rows(self, start: int, count: int) -> Lent:
-        address = self.address + start * self.strides[0]
-        return replace(self, address=address, shape=(count, *self.shape[1:]))
+    def _cut(self, axis: int, start: int, count: int) -> Lent:
+        """Return the elements whose index on an axis is one of so many."""
+        address = self.address + start * self.strides[axis]
+        shape = (*self.shape[:axis], count, *self.shape[axis + 1 :])
+        return replace(self, address=address, shape=shape)
 
     def gather(self, charge: Callable[[int], None]) -> Any:
         """Copy the elements, with what lies between where that is little."""
@@ -177,28 +189,30 @@ class Lent(Struct, frozen=True):
             reading.copy(self.address + low, address_of_array(held), high - low)
             charge(_CALL + _SLOWER * (high - low))
             return np.ndarray(self.shape, dtype, held.data, -low, self.strides)
-        steps = [
-            abs(step) * (length > 1) for length, step in zip(self.shape, self.strides, strict=True)
-        ]
+        steps = self._steps()
         axis = steps.index(max(steps))
+        length = self.shape[axis]
+        # As many at once as may be copied with what lies between them, but fewer than all.
+        many = min(max(1, _SPAN // steps[axis]), length // 2) if steps[axis] <= _APART else 1
         made = np.empty(self.shape, dtype)
-        rest = slice(None)
-        for index in range(self.shape[axis]):
-            made[(rest,) * axis + (index,)] = self._part(axis, index).gather(charge)
+        for index in range(0, length, many):
+            part = self._cut(axis, index, min(many, length - index))
+            at = (*[slice(None)] * axis, slice(index, index + many))
+            made[at] = part.gather(charge)
         return made
 
     def take(self, start: int, count: int) -> bytes:
         """Copy ``count`` elements from the one of that number on."""
         row = prod(self.shape[1:])
         if len(self.shape) <= 1 or row == 1:
-            return self._rows(start, count).all() if self.shape else self.all()
+            return self._cut(0, start, count).all() if self.shape else self.all()
         first, ahead = divmod(start, row)
         if ahead or count < row:
             here = min(count, row - ahead)
             taken = self._part(0, first).take(ahead, here)
         else:
             here = count - count % row
-            taken = self._rows(first, here // row).all()
+            taken = self._cut(0, first, here // row).all()
         return taken + self.take(start + here, count - here) if here < count else taken
 
     def all(self) -> bytes:

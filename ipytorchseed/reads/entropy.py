@@ -63,7 +63,10 @@ ENTROPY: dict[str, int] = {
 NUMPY_SEEDED = frozenset(name for name in ENTROPY if name.startswith("numpy.random."))
 """Those of them that let numpy seed a generator: ``secrets`` is asked, where that can be heard."""
 
-STANDS: dict[str, int] = _calls(
+BY_PLACE = "object.__hash__"
+"""What the order of a set of objects hangs on: where they lie in memory."""
+
+STANDS: dict[str, int] = {BY_PLACE: ANY} | _calls(
     ANY,
     {
         "os": "getloadavg",
@@ -159,6 +162,8 @@ def sentence(name: str) -> str:
     """Say why what a cell asks may answer differently each time."""
     if is_program(name):
         return f"the cell {say_programs((name,))}"
+    if name == BY_PLACE:
+        return "the order of a set of objects hangs on where they lie in memory"
     if name in STANDS:
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:

@@ -160,6 +160,8 @@ class _CodeFollower(NameFollower):
         found.heeded = draws.heeded(found.packages, complete=known)
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
+        read = [names[name] for home, name in found.names.values() if not home and name in names]
+        nondeterminism.look_into(read)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -11,15 +12,16 @@ from ipytorchseed.reads.entropy import (
     ANY,
     BY_HASH,
     BY_PERSON,
+    BY_PLACE,
     CLOCK_TAILS,
     CLOCKS,
     NAMES,
 )
-from ipytorchseed.reads.hashes import has_random_order, hashes_randomly
+from ipytorchseed.reads.hashes import SETS, hashes_of, order_of
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ipytorchseed.reads.effects import Effects
     from ipytorchseed.reads.home import Home
@@ -81,7 +83,7 @@ class Nondeterminism:
             if home.holds(path, assigned):
                 if not path.endswith("()"):
                     self._note(nondeterministic_call(path, ANY, names, package), used=True)
-                self.hashes |= has_random_order(names.get(path))
+                self._hang(order_of(names.get(path)))
         for order in effects.orders:
             path = order.partition(":")[2]
             known = path and home.holds(path, assigned)
@@ -108,11 +110,35 @@ class Nondeterminism:
         if order == UNKNOWN_ORDER:
             self.hashes = True
         elif kind == "items":
-            self.hashes |= value is MISSING or hashes_randomly(value)
-        elif has_random_order(value):
-            self.hashes = True
+            self._hang(BY_HASH if value is MISSING else hashes_of(value))
+        elif id(type(value)) in SETS:
+            self._hang(hashes_of(value))
         else:
             self._orders.add(path.rpartition(".")[2].lstrip(":"))
+
+    def _hang(self, on: str) -> None:
+        """Note what the order of a set hangs on."""
+        self.hashes |= on == BY_HASH
+        if on == BY_PLACE:
+            self.calls.add(on)
+
+    def look_into(self, values: Iterable[object]) -> None:
+        """Look up sets by their names, once all is noted.
+
+        Args:
+            values: What the code reads, whose attributes they may be.
+        """
+        asked = self._sets & self._orders
+        if not asked:
+            return
+        held = [
+            held
+            for value in values
+            for name, held in dict.items(anatomy(type(value)).dictionary(value) or {})
+            if name in asked and id(type(held)) in SETS and held
+        ]
+        for on in map(hashes_of, held) if held else (BY_HASH,):
+            self._hang(on)
 
     def readings(
         self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
@@ -127,7 +153,6 @@ class Nondeterminism:
         Returns:
             As ``Dependencies.timing`` and ``Dependencies.timed``.
         """
-        self.hashes |= not self._sets.isdisjoint(self._orders)
         escaped = set(effects.escaped)
         candidates = []
         addresses = ADDRESSES if ADDRESS not in names else frozenset()

@@ -34,7 +34,8 @@ class Lent(Struct, frozen=True):
 
 
 WHOLE_BY_METHOD = frozenset({
-    "clear", "copy_", "fill", "fill_", "load_state_dict", "normal_", "uniform_", "zero_",
+    "bernoulli_", "cauchy_", "clear", "copy_", "exponential_", "fill", "fill_", "geometric_",
+    "load_state_dict", "log_normal_", "normal_", "random_", "uniform_", "zero_",
 })  # fmt: skip
 """Methods after which nothing is left of what an object held."""
 

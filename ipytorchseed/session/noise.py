@@ -53,6 +53,8 @@ _CHANGES_EACH_RUN = (
     (("display_id=",), re.compile(r"(?<=display_id=)[0-9a-f]{32}\b"), ""),
     # the file that ipykernel names in a warning: its process, and the cell's text
     (("ipykernel_",), re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
+    # unittest: Ran 5 tests in 0.038s
+    (("Ran ",), re.compile(r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s"), r"\1"),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (
         ("/s", "s/"),

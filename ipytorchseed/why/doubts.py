@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.reads.entropy import MEMORY, is_program
+from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
+        elif asked == BY_PLACE:
+            yield f"{name} hangs on where objects of a set lie in memory"
         elif asked not in {"hash", *run.timing, *MEMORY}:
             yield f"{name} asks {asked}, which answers differently each time"
 

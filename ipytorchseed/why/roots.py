@@ -66,12 +66,22 @@ def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
     ]
     wanted = case.against.reads.get(name)
     exact = [run for run in found if wanted is not None and same(run.writes[name], wanted)]
-    earlier = next(iter(exact or found), None)
-    if earlier is None:
+    until = [run for run in found if not _comes_before(case.against, run)]
+    earlier = next(iter(exact or until), None)
+    if earlier is None or (not exact and _is_remade(case, earlier, name)):
         return None
     before, after = earlier.reads.get(name), maker.reads.get(name)
     alike = before is after is None or (before and after and same(before, after))
     return earlier if alike else None
+
+
+def _is_remade(case: Evidence, maker: Run, name: str) -> bool:
+    """Tell whether another cell made an input anew before the earlier run read it."""
+    return any(
+        run.cell != maker.cell and name in run.writes and name not in run.reads
+        for run in case.states.latest(case.run)
+        if _comes_before(maker, run) and _comes_before(run, case.against)
+    )
 
 
 def _comes_before(run: Run, other: Run) -> bool:

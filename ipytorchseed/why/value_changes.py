@@ -30,6 +30,8 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         steps = _step_parts(changed_parts(before, after))
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
     said = say_parts(before, after) or ", ".join(_defaults(before, after))
+    if not said and changed_parts(before, after).keys() == {"grad"}:
+        return _beside(before, after)
     return said or (
         "in another state" if after.kind == "rng" else f"{after.kind} with other content"
     )

@@ -82,6 +82,10 @@ SAME = {
         [stream("CPU times: user 1.2 ms\nWall time: 1.3 ms\n")],
         [stream("CPU times: user 2.2 ms\nWall time: 4.3 ms\n")],
     ),
+    "how long unittest took": (
+        [stream("-----\nRan 5 tests in 0.038s\n\nOK\n", "stderr")],
+        [stream("-----\nRan 5 tests in 1.002s\n\nOK\n", "stderr")],
+    ),
     "tqdm's bar": ([stream(BAR.format(1), "stderr")], [stream(BAR.format(2), "stderr")]),
     "tqdm's bars above each other": (
         [stream("a: 10%|# | 1/10 [00:01<00:01]\x1b[A\nb: 20%|# | 1/5 [00:00<?]\x1b[A", "stderr")],

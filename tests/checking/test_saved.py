@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
-from ipytorchseed.checking.grading import read_html
+from ipytorchseed.checking.grading import grade_text, read_html
 from ipytorchseed.checking.saved import SavedVerdict
 from tests.checking.books import SPEC, look
 
@@ -408,6 +408,18 @@ def test_without_pillow(tmp_path, monkeypatch):
     (verdict,) = look(path, saved=True)
     assert verdict.exit_code == 0
     assert "its image is not compared" in report.explanation(verdict)
+
+
+@pytest.mark.parametrize(
+    ("saved", "fresh", "said"),
+    [("tensor([[ 0.3171]])", "tensor([[0.3171]])", "only blanks differ"),
+     ("[1, 2,\n 3]", "[1, 2, 3]", "only blanks differ"),
+     ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "1 of 1 numbers differ, by 2 at most"),
+     ("a b", "a c", "other text")],
+)  # fmt: skip
+def test_other_blanks_are_told_from_another_text(saved, fresh, said):
+    """Versions of libraries write the same numbers with other blanks and lines."""
+    assert grade_text("result", saved, fresh, None).detail == said
 
 
 def test_html_as_it_is_read():

@@ -126,6 +126,22 @@ def test_elements_are_found_wherever_they_lie(shape, item):
     assert fingerprint(own).digest == fingerprint(value).digest
 
 
+@pytest.mark.parametrize(
+    "look",
+    [np.s_[:, 3], np.s_[::-1, 3], np.s_[:, ::5], np.s_[::7, ::9], np.s_[:10, 0], np.s_[:0, 0]],
+)
+@pytest.mark.parametrize("shape", [(30_000, 12), (2_000, 300)])
+def test_a_column_is_read_many_elements_at_once(shape, look, monkeypatch):
+    """Asking for each element takes longer than to read what lies between them."""
+    table = np.arange(np.prod(shape), dtype="f4").reshape(shape)
+    value, copy, asked = table[look], reading.copy, []
+    monkeypatch.setattr(reading, "copy", lambda *span: asked.append(span) or copy(*span))
+    here = Lent(address_of_array(value), value.shape, value.strides, value.itemsize, foreign=True)
+    assert b"".join(map(bytes, here.pieces(lambda _: None))) == value.tobytes()
+    assert len(asked) <= 2 + 2 * table.nbytes // 2**20
+    assert all(size <= max(2**20, 8 * value.nbytes) for _, _, size in asked)
+
+
 def _changes(name):
     value, _ = lost.MAKERS[name]()
     memo = Memo()

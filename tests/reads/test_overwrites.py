@@ -25,6 +25,8 @@ def found(source):
         "opt = SGD(m.parameters())\nm.train()\nm.load_state_dict(start)",
         "for fold in folds:\n    m.load_state_dict(start)\n    train(m)",
         "with torch.no_grad():\n    m.zero_()\nprint(m)",
+        "m.random_(10)",
+        "y = m.bernoulli_(0.5)",
         "%%time\nm.load_state_dict(start)",
         "m.clear()\nm.append(1)",
         "m.load_state_dict(start, strict=True)",

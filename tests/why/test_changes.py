@@ -23,6 +23,10 @@ def _typed(dtype, *numbers):
     return Fingerprint(dtype, "tensor", dtype, parts={"dtype": dtype}, series=numbers)
 
 
+def _matrix(**parts):
+    return Fingerprint("".join(parts.values()), "tensor", "float32 tensor 2 x 2", parts=parts)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
@@ -57,6 +61,10 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told)
          "2 → 1.5"),
         (_typed("int64", 1.0, 2.0), _typed("float32", 1.0, 2.0),
          "the same numbers, dtype int64 → float32"),
+        (_matrix(content="1", grad="1"), _matrix(content="1", grad="2"),
+         "the same numbers, another gradient"),
+        (_matrix(content="1"), _matrix(content="1", grad="2"), "the same numbers, another gradient"),
+        (_matrix(content="1", grad="1"), _matrix(content="2", grad="2"), "tensor with other content"),
         (_series(1.0, 2.0), Fingerprint("x", "list", "list of 2", series=(1.0, 2.0)),
          "other content, the same numbers"),
         (None, _series(1.0, 2.0), "nothing → list of 2"),

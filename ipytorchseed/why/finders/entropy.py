@@ -31,6 +31,7 @@ _FIX = {
     "random.seed": "random.seed(42)",
     "random.Random": "random.Random(42)",
     "torch.seed": "torch.manual_seed(42)",
+    "object.__hash__": "dict.fromkeys(objects)  # in place of set(objects)",
     "numpy.empty": "numpy.zeros",
     "numpy.empty_like": "numpy.zeros_like",
     "torch.Tensor": "torch.zeros",

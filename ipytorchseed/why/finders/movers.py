@@ -203,6 +203,8 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
         return Blame(run, "moved it"), False
     if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
         return Blame(run, "moved it"), False  # by draws, that there was no time to count
+    if was is None and case.states.leads(begin, end):
+        return Blame(run, "moved it"), False  # likewise, or it may be: where it began is not known
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
     asked = ours or run is None or "seed" in run.source
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"

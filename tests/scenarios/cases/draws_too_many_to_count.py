@@ -1,0 +1,15 @@
+"""Millions of numbers were drawn, cell by cell: nobody reseeded what nobody seeded.
+
+run: setup draw noise noise draw
+ask: draw
+probe: x.tolist()
+changed: yes
+expect: rng torch.cpu
+says: torch.cpu had moved on
+"""
+# %% setup
+import torch
+# %% noise
+noise = [torch.rand(10_000) for _ in range(420)]
+# %% draw
+x = torch.rand(3)

@@ -106,8 +106,8 @@ class Check:
 
     def _notes(self) -> list[str]:
         notes = [
-            f"{path} could not be copied ({why}): what the runs change in it stays, and what they"
-            " make of it may differ for that alone"
+            f"no copy could be made of {path} ({why}): what the runs change in it stays, and what"
+            " they make of it may differ for that alone"
             for path, why in [*self._cell.sandbox.shared.items()][:3]
         ]
         if self._cell.sandbox.cut:

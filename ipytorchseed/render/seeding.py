@@ -24,19 +24,22 @@ from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
 
 
-def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found]) -> str:
+def seeded_text(
+    seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
+) -> str:
     """Say what a seed was given to.
 
     Args:
         seed: The seed.
         reseeded: Generators of the namespace that got a derived seed, with that seed.
         left: Generators of the namespace that were left alone.
+        typed: What brought the seed about; the seed itself where empty.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
     lines += [f"  {found.name} ({found.kind.type}): {derived}" for found, derived in reseeded]
     if left:
         names = ", ".join(found.name for found in left)
-        lines.append(f"Left alone: {names}. To reseed them too: %seed {seed} --generators")
+        lines.append(f"Left alone: {names}. To reseed them too: %seed {typed or seed} --generators")
     return "\n".join(map(visible, lines))
 
 

@@ -77,6 +77,8 @@ def test_generators_of_the_namespace_are_named_and_left_alone(kernel, generators
     left = f"Left alone: {', '.join(NAMES)}. To reseed them too: %seed 42 --generators\n"
     assert reply.stdout == f"Seeded python, numpy, torch.cpu with 42.\n{left}"
     assert _states(kernel) == before
+    left = left.replace("42", "42 --by-rank")
+    assert left in kernel.run("%seed 42 --by-rank").stdout
 
 
 def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators):

@@ -52,7 +52,7 @@ class Check:
             KeyboardInterrupt: Everything is put back.
         """
         if self._first.empty:
-            return Checked(self._runs)
+            return Checked(self._runs, notes=tuple(self._notes()))
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()

@@ -120,8 +120,12 @@ class SeedStatus(View):
             found: The generators of the namespace.
         """
         last = next(iter(recent_seeds()), None)
+        rows = read_rows(found)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
-        return cls(f"{title} {rule}." if rule else title, read_rows(found))
+        seeds = {row.position.seed for row in rows if not row.type}
+        if last is not None and seeds.isdisjoint({last, None}):
+            title = f"Last seed: {last}, from which no source goes on now."
+        return cls(f"{title} {rule}." if rule else title, rows)
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""

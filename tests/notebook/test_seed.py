@@ -151,6 +151,13 @@ def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
     assert _rows(kernel)[0] == "Last seed: 43."
 
 
+def test_the_last_seed_is_not_taken_for_where_sources_stand(kernel):
+    """They were put back to where another one began them."""
+    for line in ("%seed 42 -q", "%seed save -q at42", "%seed 43 -q", "%seed restore -q at42"):
+        kernel.run(line)
+    assert _rows(kernel)[0] == "Last seed: 43, from which no source goes on now."
+
+
 def test_the_status_lists_generators(kernel, generators):
     """By name and type, with the seed that they were given."""
     kernel.run("%seed 42 --generators -q\ntorch.rand(3, generator=g);")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -44,9 +45,15 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number between bounds."""
+    """A number between bounds; ``nan``, which is beyond none, is no number."""
 
     name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401, D102 -- click's
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid number", param, ctx)
+        return number
 
 
 class Place(click.Path):
@@ -99,6 +106,8 @@ def no_such_option(name: str, here: click.Context, forms: Mapping[str, click.Com
         forms: The commands of the magics of that name, by how each is typed.
     """
     said = f"No such option {name!r}"
+    if name[1:].isdecimal():
+        return f"{said}; numbers here begin at 1"
     options = {form: without_dashes(command).values() for form, command in forms.items()}
     elsewhere = [f"{form} {name}" for form, known in options.items() if name in known]
     if name in _HELP:

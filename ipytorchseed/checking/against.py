@@ -61,7 +61,8 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
     """
     with Records(fresh.ledger, notebook) as records:
         places = Places.here(str(notebook.path))
-        return write(notebook.path.name, records.runs, lambda: records.states, places)
+        runs = [*{run.cell: run for run in records.runs}.values()]  # %replay runs a cell again
+        return write(notebook.path.name, runs, lambda: records.states, places)
 
 
 class _Elsewhere(Pair):
@@ -86,7 +87,8 @@ class _Elsewhere(Pair):
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.id not in self._pairs:
-            return CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
+            found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+            return CellVerdict(cell, found, found)
         against, run = self._pairs[cell.id]
         changes = () if only_asks(cell.source) else find_changes(against, run)
         shown = tuple(each for each in changes if each.what != "variable")

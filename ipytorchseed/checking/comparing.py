@@ -94,7 +94,9 @@ class Pair:
         shown = _outputs_apart(cell, *outputs, runs, code)
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
-            return CellVerdict(cell, found, Found.UNKNOWN, shown)
+            # What %replay ran again is on record as the cell that it brought back.
+            state = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+            return CellVerdict(cell, found, state, shown)
         return self.weigh(cell, *runs, shown)
 
     def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:

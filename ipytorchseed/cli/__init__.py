@@ -43,6 +43,10 @@ def _visible_errors() -> Iterator[None]:
         from ipytorchseed.render.text import visible
 
         raise UnreadableError(visible(str(error))) from None
+    except click.FileError as error:  # click's exits 1, which is another answer
+        from ipytorchseed.render.text import visible
+
+        raise UnreadableError(visible(error.format_message())) from None
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
@@ -70,7 +74,7 @@ class _Commands(Words):
 )
 @click.version_option(__version__, prog_name="ipytorchseed")
 def main() -> None:
-    """Known random states, and the truth about determinism, for PyTorch notebooks."""
+    """Say why a PyTorch notebook gave another number, and make it give the same one again."""
 
 
 for _command in COMMANDS:

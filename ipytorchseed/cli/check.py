@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 """Of the lines of a diff, by their first character."""
 
+_MOST_RUNS = 1000
+
 _HIDDEN = ".ipynb_checkpoints"
 
 
@@ -48,7 +50,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--runs",
     metavar="N",
-    type=Whole(min=2),
+    type=Whole(2, _MOST_RUNS),
     default=2,
     show_default=True,
     help="Fresh kernels for each notebook.",

@@ -35,6 +35,7 @@ from ipytorchseed.session.repeating import RepeatedCell
 from ipytorchseed.session.verdict import Checked
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.why.words import many
 
 _INPUT = ("input", "getpass.getpass")
 
@@ -238,7 +239,7 @@ class Checks(Struct, eq=False):
         recorder.__exit__(None, None, None)
         recording, file = recorder.recording, recorder.file
         if file is not None and not quiet:
-            click.echo(f"{file.count:,} operations are recorded in {file.path}")
+            click.echo(f"{many(file.count, 'operation')} recorded in {file.path}")
         pending = self._tracking.session.pending
         if pending is not None and pending.execution_count is not None and not quiet:
             click.echo(f"Who drew how much: %rng who {pending.execution_count}")

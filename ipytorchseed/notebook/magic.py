@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.state import State
 
 
-_WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
-"""A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name."""
+_WORD = re.compile(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
+"""A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name.
+
+From a ``#`` on, all is one word, a comment; ``#17`` is a run.
+"""
 
 _TYPED = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 """The same in a line that is being typed, whose last quotation may be open."""
@@ -134,6 +137,7 @@ class Magic:
 
     def _words(self, line: str) -> list[str]:
         shell = self._state.shell
+        line = _WORD.sub(_without_comment, line)
         expanded = shell.var_expand(line, depth=_CALLER) if _VARIABLE.search(line) else line
         if line.strip() and not expanded.strip():
             self._refuse(f"{line.strip()} is empty")
@@ -174,6 +178,10 @@ class Magic:
         form = context.get_usage().replace("[OPTIONS]", listed)
         line = " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())
         return visible(line)
+
+
+def _without_comment(word: re.Match[str]) -> str:
+    return "" if re.match(r"#(?!\d)", word[0]) else word[0]
 
 
 def _unquoted(word: str) -> str:

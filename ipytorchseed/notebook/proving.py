@@ -193,7 +193,7 @@ def _all_likely(said: Explanation, how: str, experiments: Experiments) -> dict[i
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
     """Return what was found of a trial as it is told of one cause: with what it went back."""
     others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
-    if not others:
+    if not others or "with all others" in finding.how:
         return finding
     if "together with" in finding.how:
         return replace(finding, how=finding.how.replace("with", f"with {others} and", 1))

@@ -12,8 +12,9 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
-from ipytorchseed.session.asking import why
+from ipytorchseed.session.asking import only_asks, why
 from ipytorchseed.session.session import Session
+from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
 
 
@@ -51,6 +52,9 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         raise LookupFailure(TRACKING_OFF)
     session = state.tracking.session
     wanted = _last_asked(state) if run is None else find_run(session, run)
+    if only_asks(wanted.source):
+        name = run_name(wanted, session.kernel)
+        raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
     plan = state.replays.plan(wanted)
     if plan.blocked:
         raise ReplayError(plan.blocked)

@@ -34,6 +34,15 @@ class Run:
         self.info: ExecutionInfo | None = None
         self.on_end: list[Callable[[], None]] = []
 
+    def end(self) -> None:
+        """Make all calls; an error in one keeps none of the others from its turn."""
+        if self.on_end:
+            call = self.on_end.pop()
+            try:
+                call()
+            finally:
+                self.end()
+
 
 class Runs(threading.local):
     """The runs under way in each thread."""
@@ -70,9 +79,7 @@ class Runs(threading.local):
             self._stack.append(Run())
         self._stack[-1].info = info
         if len(self._stack) > 1 and self._stack[0].assumed and info.store_history:
-            wrong = self._stack.pop(0)  # a front end's next cell has begun: there was none
-            while wrong.on_end:
-                wrong.on_end.pop()()
+            self._stack.pop(0).end()  # a front end's next cell has begun: there was none
 
     def post_execute(self) -> None:
         """End a silent run or a callback; a cell's end is told by ``post_run_cell``."""
@@ -97,12 +104,13 @@ class Runs(threading.local):
             self._end(self._stack[0])
 
     def _end(self, last: Run | None) -> None:
-        while self._stack:
+        if self._stack:
             run = self._stack.pop()
-            while run.on_end:
-                run.on_end.pop()()
-            if run is last:
-                return
+            try:
+                run.end()
+            finally:
+                if run is not last:
+                    self._end(last)
 
 
 def _belongs(result: Any, info: ExecutionInfo) -> bool:  # noqa: ANN401 -- ExecutionResult or None

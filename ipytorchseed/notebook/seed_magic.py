@@ -142,7 +142,8 @@ def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: b
     state.apply(seed, "now")
     reseeded = [(each, each.reseed(seed)) for each in found] if generators else []
     if not quiet:
-        click.echo(seeded_text(seed, reseeded, [] if generators else found))
+        typed = f"{common} --by-rank" if by_rank else ""
+        click.echo(seeded_text(seed, reseeded, [] if generators else found, typed))
         if by_rank:
             whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
             click.echo(f"The seed follows from {common} and {whose}.")

@@ -134,7 +134,8 @@ def run_of(session: Session, word: str) -> Run:
     run = runs[0] if runs else last_setting(session, word)
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
-        meant = did_you_mean(word, {name for each in recent for name in (each.cell, *each.writes)})
+        known = {name for each in recent for name in (each.cell, *each.writes)}
+        meant = did_you_mean(word, known | _SWITCH.keys())
         if meant:
             raise LookupFailure(f"no variable or cell {word!r} is on record{meant}")
     return find_run(session, word) if run is None else run

@@ -38,7 +38,8 @@ class CheckView(View):
         """The answer in a sentence."""
         checked = self.checked
         if not checked.compared:
-            return "There is nothing to compare: the cell made no variable and showed nothing."
+            why = "" if checked.notes else ": the cell made no variable and showed nothing"
+            return f"There is nothing to compare{why}."
         if checked.reproducible:
             many = _times(checked.runs)
             return f"The cell repeats: {many} from the same state made bitwise the same."

@@ -66,7 +66,7 @@ class Report(View):
     def text(self) -> str:
         """Draw for a terminal of 80 columns what was found and what to change."""
         count = len(self.assessment.flags)
-        return f"{self.headline}\nAll {count} settings: {_ALL}"
+        return f"{self.headline}\n{wrap(f'All {count} settings: {_ALL}', first='')}"
 
     def full_text(self) -> str:
         """Draw every setting, versions and hardware as well."""

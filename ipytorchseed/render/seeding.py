@@ -24,19 +24,22 @@ from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
 
 
-def seeded_text(seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found]) -> str:
+def seeded_text(
+    seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
+) -> str:
     """Say what a seed was given to.
 
     Args:
         seed: The seed.
         reseeded: Generators of the namespace that got a derived seed, with that seed.
         left: Generators of the namespace that were left alone.
+        typed: What brought the seed about; the seed itself where empty.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
     lines += [f"  {found.name} ({found.kind.type}): {derived}" for found, derived in reseeded]
     if left:
         names = ", ".join(found.name for found in left)
-        lines.append(f"Left alone: {names}. To reseed them too: %seed {seed} --generators")
+        lines.append(f"Left alone: {names}. To reseed them too: %seed {typed or seed} --generators")
     return "\n".join(map(visible, lines))
 
 
@@ -117,8 +120,12 @@ class SeedStatus(View):
             found: The generators of the namespace.
         """
         last = next(iter(recent_seeds()), None)
+        rows = read_rows(found)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
-        return cls(f"{title} {rule}." if rule else title, read_rows(found))
+        seeds = {row.position.seed for row in rows if not row.type}
+        if last is not None and seeds.isdisjoint({last, None}):
+            title = f"Last seed: {last}, from which no source goes on now."
+        return cls(f"{title} {rule}." if rule else title, rows)
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""

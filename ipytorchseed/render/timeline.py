@@ -308,11 +308,13 @@ def _number(run: Run) -> str:
 
 
 def write_lines(drawn: Timeline) -> Iterable[str]:
-    """Draw a timeline for a terminal of 80 columns; columns that nothing moved are left out."""
-    moved = [name for name in drawn.columns if any(line.field(name).moved for line in drawn.lines)]
+    """Draw a timeline for a terminal of 80 columns; of its columns those that moved most often."""
+    times = {name: sum(line.field(name).moved for line in drawn.lines) for name in drawn.columns}
+    moved = [name for name in drawn.columns if times[name]]
     head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)
     fit = max(1, min(_MOST_COLUMNS, (width() - head) // _COLUMN - 1))
-    shown = moved[:fit]
+    most = sorted(moved, key=lambda name: -times[name])[:fit]
+    shown = [name for name in moved if name in most]
     titles = "".join(f"{_fit(name, 11)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
     yield "─" * width()
@@ -325,5 +327,5 @@ def write_lines(drawn: Timeline) -> Iterable[str]:
         name = f"{line.name:<7} "
         yield f"{name}{_fit(line.label, head - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):
-        names = ", ".join(moved[fit:])
+        names = ", ".join(name for name in moved if name not in most)
         yield f"{'':<8}{_fit(f'moved too, not shown: {names}', width() - 8)}".rstrip()

@@ -75,7 +75,9 @@ class WhyView(View):
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
-            return f"{name}: same result, bit for bit, as {other}"
+            times = ", ".join(said.run.timed)
+            but = f"; times are not compared: {times}" if times else ""
+            return f"{name}: same result, bit for bit, as {other}{but}"
         if said.verdict != "explained" and said.unknown:
             return f"{name}: {said.message}"
         what = _shorten(said.run.source)
@@ -138,7 +140,7 @@ class WhyView(View):
         if said.verdict != "unexplained":
             return self._not_known
         if said.against is not None and said.against.cell != said.run.cell:
-            alike = "Both found the same states, settings and inputs: the difference is their text."
+            alike = "Of what both found, nothing differs: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
             values = {*said.run.reads, *said.run.writes}

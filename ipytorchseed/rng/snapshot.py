@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -19,7 +19,8 @@ class Snapshot:
     Attributes:
         states: Full state by source name. A source that had not started then, or cannot tell
             its state, is absent.
-        queue: The seeds that waited for devices which had not started.
+        queue: The seeds that waited for devices which had not started. They wait in this process
+            only: a pickle goes without.
     """
 
     states: Mapping[str, bytes] = field(repr=False)
@@ -32,6 +33,14 @@ class Snapshot:
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {short[:8]}" for name, short in self.digests.items())
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, bytes]], Snapshot], tuple[dict[str, bytes]]]:
+        return _of_states, ({**self.states},)
+
+
+def _of_states(states: dict[str, bytes]) -> Snapshot:
+    """Make a snapshot of states that were pickled."""
+    return Snapshot(MappingProxyType(states), torch_random.Queue({}))
 
 
 def snapshot() -> Snapshot:

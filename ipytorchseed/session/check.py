@@ -52,7 +52,7 @@ class Check:
             KeyboardInterrupt: Everything is put back.
         """
         if self._first.empty:
-            return Checked(self._runs)
+            return Checked(self._runs, notes=tuple(self._notes()))
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()
@@ -106,8 +106,8 @@ class Check:
 
     def _notes(self) -> list[str]:
         notes = [
-            f"{path} could not be copied ({why}): what the runs change in it stays, and what they"
-            " make of it may differ for that alone"
+            f"no copy could be made of {path} ({why}): what the runs change in it stays, and what"
+            " they make of it may differ for that alone"
             for path, why in [*self._cell.sandbox.shared.items()][:3]
         ]
         if self._cell.sandbox.cut:

@@ -259,11 +259,11 @@ class Experiments:
                 if value is not sandbox.original.get(name, links):
                     copier.named(name, value)
         groups = [names for names in links.values() if len(names) > 1]
-        differ = {
+        differ = frozenset(
             name
             for name, value in self._against.reads.items()
             if name in self._run.reads and same(value, self._run.reads[name]) is False
-        }
+        )
         joined: list[Trial] = []
         for trial in self.trials:
             values = set(trial.values)
@@ -273,7 +273,8 @@ class Experiments:
             alike = [each for each in joined if not each.values.isdisjoint(values)]
             joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
         self.trials = joined
-        self.beside = Trial(values=frozenset(differ) - merged(joined).values)
+        whole = merged(joined)
+        self.beside = Trial(values=differ - whole.values - whole.states)
 
 
 class _Linking(Copier):

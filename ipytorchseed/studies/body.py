@@ -84,7 +84,8 @@ class Body:
             values = read_numbers(self._users())
             made = {path for path in values if self._made(path, values[path], before)}
             result = _read_result(shown.result)
-            if not any(self._namespace.get(path) is shown.result for path in made):
+            names = {path.partition("[")[0] for path in made}
+            if not any(self._namespace.get(name) is shown.result for name in names):
                 values |= {path: result[path] for path in result.keys() - made}
                 made |= result.keys()
             return Outcome(seed, values, frozenset(made), alone=alone, cut=(*sandbox.cut,))

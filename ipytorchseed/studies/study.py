@@ -204,10 +204,16 @@ class Study(View):
 
     @property
     def failed(self) -> list[str]:
-        """The seeds that failed, each with its error."""
-        errors = self.record.errors
-        told = [f"Seed {seed} failed: {error}" for seed, error in [*errors.items()][:SHOWN]]
-        return told + [f"{len(errors) - SHOWN} more failed."] * (len(errors) > SHOWN)
+        """The seeds that failed, with each error told once."""
+        seeds: dict[str, list[int]] = {}
+        for seed, error in self.record.errors.items():
+            seeds.setdefault(error, []).append(seed)
+        told = [
+            f"Seed{'s' if len(each) > 1 else ''} {listed(map(str, each))} failed: {error}"
+            for error, each in [*seeds.items()][:SHOWN]
+        ]
+        rest = sum(map(len, [*seeds.values()][SHOWN:]))
+        return told + [f"{rest} more failed."] * bool(rest)
 
     def strip(self, name: str) -> str:
         """Draw each seed's value on a line, with the mean and its interval."""

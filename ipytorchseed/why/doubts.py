@@ -62,7 +62,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
             and after is not None
             and not _begins_anywhere(run, source, after, present)
         ):
-            yield f"{source} came with {name} itself: where it began is not known"
+            yield f"where {source} began is not known: it came with {name} itself"
     imports = present.effects(run).imports - _DRAW_NOTHING
     moved = [source for source, before, after in moves(run) if before not in (None, after)]
     if imports and not all(_is_seeded(run, source) for source in moved):
@@ -105,7 +105,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     for fact in sorted(_FACTS & used):
         known = then.get(fact) is not None and now.get(fact) is not None
         if known and now[fact] != then[fact]:
-            yield f"{fact} was {then[fact]} in {name}, now it is {now[fact]}"
+            yield f"{name} ran with {fact} {then[fact]}, now it is {now[fact]}"
     for late, library in _LATE.items():
         if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"

@@ -23,5 +23,10 @@ def many(count: int, one: str, more: str = "") -> str:
 
 
 def sentence(clause: str) -> str:
-    """Write a clause as a sentence; nothing for none."""
-    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
+    """Write a clause as a sentence; nothing for none.
+
+    A name at its beginning (``torch.cpu came``, ``loss: made``) stays as the user wrote it.
+    """
+    word = clause.partition(" ")[0]
+    begin = word.capitalize() if word.isalpha() and word.islower() else word
+    return f"{begin}{clause[len(word) :]}." if clause else ""

@@ -100,6 +100,19 @@ def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, pl
         assert rounding == [SUM] * ({THREADS, CPU, TORCH} & {*planted} != set())
 
 
+def test_a_notebook_that_replays(tmp_path):
+    """What runs again is on record as the cell that it brings back: nothing is missing of another."""
+    draw = "import random\nrandom.random()"
+    path = book(tmp_path / "replays", "%load_ext ipytorchseed\n%seed 3", draw, "%why", "%replay 2")
+    (verdict,) = look(path)
+    assert (verdict.exit_code, verdict.unrecorded) == (0, [])
+    (verdict,) = look(path, receipt=True)
+    (tmp_path / "there.json").write_bytes(verdict.receipt)
+    receipt = read(tmp_path / "there.json", Places.here(str(path)))
+    (verdict,) = look(path, against=receipt)
+    assert (verdict.exit_code, verdict.note, verdict.unrecorded) == (0, "", [])
+
+
 def test_cells_come_and_go(there, tmp_path):
     """They are told; the others are found by their texts where ids are others, and compared."""
     write(tmp_path)

@@ -131,6 +131,8 @@ def test_rerun(folder):
     [
         ([], "Missing argument 'NOTEBOOK...'"),
         (["--runs", "1", "x.ipynb"], "Invalid value for '--runs'"),
+        (["--runs", "9" * 20, "x.ipynb"], "is not in the range 2<=x<=1000"),
+        (["--saved", "--rtol", "nan", "x.ipynb"], "'nan' is not a valid number"),
         (["--seed", str(2**32), "x.ipynb"], "0<=x<=4294967295"),
         (["--timeout", "0", "x.ipynb"], "Invalid value for '--timeout'"),
         (["-j", "0", "x.ipynb"], "Invalid value for '-j'"),

@@ -63,7 +63,7 @@ def test_without_a_command_the_list_is_shown_in_lines(words):
     ("words", "said"),
     [
         (["check", "x.ipynb", "--seed", "abc"], "'--seed': 'abc' is not a valid integer."),
-        (["check", "x.ipynb", "--runs", "1"], "'--runs': 1 is not in the range x>=2."),
+        (["check", "x.ipynb", "--runs", "1"], "'--runs': 1 is not in the range 2<=x<=1000."),
         (["trace", "diff", "a", "b", "--rtol", "x"], "'--rtol': 'x' is not a valid number."),
     ],
 )

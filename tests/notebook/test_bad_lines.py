@@ -77,6 +77,25 @@ def test_a_bad_seed_line_is_refused_in_one_line_and_moves_nothing(kernel, names,
     assert kernel.run("%seed").displays[0]["text/plain"].startswith("Last seed: 5.\n")
 
 
+def test_a_comment_behind_a_line_is_none_of_its_words(kernel, names):
+    """Whatever it holds; ``#17`` names a run, and quotes hold a ``#``."""
+    for line in ("%seed 42 -q # don't {panic} $text", "%%deterministic 42 #why not\nx = 1"):
+        reply = kernel.run(line)
+        assert (reply.error, reply.stderr) == (None, "")
+    assert kernel.run("%seed save -q 'a # b'").error is None
+    assert _one_line(kernel.run("%seed restore nowhere # 'a")).startswith(
+        "%seed: nothing is saved as 'nowhere'; saved: a # b"
+    )
+    assert "no run '#99999' is recorded" in _one_line(kernel.run("%why --against #99999"))
+
+
+def test_a_number_with_a_sign_is_no_option(kernel):
+    """It is said where numbers begin."""
+    for line in ("%replay -1", "%why -1", "%seed rewind -1", "%%seeds -8\nx = 1"):
+        assert "No such option '-" in (said := _one_line(kernel.run(line)))
+        assert "; numbers here begin at 1. " in said
+
+
 def _one_line(reply):
     assert (reply.status, reply.error.ename, reply.stdout) == ("error", "UsageError", "")
     assert reply.stderr == f"UsageError: {reply.error.evalue}\n"

@@ -278,7 +278,17 @@ def test_a_cell_with_nothing_to_compare_says_so(kernel):
     """It is not run again."""
     for body in ("pass", "\n# a comment"):
         (shown,) = kernel.run(f"%%deterministic --check\n{body}").displays
-        assert shown["text/plain"].startswith("There is nothing to compare")
+        assert shown["text/plain"] == (
+            "There is nothing to compare: the cell made no variable and showed nothing."
+        )
+
+
+def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
+    """They are not compared; it did make a variable."""
+    (shown,) = kernel.run("%%deterministic --check\nimport time\nbegun = time.time()").displays
+    assert shown["text/plain"] == (
+        "There is nothing to compare.\n\nNote: Times and addresses are not compared: begun."
+    )
 
 
 def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):

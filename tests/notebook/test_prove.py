@@ -138,6 +138,19 @@ def test_a_model_goes_back_with_its_optimizer(play):
     assert found["torch.cpu"][1].startswith("put back together with model")
 
 
+def test_a_generator_and_a_variable_that_one_cell_made(play):
+    """The generator goes back by its state, beside the variable."""
+    draw = "w += 1\nr = float(rng.random() + w.sum())"
+    kernel = play(
+        "import numpy as np", "w = np.zeros(3)\nrng = np.random.default_rng(3)", draw, draw
+    )
+    together = "put back together with {}, it brings In[4]'s result back, bit for bit"
+    assert prove(kernel) == {
+        "w": ("proved", together.format("rng")),
+        "rng": ("proved", together.format("w")),
+    }
+
+
 def test_a_name_that_was_not_there(play):
     """It is taken away, and stands where it stood afterwards."""
     use = "out = rate if 'rate' in globals() else 0"

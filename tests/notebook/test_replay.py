@@ -418,6 +418,14 @@ def test_a_replay_inside_a_replay(new_kernel):
     assert "take %replay out of the cell" in error
 
 
+def test_a_cell_that_only_asks_has_no_result(new_kernel):
+    """It is not run again."""
+    new_kernel.run("x = 1")
+    new_kernel.run("%seed")
+    error = new_kernel.run("%replay 3").error.evalue
+    assert error == "%replay: In[3] only asks or commands ipytorchseed: it made no result"
+
+
 def test_a_cell_that_does_more_than_to_ask(new_kernel):
     """It is recorded as itself, too."""
     new_kernel.run("x = [1]", "x")

@@ -288,3 +288,14 @@ def test_an_error_that_is_kept_keeps_no_object_alive():
     guard(callback)(None)
     assert len(guard.errors) == 1
     assert alive[0]() is None
+
+
+def test_an_error_at_an_end_keeps_nothing_else_from_ending(runs, ended):
+    """What was switched on for a cell is switched off, whatever fails beside it."""
+    info = _info()
+    _begin(runs, ended, "outer", info)
+    _begin(runs, ended, "inner", _info("b = 1"))
+    runs.current.on_end.append(lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        runs.post_run_cell(_result(info))
+    assert (ended, runs.current) == (["inner", "outer"], None)

@@ -77,6 +77,8 @@ def test_generators_of_the_namespace_are_named_and_left_alone(kernel, generators
     left = f"Left alone: {', '.join(NAMES)}. To reseed them too: %seed 42 --generators\n"
     assert reply.stdout == f"Seeded python, numpy, torch.cpu with 42.\n{left}"
     assert _states(kernel) == before
+    left = left.replace("42", "42 --by-rank")
+    assert left in kernel.run("%seed 42 --by-rank").stdout
 
 
 def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators):
@@ -147,6 +149,13 @@ def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
     kernel.run("%seed 42 -q")
     kernel.run(seeding)
     assert _rows(kernel)[0] == "Last seed: 43."
+
+
+def test_the_last_seed_is_not_taken_for_where_sources_stand(kernel):
+    """They were put back to where another one began them."""
+    for line in ("%seed 42 -q", "%seed save -q at42", "%seed 43 -q", "%seed restore -q at42"):
+        kernel.run(line)
+    assert _rows(kernel)[0] == "Last seed: 43, from which no source goes on now."
 
 
 def test_the_status_lists_generators(kernel, generators):

@@ -80,10 +80,16 @@ def test_what_it_shows(ready, kernel):
     lines = bundle["text/plain"].splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "6 seeds (100 to 105), 2 failed"
-    assert "Seed 100 failed: ValueError: unlucky" in lines
+    assert "Seeds 100, 102 failed: ValueError: unlucky" in lines
     assert "The same with every seed: seen = 3." in lines
     assert "<script" not in bundle["text/html"]
     assert bundle["text/html"].count("<svg") == 3
+
+
+def test_a_number_is_shown_once(ready, kernel):
+    """Also where the result is a dictionary that has a name."""
+    reply = kernel.run("%%seeds 2 --json\nscored = {'val': random.random()}\nscored")
+    assert [each["name"] for each in json.loads(reply.stdout)["numbers"]] == ["scored['val']"]
 
 
 def test_a_study_is_kept_and_compared_across_kernels(tmp_path):

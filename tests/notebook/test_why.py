@@ -59,6 +59,7 @@ def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
     assert "no variable or cell 'drow' is on record; did you mean draw?" in said(
         drawn.run("%why drow")
     )
+    assert "no variable or cell 'onn' is on record; did you mean on?" in said(drawn.run("%why onn"))
     assert "no run 'zzz' is recorded; the last ones are In[2], " in said(drawn.run("%why zzz"))
 
 
@@ -136,6 +137,25 @@ def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel
     assert answer(kernel)["run"]["execution_count"] == 6
     assert said(last).endswith("(python) · %why 6")
     assert answer(kernel, "%why 6 --json")["against"]["execution_count"] == 3
+
+
+def test_readings_of_clocks_are_not_called_the_same(new_kernel):
+    """They are no result; that they are not compared is said."""
+    for _ in range(2):
+        new_kernel.run("import time\nbegun = time.time()", "clock")
+    title = said(new_kernel.run("%why"))
+    assert title.startswith(
+        "In[3]: same result, bit for bit, as In[2]; times are not compared: begun"
+    )
+
+
+def test_a_source_that_came_with_one_of_two_cells(new_kernel):
+    """Nothing seeded it there, and it is not said so; nor that both found what one found."""
+    new_kernel.run("import torch", "import")
+    new_kernel.run("x = torch.rand(2).tolist()", "draw")
+    shown = said(new_kernel.run("%why 3 --against 2"))
+    assert "Of what both found, nothing differs: the difference is their text." in shown
+    assert "seeded" not in shown
 
 
 def test_two_cells_are_told_as_two(kernel):

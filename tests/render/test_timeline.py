@@ -100,6 +100,16 @@ def test_columns_that_nothing_moved_are_left_out_and_too_many_are_named():
     assert drawn[-1].strip() == "moved too, not shown: rng, ds.rng"
 
 
+def test_of_too_many_columns_those_are_drawn_that_moved_most():
+    """A narrow terminal does not lose the source that every run drew from."""
+    still = dict.fromkeys(["a", "b", "c"], A)
+    runs = [run(1, {**still, "d": A}, {**dict.fromkeys("abc", B), "d": B})]
+    runs += [run(2, {**still, "d": A}, {**still, "d": B})]
+    drawn = text(runs).splitlines()
+    assert drawn[0].split() == ["Run", "Cell", "a", "b", "d"]
+    assert drawn[-1].strip() == "moved too, not shown: c"
+
+
 def test_how_a_run_ended_is_told_where_it_did_not_end_well():
     """Whatever else is in the row."""
     names = ["python", "numpy", "torch.cpu", "g"]

@@ -176,7 +176,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     """A version, programs, entropy, the order of hashes, a source that the cell brought in."""
     first = _use(2, OLD, OLD, settings={"python": "3.10"})
     assert _plan(first, _use(4, OLD, NEW, settings={"python": "3.11"})).doubts == (
-        "python was 3.10 in In[2], now it is 3.11",
+        "In[2] ran with python 3.10, now it is 3.11",
     )
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),
@@ -188,7 +188,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
         ).doubts == (doubt,)
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
-    assert doubt == "numpy came with In[2] itself: where it began is not known"
+    assert doubt == "where numpy began is not known: it came with In[2] itself"
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert doubt == "#2 depends on the order of hashes, which is another in each kernel"

@@ -165,7 +165,8 @@ def _reseeded(
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
-    return f"{_BY_ITSELF} in {case.name(left[0])}"  # where it stood is not why the other differs
+    how = _BY_ITSELF if name in left[0].begun else "it came"
+    return f"{how} in {case.name(left[0])}"  # where it stood is not why the other differs
 
 
 def _leaves(case: Evidence, run: Run, name: str) -> bool:

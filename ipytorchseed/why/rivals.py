@@ -24,11 +24,17 @@ _MORE = "only rounds otherwise, and the difference is more than rounding"
 _KINDS = frozenset({"environment", "flag"})
 
 
-_ROUNDS = frozenset({
+_ORDERS = frozenset({
     "cpu", "torch.num_threads", "torch.num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
-    "MKL_CBWR",
+    "MKL_CBWR", "torch.use_deterministic_algorithms",
 })  # fmt: skip
 """Settings that decide in which order numbers are added, and so how they are rounded."""
+
+_ROUNDS = dict.fromkeys(_ORDERS, ROUNDING) | {
+    "torch.default_dtype": ROUNDING,
+    "torch.float32_matmul_precision": 0.05,  # some steps of bfloat16, which has 8 bits
+}
+"""The largest relative difference that settings which only round make, for all one knows."""
 
 
 def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
@@ -40,18 +46,52 @@ def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], 
         case: The evidence.
         causes: What was found in it.
     """
-    known = {_is_more(case, each) for each in case.changed} - {None}
-    if known != {True} or all(each.kind in _KINDS for each in causes):
+    if all(each.kind in _KINDS for each in causes):
         return causes, []
-    cleared = [Cleared(each.kind, each.name, _MORE) for each in causes if each.name in _ROUNDS]
-    return [each for each in causes if each.name not in _ROUNDS], cleared
+    cleared = [each for each in causes if _only_rounds(case, each.name)]
+    return (
+        [each for each in causes if each not in cleared],
+        [Cleared(each.kind, each.name, _MORE) for each in cleared],
+    )
 
 
-def _is_more(case: Evidence, change: Change) -> bool | None:
-    """Tell whether a change is more than rounding; None where that is not known."""
+def _only_rounds(case: Evidence, name: str) -> bool:
+    """Tell whether a setting only rounds otherwise, and more than that differs."""
+    most = _ROUNDS.get(name)
+    if most is None or (name == "torch.default_dtype" and not _keeps_types(case)):
+        return False
+    return {_is_more(case, each, most) for each in case.changed} - {None} == {True}
+
+
+def _keeps_types(case: Evidence) -> bool:
+    """Tell whether all results are of the types of before, and no random number is drawn.
+
+    Of another type, other numbers are drawn.
+    """
+    drew = any(
+        run.before.get(source) != run.after.get(source)
+        for run in (case.run, case.against)
+        for source in ("torch.cpu", "torch.cuda:0")
+    )
+    pairs = [
+        (case.against.writes.get(each.name), case.run.writes.get(each.name))
+        for each in case.changed
+        if each.what == "variable"
+    ]
+    return not drew and all(
+        before is not None and after is not None
+        and before.kind == after.kind != "module"
+        and before.parts.get("dtype") == after.parts.get("dtype")
+        and "16" not in after.parts.get("dtype", "")
+        for before, after in pairs
+    )  # fmt: skip
+
+
+def _is_more(case: Evidence, change: Change, most: float) -> bool | None:
+    """Tell whether a change is larger than ``most``; None where that is not known."""
     distance = find_distance(change)
     if distance is not None:
-        return distance > ROUNDING
+        return distance > most
     value = case.run.result if change.what == "result" else case.run.writes.get(change.name)
     return True if value is not None and value.kind in _NOT_ROUNDED else None
 

@@ -156,7 +156,7 @@ class Draws:
             return False
         lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
-        return not draws and not any(map(_may_draw, lasts))
+        return not draws and not any(map(may_draw, lasts))
 
     def heeded(self, packages: Iterable[str], *, complete: bool) -> frozenset[str]:
         """Name what results may hang on: of ``HEEDED``, what is not seen to be without effect.
@@ -182,7 +182,7 @@ class Draws:
 
     def _draws_first_weights_alone(self, lasts: set[str]) -> bool:
         """Tell whether all that may draw from torch are constructors of layers."""
-        constructors = all(name[:1].isupper() for name in filter(_may_draw, lasts))
+        constructors = all(name[:1].isupper() for name in filter(may_draw, lasts))
         layers = self._layers or any(map(_DRAWING_LAYERS.fullmatch, lasts))
         still = not layers or ("eval" in lasts and "train" not in lasts)
         return constructors and still and all(self._loaders)
@@ -211,7 +211,8 @@ def _last(path: str) -> str:
     return path.removesuffix("()").removesuffix("=").rpartition(".")[2].lstrip(":")
 
 
-def _may_draw(name: str) -> bool:
+def may_draw(name: str) -> bool:
+    """Tell whether what has this as the last part of its name may draw from torch."""
     if name[:1].isupper():  # a layer draws its first weights
         layers = introspection.module_names(sys.modules.get("torch.nn"))
         return not name.endswith("Loss") and introspection.is_class(layers.get(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
+from ipytorchseed.reads.seeding import drawn_before_seeding
 from ipytorchseed.why.evidence import most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
@@ -217,12 +218,14 @@ def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
 def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     """Come back to the sources that were cleared.
 
-    A cell may draw first and reseed then; and what its code hides may draw.
+    A cell may draw first and reseed then, which leads to one end; and what its code hides may draw.
     """
     suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
-    drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
+    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
+    early = drawn_before_seeding(case.run.source, classes)
+    drew = [name for name in suspects if name in early or ends[0].get(name) != ends[1].get(name)]
     for name in drew:
         if name in after:
             yield rng_cause(case, name, before.get(name), after[name])

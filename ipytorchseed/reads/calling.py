@@ -23,6 +23,7 @@ from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
 from ipytorchseed.reads.taint import note_call
+from ipytorchseed.reads.uses import SPREAD
 
 _BUILTINS = frozenset(vars(builtins))
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
@@ -64,7 +65,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         else _argument(scope, each, function, place)
         for place, each in enumerate(node.args)
     ]
-    args += [_argument(scope, word.value, function, word.arg or "") for word in node.keywords]
+    args += [_argument(scope, word.value, function, word.arg or SPREAD) for word in node.keywords]
     for arg in args:
         if arg.bodies:
             scope.run_all(arg.bodies)
@@ -131,7 +132,7 @@ def _named(func: AbstractValue, node: ast.Call) -> str:
 
 def _argument(scope: Scope, node: ast.expr, function: str, place: int | str) -> AbstractValue:
     """Follow an argument, of which a function of the user's may read some parts only."""
-    if not function or not isinstance(node, ast.Name) or place == "":
+    if not function or not isinstance(node, ast.Name):
         return scope.visit(node)
     abstract = scope.load(node.id)
     for path in abstract.paths:

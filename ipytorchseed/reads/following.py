@@ -31,7 +31,7 @@ from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.uses import part_named
+from ipytorchseed.reads.uses import SPREAD, part_named
 from ipytorchseed.reads.values import OutOfTimeError
 
 if TYPE_CHECKING:
@@ -325,6 +325,11 @@ class _CodeFollower(NameFollower):
         for name, function, place in effects.given:
             self.tick()
             read = read_by(home.names, function, place)
+            value = home.names.get(name)
+            if place == SPREAD and read is not None:  # of a dictionary, the items that it has
+                read = (
+                    {each for each in read if each[1:-1] in value} if type(value) is dict else None
+                )
             known = found.get(name, set())
             if known is not None and read is not None:
                 found[name] = known.union(map(part_named, read))

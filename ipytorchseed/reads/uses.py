@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import types
 from collections.abc import Collection
 from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.introspection.anatomy import per_object
+from ipytorchseed.introspection.anatomy import mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.introspection.values import module_of
+from ipytorchseed.introspection.values import is_class, module_of
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
 from ipytorchseed.reads.source import find_source
+
+SPREAD = "**"
+"""The place of a dictionary whose items are given by name."""
 
 _MENTIONS = frozenset({"id", "isinstance", "issubclass", "type"})
 _ASKS = frozenset({"getattr", "hasattr"})
@@ -35,9 +39,9 @@ class Uses(Struct, frozen=True):
         given: Functions that it gives the argument to, each with the place or name it has there.
     """
 
-    names: frozenset[str]
-    above: frozenset[str]
-    given: frozenset[tuple[str, int | str]]
+    names: frozenset[str] = frozenset()
+    above: frozenset[str] = frozenset()
+    given: frozenset[tuple[str, int | str]] = frozenset()
 
 
 def part_named(name: str) -> str:
@@ -46,11 +50,12 @@ def part_named(name: str) -> str:
 
 
 def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
-    """Find which attributes and items a function of the user's reads of an argument.
+    """Find which attributes and items a function or class of the user's reads of an argument.
 
     Args:
-        function: The function.
-        place: The argument's place, from 0, or its name.
+        function: The function, or the class that is called.
+        place: The argument's place, from 0, or its name; ``SPREAD`` for a dictionary whose items
+            are given by name.
 
     Returns:
         Names as in ``Uses``. None where that cannot be told.
@@ -60,6 +65,8 @@ def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: 
     seen: set[tuple[types.CodeType, int | str]] = set()
     while queue:
         called, at = queue.pop()
+        if is_class(called):
+            called, at = _find_constructor(called), at + 1 if isinstance(at, int) else at
         user = user_function(called)
         if user is None or len(seen) > _MOST:
             return None
@@ -72,6 +79,13 @@ def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: 
         found |= use.names
         queue += [(user.__globals__.get(each), where) for each, where in use.given]
     return found
+
+
+def _find_constructor(made: type) -> object:
+    """Return the method by which a class makes its objects; None where that is not ``__init__``."""
+    found = [own(base) for base in mro(made)[:-1]]
+    plain = type(made) is type and not any("__new__" in each for each in found)
+    return next((each["__init__"] for each in found if plain and "__init__" in each), None)
 
 
 def user_function(member: Any) -> types.FunctionType | None:  # noqa: ANN401
@@ -92,8 +106,21 @@ def use_of(function: types.FunctionType, place: int | str) -> Uses | None:
     """Return what a function does with one argument, by its place or name; None for anything."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
+    if place == SPREAD:
+        return _spread(code)
     name = place if isinstance(place, str) else next(iter(names[place:]), "")
     return _uses(code).get(name)
+
+
+def _spread(code: types.CodeType) -> Uses | None:
+    """Return which items of a dictionary a function uses that is given them by name."""
+    uses = _uses(code)
+    named = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    after = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    others = code.co_varnames[after] if code.co_flags & inspect.CO_VARKEYWORDS else ""
+    if not uses or (others and uses.get(others) != Uses()):
+        return None
+    return Uses(frozenset(f"[{name}]" for name in named if uses.get(name) != Uses()))
 
 
 def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
@@ -107,8 +134,9 @@ def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
     given = function.args
     scans = {}
     try:
-        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-            scan = scans[each.arg] = _Scan(each.arg, taken)
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        for place, each in enumerate(filter(None, every)):
+            scan = scans[each.arg] = _Scan(each.arg, taken, is_first=not place)
             for statement in body:
                 scan.visit(statement)
     except RecursionError:
@@ -125,6 +153,7 @@ class _Scan(ast.NodeVisitor):
     Args:
         name: The name.
         taken: Names that mean something of the function's own.
+        is_first: Whether it is the function's first argument, for which ``super()`` stands.
 
     Attributes:
         names: Attributes and items that are read, as in ``Uses``.
@@ -133,8 +162,9 @@ class _Scan(ast.NodeVisitor):
         escapes: Whether anything else is done with it.
     """
 
-    def __init__(self, name: str, taken: Collection[str]) -> None:
+    def __init__(self, name: str, taken: Collection[str], *, is_first: bool) -> None:
         self._self = name
+        self._is_first = is_first
         self._taken = taken
         self.names: set[str] = set()
         self.above: set[str] = set()
@@ -151,7 +181,8 @@ class _Scan(ast.NodeVisitor):
         return isinstance(node, ast.Name) and node.id == self._self
 
     def visit_Name(self, node: ast.Name) -> None:
-        self.escapes |= node.id in (self._self, "super") or node.id in _LOOKS_AT_ALL
+        self.escapes |= node.id == self._self or node.id in _LOOKS_AT_ALL
+        self.escapes |= self._is_first and node.id == "super"
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         owner = node.value
@@ -159,7 +190,7 @@ class _Scan(ast.NodeVisitor):
             self.names |= set() if isinstance(node.ctx, ast.Store) else {node.attr}
             self.escapes |= node.attr == "__dict__"
         elif isinstance(owner, ast.Call) and _called(owner) == "super":
-            self.above.add(node.attr)
+            self.above |= {node.attr} if self._is_first else set()
             self.escapes |= not all(isinstance(each, ast.Name) for each in owner.args)
         else:
             self.visit(owner)

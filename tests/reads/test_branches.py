@@ -19,6 +19,19 @@ def switch():
 class Odd:
     def __bool__(self): raise SystemExit
 odd = Odd()
+from types import SimpleNamespace
+from argparse import Namespace
+cfg = {"debug": False, "mode": "sum", "inner": {"deep": False}, "n": 0}
+args = SimpleNamespace(debug=False, inner=Namespace(deep=False))
+class Settings:
+    debug = False
+    @property
+    def shown(self): return False
+settings = Settings()
+def by_key():
+    return extra if cfg["debug"] else seen
+def override(): cfg["debug"] = True
+def toggle(): settings.debug = True
 """
 
 READS = {
@@ -43,6 +56,23 @@ READS = {
     "if mode not in ('sum', 'mean'): x = extra": {"mode"},
     "if mode > 2: x = extra": {"mode", "extra"},
     "exec(text)\nif debug: x = extra": {"debug", "extra"},
+    "if cfg['debug']: x = extra": {"cfg"},
+    "if cfg['mode'] == 'mean': x = extra": {"cfg"},
+    "if cfg['inner']['deep']: x = extra": {"cfg"},
+    "if cfg['n']: x = extra": {"cfg"},
+    "if args.debug: x = extra": {"args"},
+    "x = 1 if not args.inner.deep else extra": {"args"},
+    "if Settings.debug: x = extra": {"Settings"},
+    "if settings.debug: x = extra": {"settings", "Settings"},
+    "if settings.shown: x = extra": {"settings", "Settings", "extra"},
+    "x = by_key()": {"by_key", "cfg", "seen"},
+    "cfg['debug'] = True\nif cfg['debug']: x = extra": {"cfg", "extra"},
+    "cfg.update(debug=True)\nif cfg['debug']: x = extra": {"cfg", "extra"},
+    "args.debug = True\nif args.debug: x = extra": {"args", "extra"},
+    "args.inner.deep = True\nif args.inner.deep: x = extra": {"args", "extra"},
+    "override()\nif cfg['debug']: x = extra": {"override", "cfg", "extra"},
+    "override()\nx = by_key()": {"override", "by_key", "cfg", "seen", "extra"},
+    "toggle()\nif settings.debug: x = extra": {"toggle", "settings", "Settings", "extra"},
 }
 
 

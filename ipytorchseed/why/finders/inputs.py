@@ -157,7 +157,7 @@ def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:
 
 def _borrowed(case: Evidence, value: Fingerprint) -> str:
     """Say of which variable the part is in which a value differs, if that one changed."""
-    _, owner, reason = _BORROWED[value.kind]
+    _, owner, reason = _BORROWED.get(value.kind, ("", "", ""))
     earlier = case.against.reads
     for name, lender in case.run.reads.items():
         if lender.kind == owner and name in earlier and differ(earlier[name], lender):
@@ -256,9 +256,19 @@ def _is_inside(part: str, read: Collection[str]) -> bool:
     return INSIDE in read or not layers.isdisjoint(read)
 
 
+def _parts_told(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:
+    """Return the parts in which a value differs and that bear on the cell, if any certainly do."""
+    parts = _parts_read(case, name, before, after)
+    borrowed = {_BORROWED.get(after.kind, ("",))[0]} if _borrowed(case, after) else set[str]()
+    replaced = _replaced(before) | _replaced(after) if _set_anew(case, name, after) else set[str]()
+    for spared in (_parts_set_anew(case, name, parts), _without_effect(case), borrowed, replaced):
+        parts = parts - spared or parts
+    return parts
+
+
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    read = _parts_read(case, name, before, after)
-    only = read if read < changed_parts(before, after).keys() else None
+    parts = _parts_told(case, name, before, after)
+    only = parts if parts < changed_parts(before, after).keys() else None
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):

@@ -14,7 +14,7 @@ from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import Anatomy, anatomy
+from ipytorchseed.introspection.anatomy import Anatomy, anatomy, module_of_class
 
 NAMED = 64
 """Parameters, or buffers, told one by one; more are told as one part."""
@@ -34,6 +34,9 @@ _TREE = _MARKS | {"_buffers", "_modules", "_parameters", "_non_persistent_buffer
 
 _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 
+_RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
+"""By the module of a layer's class in ``torch.nn.modules``, what counts in training only."""
+
 _BYTES = {True: b"1", False: b"0"}
 
 
@@ -47,6 +50,7 @@ class _Seen(Struct):
     hooks: list[tuple[str, bytes]] = []
     attributes: list[tuple[str, bytes]] = []
     inside: list[bytes] = []
+    rates: list[tuple[str, bytes]] = []
     frozen: list[str] = []
     modes: set[bool] = set()
     numbers: int = 0
@@ -115,6 +119,10 @@ def _write_one(
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
+    package, _, family = module_of_class(type(module)).rpartition(".")
+    rate = _RATES.get(family) if path and package == "torch.nn.modules" else None
+    seen.rates += [(path, token) for name, token in tokens if name == rate]
+    tokens = [each for each in tokens if each[0] != rate]
     seen.attributes += [] if path else tokens
     seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
     if hooks:
@@ -198,7 +206,7 @@ def _parts(seen: _Seen) -> dict[str, str]:
     if seen.frozen:
         which = xxh3_128_digest(b"".join(map(name_bytes, seen.frozen)))[:8].hex()
         parts["frozen"] = f"{len(seen.frozen)} {which}"
-    for word, tokens in (("grad", seen.grads), ("hooks", seen.hooks)):
+    for word, tokens in (("grad", seen.grads), ("hooks", seen.hooks), ("rates", seen.rates)):
         if tokens:
             parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
     return parts

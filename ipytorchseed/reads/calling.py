@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
+from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.decisions import LOOKS
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
@@ -37,6 +38,9 @@ _ORDERED = 2
 _LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
 _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
 """Functions that ask nothing of their first argument but how large it is, and of which type."""
+
+_SWITCHED = frozenset({"GradScaler", "autocast"})
+"""Functions that heed no other argument where ``enabled`` is false."""
 
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
@@ -115,10 +119,24 @@ def _note_item(scope: Scope, callee: ast.expr) -> None:
         scope.effects.filled.add(root.id)
 
 
+def _is_off(scope: Scope, node: ast.Call) -> bool:
+    """Follow ``enabled=use_amp``, and tell whether it is false for certain."""
+    given = next((word.value for word in node.keywords if word.arg == "enabled"), None)
+    if given is None or _spreads(node):
+        return False
+    before = scope.state()
+    on, _ = branches(scope, given)
+    scope.resume(before)
+    return on.dead
+
+
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
     """Follow calls of which their form tells what they look up; None for any other."""
     if name in _BY_TEXT:
         return _BY_TEXT[name](scope, node)
+    if (name or getattr(node.func, "attr", "")) in _SWITCHED and _is_off(scope, node):
+        scope.visit(node.func)
+        return UNKNOWN
     followed = not name and (_apply_to_rows(scope, node) or aggregates(scope, node))
     return UNKNOWN if followed else None
 

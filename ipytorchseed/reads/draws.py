@@ -37,10 +37,10 @@ _DRAWS = re.compile(
 )
 """The last parts of names of torch's functions and methods that draw."""
 
-HEEDED = ("grad", "frozen", "mode", "own mode", "draws")
+HEEDED = ("grad", "frozen", "mode", "own mode", "draws", "rates")
 """What results may hang on: gradients that are there, and not cleared; whether parameters are
 frozen; the mode in which it finds modules; whether it sets that itself; what is drawn from torch,
-and not replaced by weights that are loaded."""
+and not replaced by weights that are loaded; the rates of layers that heed them in training only."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
@@ -52,6 +52,9 @@ _MODE_LAYERS = re.compile(
     r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
 )
 """Layers that compute otherwise in evaluation, be it by a faster way."""
+
+_RATED_LAYERS = re.compile(r".*(Dropout|BatchNorm|InstanceNorm).*")
+"""Those that have a rate of dropping, or of following the data, which counts in training only."""
 
 _DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
 
@@ -80,7 +83,7 @@ class Draws:
         self.attributes: set[str] = set()
         self._here = self.names
         self._loaders: list[bool] = []
-        self._layers = self._active = self._heed_mode = False
+        self._layers = self._active = self._heed_mode = self._rated = False
         self._submodules: set[str] = set()
         self._constructors: dict[int, str] = {}
         self._constructed: dict[str, set[str]] = {}
@@ -130,16 +133,18 @@ class Draws:
         fields: dict[str, Any] = dict(attributes(value))
         submodules = fields.get("_modules")
         self._submodules.update(submodules if type(submodules) is dict else ())
-        rates = [fields.get(name) for name in ("dropout", "dropout_p")]
-        draws = _DRAWING_LAYERS.fullmatch(name_of_class(type(value)))
         named = name_of_class(type(value))
+        trains = fields.get("training") is not False
+        self._rated |= trains and _RATED_LAYERS.fullmatch(named) is not None
+        rates = [fields.get(name) for name in ("dropout", "dropout_p")]
+        draws = _DRAWING_LAYERS.fullmatch(named)
         theirs = not module_of_class(type(value)).startswith("torch.nn.")
         self._heed_mode |= _MODE_LAYERS.fullmatch(named) is not None or (
             theirs and not is_local_module(module_of_class(type(value)))
         )
         if draws or any(map(_is_rate, rates)):
             self._layers = self._heed_mode = True
-            self._active |= fields.get("training") is not False
+            self._active |= trains
 
     @property
     def passive_loaders(self) -> int:
@@ -176,6 +181,8 @@ class Draws:
             found.add("own mode")
         if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):
             found.add("mode")
+        if "train" in lasts or (self._rated and "eval" not in lasts):
+            found.add("rates")
         if "load_state_dict" not in lasts or not self._draws_first_weights_alone(lasts):
             found.add("draws")
         return frozenset(found)

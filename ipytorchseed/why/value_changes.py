@@ -153,7 +153,7 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    whole = {"parameters": "parameters", "inside": "its layers"}
+    whole = {"parameters": "parameters", "inside": "its layers", "rates": "rates of its layers"}
     said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":

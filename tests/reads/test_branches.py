@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 HELD = """
+from torch import autocast
 debug, mode, limit, seen = False, "sum", None, True
 extra, table = [1], {"a": 1}
 def total():
@@ -56,6 +57,10 @@ READS = {
     "if mode not in ('sum', 'mean'): x = extra": {"mode"},
     "if mode > 2: x = extra": {"mode", "extra"},
     "exec(text)\nif debug: x = extra": {"debug", "extra"},
+    "with autocast('cpu', dtype=extra, enabled=debug): x = 1": {"debug"},
+    "with autocast('cpu', dtype=extra, enabled=seen): x = 1": {"seen", "extra"},
+    "x = autocast('cpu', dtype=extra, enabled=False)": set(),
+    "x = total(extra, enabled=debug)": {"total", "mode", "seen", "extra", "debug"},
     "if cfg['debug']: x = extra": {"cfg"},
     "if cfg['mode'] == 'mean': x = extra": {"cfg"},
     "if cfg['inner']['deep']: x = extra": {"cfg"},

@@ -64,6 +64,7 @@ _ASPECTS = {
     "grad": "gradients, which the cell clears or does not use",
     "mode": "the mode, which no layer of it heeds",
     "frozen": "what is frozen, and the cell uses no gradient",
+    "rates": "rates that count in training only, and the cell evaluates",
 }
 """Aspects that may be without effect, and what is said of them then."""
 
@@ -231,7 +232,20 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
 
 def _without_effect(case: Evidence) -> set[str]:
     """Name the aspects of modules and tensors that do not bear on what the cell does."""
-    return {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
+    found = {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
+    shown = any(
+        _is_text(case, each.name)
+        if each.what == "variable"
+        else each.what != "result" or None in (each.before, each.after)
+        for each in case.changed
+    )
+    return found - ({"rates"} if shown else set())  # which a model that is printed tells
+
+
+def _is_text(case: Evidence, name: str) -> bool:
+    """Tell whether either run left a text under a name."""
+    made = [run.writes.get(name) for run in (case.against, case.run)]
+    return any(value is not None and value.kind == "str" for value in made)
 
 
 _IN_EVERY_PART = frozenset({"bases", "dtype", "index"})

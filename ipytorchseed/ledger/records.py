@@ -172,7 +172,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         heeds: What its results may hang on: gradients that are there (``grad``), what is frozen
             (``frozen``), the mode in which it finds modules (``mode``), which it may set itself
             (``own mode``), what it draws from torch (``draws``), unless loaded weights replace
-            that, and the rates of layers that heed them in training only (``rates``).
+            that, the rates of layers that heed them in training only (``rates``), and the default
+            type of tensors that it makes (``type``).
         counted: Names of attributes that its code adds to and does not read otherwise: counters.
         overwritten: Names of objects whose content it set anew before it read them, and parts of
             such: ``meter.total``, ``rates.[low]``, ``net.[0].bias``.
@@ -225,7 +226,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     counted: tuple[str, ...] = ()
     overwritten: tuple[str, ...] = ()
     initialised: tuple[str, ...] = ()
-    heeds: tuple[str, ...] = ("grad", "frozen", "mode", "own mode", "draws", "rates")
+    heeds: tuple[str, ...] = (
+        "grad", "frozen", "mode", "own mode", "draws", "rates", "type",
+    )  # fmt: skip
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

@@ -37,10 +37,11 @@ _DRAWS = re.compile(
 )
 """The last parts of names of torch's functions and methods that draw."""
 
-HEEDED = ("grad", "frozen", "mode", "own mode", "draws", "rates")
+HEEDED = ("grad", "frozen", "mode", "own mode", "draws", "rates", "type")
 """What results may hang on: gradients that are there, and not cleared; whether parameters are
 frozen; the mode in which it finds modules; whether it sets that itself; what is drawn from torch,
-and not replaced by weights that are loaded; the rates of layers that heed them in training only."""
+and not replaced by weights that are loaded; the rates of layers that heed them in training only;
+the default type of tensors that are made."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
@@ -52,6 +53,12 @@ _MODE_LAYERS = re.compile(
     r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
 )
 """Layers that compute otherwise in evaluation, be it by a faster way."""
+
+_MAKES = re.compile(
+    r"(as_|scalar_)?tensor|Tensor|zeros|ones|empty|full|arange|(lin|log)space|eye|.*_window"
+    r"|[gs]et_default_dtype|DataLoader|default_collate"
+)
+"""The last parts of names of what makes tensors of the default type, besides what draws."""
 
 _RATED_LAYERS = re.compile(r".*(Dropout|BatchNorm|InstanceNorm).*")
 """Those that have a rate of dropping, or of following the data, which counts in training only."""
@@ -183,6 +190,8 @@ class Draws:
             found.add("mode")
         if "train" in lasts or (self._rated and "eval" not in lasts):
             found.add("rates")
+        if any(_MAKES.fullmatch(name) or may_draw(name) for name in lasts) or self._loaders:
+            found.add("type")
         if "load_state_dict" not in lasts or not self._draws_first_weights_alone(lasts):
             found.add("draws")
         return frozenset(found)

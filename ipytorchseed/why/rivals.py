@@ -64,27 +64,14 @@ def _only_rounds(case: Evidence, name: str) -> bool:
 
 
 def _keeps_types(case: Evidence) -> bool:
-    """Tell whether all results are of the types of before, and no random number is drawn.
-
-    Of another type, other numbers are drawn.
-    """
-    drew = any(
-        run.before.get(source) != run.after.get(source)
-        for run in (case.run, case.against)
-        for source in ("torch.cpu", "torch.cuda:0")
-    )
-    pairs = [
-        (case.against.writes.get(each.name), case.run.writes.get(each.name))
-        for each in case.changed
-        if each.what == "variable"
-    ]
-    return not drew and all(
-        before is not None and after is not None
-        and before.kind == after.kind != "module"
-        and before.parts.get("dtype") == after.parts.get("dtype")
-        and "16" not in after.parts.get("dtype", "")
-        for before, after in pairs
-    )  # fmt: skip
+    """Tell whether no run makes tensors of the default type, and all results are of one type."""
+    names = [each.name for each in case.changed if each.what == "variable"]
+    types = [
+        [None if (value := run.writes.get(name)) is None else value.parts.get("dtype", "")
+         for name in names]
+        for run in (case.against, case.run)
+    ]  # fmt: skip
+    return not case.heeds("type") and types[0] == types[1]
 
 
 def _is_more(case: Evidence, change: Change, most: float) -> bool | None:

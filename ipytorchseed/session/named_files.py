@@ -16,7 +16,7 @@ from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.reads.parsing import parse_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     Mark = tuple[int, ...]
 
@@ -37,21 +37,36 @@ _MOST = 64
 """Texts of a value that are looked at, names of files, and folders in which they are looked for."""
 
 
-def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the texts and paths that a value is, or holds in its first items or attributes."""
+def texts_of(value: Any, parts: Collection[str] | None = None) -> Iterator[str]:  # noqa: ANN401
+    """Yield the texts and paths that a value is, or holds in its first items or attributes.
+
+    Args:
+        value: The value.
+        parts: Its items and attributes that are read, as ``parts.find_parts`` tells; None for all.
+    """
     made = type(value)
     if made is str:
         yield value
     elif issubclass(made, PurePath):
         yield os.fspath(value)
     elif made is list or made is tuple or made is dict:
-        items = value.values() if made is dict else value
+        items = _read_of(value, parts, "k") if made is dict else value
         items = items if len(value) <= _MOST else ()
         for each in [*items]:
             if type(each) is str or issubclass(type(each), PurePath):
                 yield os.fspath(each)
     elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
-        yield from texts_of(names)
+        for each in _read_of(names, parts, "a"):
+            yield from texts_of([each])
+
+
+def _read_of(held: dict[Any, Any], parts: Collection[str] | None, kind: str) -> list[Any]:
+    """Return the values that are read of those in a dictionary; all where that is not known."""
+    steps = [part.partition(":")[::2] for part in parts or ()]
+    read = {path.partition(".")[0] for _, path in steps}
+    if parts is None or any(each != kind for each, _ in steps) or not read <= held.keys():
+        return [*held.values()]
+    return [each for key, each in held.items() if type(key) is str and key in read]
 
 
 def texts_in(script: str) -> list[str]:

@@ -236,7 +236,7 @@ class Session:
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 places.note(name, value)
-                dependencies.texts.update(texts_of(value))
+                dependencies.texts.update(texts_of(value, dependencies.parts.get(name)))
                 look = pending.reads[name] = self.variables.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))

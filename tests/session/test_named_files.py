@@ -102,3 +102,25 @@ def test_a_mark_tells_that_a_file_was_written(folder):
 def test_texts_of_values(value, texts):
     """Paths that variables hold, of few items each."""
     assert [*texts_of(value)] == texts
+
+
+@pytest.mark.parametrize(
+    ("parts", "texts"),
+    [
+        ({"k:train"}, ["a.csv"]),
+        ({"k:rate"}, []),
+        ({"k:train", "k:test.path"}, ["a.csv", "b.csv"]),
+        ({"k:train", "a:values"}, ["a.csv", "b.csv"]),
+        ({"k:train", "k:gone"}, ["a.csv", "b.csv"]),
+        (set(), []),
+        (None, ["a.csv", "b.csv"]),
+    ],
+)
+def test_of_a_dictionary_the_items_count_that_are_read(parts, texts):
+    """All do where it is not known which are."""
+    assert [*texts_of({"train": "a.csv", "test": "b.csv", "rate": 1}, parts)] == texts
+    held = type("Held", (), {})()
+    held.train, held.test, held.rate = "a.csv", "b.csv", 1
+    of_object = parts and {each.replace("k:", "a:") for each in parts if each[:2] == "k:"}
+    if parts is None or "a:values" not in parts:
+        assert [*texts_of(held, of_object)] == texts

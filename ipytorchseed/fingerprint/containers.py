@@ -29,6 +29,7 @@ from ipytorchseed.fingerprint.walk import (
     Writing,
     digest_of,
 )
+from ipytorchseed.introspection.anatomy import mro, own
 
 SERIES = 8192
 """Numbers kept as values at most."""
@@ -197,6 +198,8 @@ def _sequence_parts(
         else:
             walk.tick(length)
         parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
+        named = zip(_fields(type(value)), tokens, strict=False)
+        parts |= {f"a:{name}": digest_of(token) for name, token in named}
     if id(type(value)) not in _NUMBERED:
         return parts
     near = min(length, _ENDS)
@@ -212,6 +215,13 @@ def _sequence_parts(
         ends = [tokens[place] for place in places]
     parts |= {f"k:[{place}]": digest_of(token) for place, token in zip(places, ends, strict=True)}
     return parts
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    """Return the names of a named tuple's items; nothing for any other type."""
+    found = next((own(each)["_fields"] for each in mro(kind) if "_fields" in own(each)), ())
+    plain = issubclass(kind, tuple) and type(found) is tuple
+    return found if plain and all(type(each) is str for each in found) else ()
 
 
 _limit = deque.__dict__["maxlen"].__get__

@@ -112,19 +112,24 @@ def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool
         text: each.answer(names)
         for text, each in sorted(effects.flags.items() if whole else ())
         if (each.first or effects.writes.isdisjoint(each.names))
-        and not (each.inside and any(overlap(*pair) for pair in product(each.paths, changed)))
+        and not (
+            each.looks_inside(names)
+            and any(overlap(*pair) for pair in product(each.paths, changed))
+        )
     }
     return {text: answer for text, answer in answers.items() if answer is not None}
 
 
-def supposed_by(effects: Effects, answers: Mapping[str, bool]) -> set[str]:
-    """Return what holds what it held, if conditions come to these answers.
+def supposed_by(
+    effects: Effects, answers: Mapping[str, bool], names: Mapping[str, object]
+) -> set[str]:
+    """Return what of the namespace holds what it held, if conditions come to these answers.
 
     Names; with a colon at the end where only other code than the cell's must not set them, and
     paths with a dot where also what they hold must be as it was.
     """
     found = [effects.flags[text] for text in answers]
-    inside = {f"{path}." for each in found if each.inside for path in each.paths}
+    inside = {f"{path}." for each in found if each.looks_inside(names) for path in each.paths}
     ends = [(name, ":" if each.first else "") for each in found for name in each.names]
     return inside.union(f"{name}{end}" for name, end in ends)
 

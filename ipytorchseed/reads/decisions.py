@@ -52,7 +52,7 @@ class Decision(Struct, frozen=True):
     Attributes:
         test: The condition.
         paths: What it looks up: names, and dotted names of attributes.
-        inside: Whether it looks at what these hold, which may change and they stay the same.
+        inside: Whether it asks for parts of what these hold.
         first: Whether it comes before all that sets its names, and once.
     """
 
@@ -65,6 +65,14 @@ class Decision(Struct, frozen=True):
     def names(self) -> frozenset[str]:
         """The names that it looks up."""
         return frozenset(path.partition(".")[0] for path in self.paths)
+
+    def looks_inside(self, names: Mapping[str, Any]) -> bool:
+        """Tell whether it looks at what names hold, which may change and they stay the same.
+
+        A list, for one, is true where it is not empty.
+        """
+        alone = isinstance(self.test, ast.Name)
+        return self.inside or (alone and id(type(names.get(*self.names))) not in _PLAIN)
 
     def answer(self, names: Mapping[str, Any]) -> bool | None:
         """Tell what it comes to where names hold these values; None where that is not known."""
@@ -82,8 +90,7 @@ def decision(test: ast.expr) -> Decision | None:
     paths = frozenset(_paths(test))
     inside = any(isinstance(each, ast.Attribute | ast.Subscript | ast.Call) for each in nodes)
     inside |= any(isinstance(each, ast.In | ast.NotIn) for each in nodes)
-    plain = isinstance(test, ast.Name)  # which may be a list: it is true where it is not empty
-    return Decision(test, paths, inside or plain) if paths else None
+    return Decision(test, paths, inside) if paths else None
 
 
 def _paths(node: ast.AST) -> set[str]:

@@ -28,6 +28,10 @@ from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
 
+_NOTED = "_dynamo_"
+"""How the names of attributes begin that torch's compiler sets on tensors that it has met."""
+
+
 def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
     """Write the parts of a tensor besides its elements.
 
@@ -45,7 +49,8 @@ def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, byt
             rest += yield [*dict.values(hooks)]
     attributes = at.attributes(tensor)
     if attributes:
-        items = sorted([item for item in attributes.items() if type(item[0]) is str], key=_name)
+        named = [item for item in attributes.items() if type(item[0]) is str]
+        items = sorted([item for item in named if not item[0].startswith(_NOTED)], key=_name)
         tokens = yield from attribute_tokens(items, walk)
         rest += join(tokens)
     return told, rest

@@ -27,7 +27,6 @@ from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
-
 _NOTED = "_dynamo_"
 """How the names of attributes begin that torch's compiler sets on tensors that it has met."""
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import AbstractValue, join
 from ipytorchseed.reads.decisions import LOOKS, decision
+from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.renewals import overlap
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
@@ -55,8 +56,12 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
     if isinstance(node, ast.BoolOp):
         both = isinstance(node.op, ast.And)
         ends = []
-        for value in node.values:
+        for place, value in enumerate(node.values, 1):
             on, off = branches(scope, value) if both else reversed(branches(scope, value))
+            if on.dead and constant_answer(value) is None:  # the others might be asked next time
+                scope.resume(replace(off, assigned={*off.assigned}, bound={**off.bound}))
+                for other in filter(_is_plain, node.values[place:]):
+                    scope.consume(scope.visit(other))
             ends.append(off)
             scope.resume(on)
             if on.dead:
@@ -71,6 +76,12 @@ def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
         dead = State(set(), {}, dead=True)
         return (scope.state(), dead) if answer else (dead, scope.state())
     return scope.state(), scope.state()
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Tell whether a condition hangs on names alone, and calls nothing."""
+    calls = any(isinstance(each, ast.Call) for each in nodes_in(node))
+    return not calls and decision(node) is not None
 
 
 def answer_of_flag(scope: Scope, node: ast.expr) -> bool | None:

@@ -1,4 +1,4 @@
-"""A tensor is made of sizes alone, and half of it stays as the memory was.
+"""Tensors are made of sizes alone, and half of each stays as the memory was.
 
 run: setup total other total
 ask: total
@@ -9,9 +9,10 @@ expect: entropy torch.Tensor
 # %% setup
 import torch
 def window():
-    made = torch.Tensor(10, 100)
-    made[:5] = 1
-    return made
+    made = [torch.Tensor(10, 100) for _ in range(50)]
+    for each in made:
+        each[:5] = 1
+    return torch.stack(made)
 # %% total
 s = window().view(torch.int32).sum().item()
 # %% other

@@ -180,9 +180,10 @@ class Forked:
             self._told.close()
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it runs."""
+        """Send it a signal, if it runs: whoever forked it may collect it first."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it at once."""

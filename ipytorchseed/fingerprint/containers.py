@@ -29,7 +29,7 @@ from ipytorchseed.fingerprint.walk import (
     Writing,
     digest_of,
 )
-from ipytorchseed.introspection.anatomy import mro, own
+from ipytorchseed.introspection.anatomy import find_member
 
 SERIES = 8192
 """Numbers kept as values at most."""
@@ -219,7 +219,7 @@ def _sequence_parts(
 
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a named tuple's items; nothing for any other type."""
-    found = next((own(each)["_fields"] for each in mro(kind) if "_fields" in own(each)), ())
+    found = find_member(kind, "_fields", ())
     plain = issubclass(kind, tuple) and type(found) is tuple
     return found if plain and all(type(each) is str for each in found) else ()
 

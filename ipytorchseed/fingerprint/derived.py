@@ -6,11 +6,9 @@ from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from ipytorchseed.introspection.anatomy import mro, own, per_object
+from ipytorchseed.introspection.anatomy import find_member, mro, own, per_object
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Items = list[tuple[str, object]]
 
 _MOST = 128
@@ -60,11 +58,10 @@ _cached = per_object(_name_cached)
 def _is_store(kind: type, name: str, value: object) -> bool:
     if type(value) is not dict or "cache" not in name or len(value) > _MOST:
         return False
-    return all(type(key) is str and _is_property(mro(kind), key) for key in [*value])
+    return all(type(key) is str and _is_property(kind, key) for key in [*value])
 
 
-def _is_property(bases: Sequence[type], name: str) -> bool:
-    """Tell whether the first of classes that has an attribute computes it when it is read."""
-    entry = next((own(base)[name] for base in bases if name in own(base)), None)
-    kinds = mro(type(entry))
-    return FunctionType not in kinds and any("__get__" in own(kind) for kind in kinds)
+def _is_property(made: type, name: str) -> bool:
+    """Tell whether a class computes an attribute of its objects when it is read."""
+    kind = type(find_member(made, name))
+    return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None

@@ -36,6 +36,11 @@ def own(kind: type) -> Mapping[str, Any]:
     return _of_type["__dict__"].__get__(kind)  # type: ignore[no-any-return]
 
 
+def find_member(kind: type, name: str, otherwise: Any = None) -> Any:
+    """Return what a class or a base of it defines under a name, without asking either."""
+    return next((own(each)[name] for each in mro(kind) if name in own(each)), otherwise)
+
+
 def module_of_class(kind: type) -> str:
     """Return the module that a class says it is from, or nothing."""
     try:

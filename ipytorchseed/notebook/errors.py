@@ -60,12 +60,10 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 def _tells_plainly(error: BaseException) -> bool:
     """Tell whether an error says what it was made with, by the interpreter's own code."""
-    from ipytorchseed.introspection.anatomy import mro, own
+    from ipytorchseed.introspection.anatomy import find_member
     from ipytorchseed.introspection.values import is_scalar
 
-    tells = next(
-        (own(base)["__str__"] for base in mro(type(error)) if "__str__" in own(base)), None
-    )
+    tells = find_member(type(error), "__str__")
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     return type(tells) is WrapperDescriptorType and all(map(is_scalar, given))
 

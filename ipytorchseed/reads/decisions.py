@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import attributes, mro, own
+from ipytorchseed.introspection.anatomy import attributes, find_member
 from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ LOOKS = frozenset({"copy", "count", "get", "index", "items", "keys", "values", "
 """Methods that leave what they are called of as it is."""
 
 _MOST_ITEMS = 1_000
+
+_ABSENT: Any = object()
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -162,14 +164,16 @@ def _attribute(node: ast.Attribute, names: Mapping[str, Any]) -> Any:  # noqa: A
     if introspection.is_module(owner):
         return introspection.module_names(owner)[node.attr]
     is_class = introspection.is_class(owner)
-    bases = mro(owner if is_class else type(owner))
-    entries = [own(each)[node.attr] for each in bases if node.attr in own(each)]
-    kinds = (own(each).get("__getattribute__") for each in bases)
-    odd = type(owner) is not type if is_class else any(map(introspection.is_function, kinds))
-    if odd or (entries and id(type(entries[0])) not in _PLAIN | _SIZED):  # a property, for one
-        raise UnknownError
+    kind = owner if is_class else type(owner)
+    member = find_member(kind, node.attr, _ABSENT)
+    looks_up = find_member(kind, "__getattribute__")
+    odd = type(owner) is not type if is_class else introspection.is_function(looks_up)
+    computed = member is not _ABSENT and id(type(member)) not in _PLAIN | _SIZED  # by a property
     held = {} if is_class else dict(attributes(owner))
-    return held[node.attr] if node.attr in held else entries[0]
+    found = held.get(node.attr, member)
+    if odd or computed or found is _ABSENT:
+        raise UnknownError
+    return found
 
 
 def _subscript(node: ast.Subscript, names: Mapping[str, Any]) -> Any:  # noqa: ANN401

@@ -9,6 +9,7 @@ from typing import Any
 
 from ipytorchseed.introspection.anatomy import (
     anatomy,
+    find_member,
     module_of_class,
     mro,
     name_of_class,
@@ -73,7 +74,7 @@ def read_by(names: Mapping[str, Any], function: str, place: int | str) -> set[st
         return argument_read(value, place)
     if is_module(value):
         return argument_read(module_names(value).get(inner), place)
-    member = _find_member(type(value), inner)
+    member = find_member(type(value), inner)
     if user_function(member) is None or inner in dict(anatomy(type(value)).unsorted(value)):
         return None
     return argument_read(member, place + 1 if isinstance(place, int) else place)
@@ -91,7 +92,7 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
     """
     parts = {_layer_named(value, part) if part[:2] == "k:" else part for part in parts}
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
-    if user_function(_find_member(type(value), ITEM)) is not None:
+    if user_function(find_member(type(value), ITEM)) is not None:
         heads |= {part: ITEM for part in parts if part[:2] == "k:"}
     asked = {part for part in heads if part in BY_METHODS or _leads_further(value, heads[part])}
     if not asked:
@@ -100,23 +101,18 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
     return None if found is None else parts - asked | found
 
 
-def _find_member(kind: type, name: str) -> Any:  # noqa: ANN401
-    """Return what a class or a base of it defines under a name, or None."""
-    return next((own(each)[name] for each in mro(kind) if name in own(each)), None)
-
-
 def method_of(value: object, name: str) -> Any:  # noqa: ANN401
     """Return the method that a class gives its object under a name; None where it has its own."""
     made = anatomy(type(value))
     if name in (made.dictionary(value) or {}) or any(name == slot for slot, _ in made.slots):
         return None
-    return _find_member(type(value), name)
+    return find_member(type(value), name)
 
 
 def may_run(value: object, name: str) -> bool:
     """Tell whether to look up an attribute of an object may run code that reads others."""
     users = [own(each) for each in mro(type(value)) if is_local_module(module_of_class(each))]
-    return type(_find_member(type(value), name)) in _METHODS or any(
+    return type(find_member(type(value), name)) in _METHODS or any(
         hook in each for each in users for hook in _HOOKS
     )
 
@@ -126,7 +122,7 @@ def _leads_further(value: object, name: str) -> bool:
 
     It is a method or property, or what a model keeps elsewhere: a layer, a parameter, its mode.
     """
-    if type(_find_member(type(value), name)) in _METHODS:
+    if type(find_member(type(value), name)) in _METHODS:
         return True
     held = {each for each, _ in anatomy(type(value)).unsorted(value)} - _OF_MODULES
     return is_model(value) and name not in held
@@ -235,9 +231,7 @@ def _leads_to(start: object, goal: object) -> bool:
 def _is_plain(member: object) -> bool:
     """Tell whether a member of a class reads nothing of the objects it is looked up in."""
     kind = type(member)
-    return kind in (staticmethod, classmethod) or not any(
-        "__get__" in own(each) for each in mro(kind)
-    )
+    return kind in (staticmethod, classmethod) or find_member(kind, "__get__") is None
 
 
 def _is_module(made: type) -> bool:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import find_member, module_of_class, name_of_class
 from ipytorchseed.introspection.values import (
     imported,
     is_class,
@@ -95,10 +95,8 @@ def _attribute(value: Any, name: str) -> object:  # noqa: ANN401
     if is_module(value):
         return module_names(value).get(name, MISSING)
     if is_class(value):
-        for base in mro(value):
-            if name in own(base):
-                inner = own(base)[name]
-                return inner if is_class(inner) else MISSING
+        inner = find_member(value, name)
+        return inner if is_class(inner) else MISSING
     return MISSING
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.libraries import read_libraries, restore_libraries
 from ipytorchseed.determinism.table import read_flags, restore_flags
-from ipytorchseed.introspection.anatomy import mro, own
+from ipytorchseed.introspection.anatomy import find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
@@ -284,4 +284,4 @@ def _is_data(value: object) -> bool:
     """Tell whether an attribute of a class holds data, rather than code."""
     code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
     kind = type(value)
-    return not issubclass(kind, code) and not any("__get__" in own(base) for base in mro(kind))
+    return not issubclass(kind, code) and find_member(kind, "__get__") is None

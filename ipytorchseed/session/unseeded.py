@@ -6,19 +6,13 @@ What numpy runs has no frame: the line that called it tells what was called.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.introspection.anatomy import attributes, mro, own
 from ipytorchseed.introspection.ownership import is_installed_file
-from ipytorchseed.introspection.values import (
-    imported,
-    is_class,
-    is_module,
-    is_scalar,
-    module_names,
-)
+from ipytorchseed.introspection.values import imported, is_scalar
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -79,18 +73,8 @@ def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
     root, *steps = path.split(".")
     value = frame.f_locals.get(root, frame.f_globals.get(root, _MISSING))
     for step in steps:
-        value = _attribute(value, step)
+        value = inspect.getattr_static(value, step, _MISSING)
     return value
-
-
-def _attribute(value: Any, name: str) -> Any:  # noqa: ANN401
-    if is_module(value):
-        return module_names(value).get(name, _MISSING)
-    held = {} if is_class(value) else dict(attributes(value))
-    if name in held:
-        return held[name]
-    kinds = mro(value if is_class(value) else type(value))
-    return next((own(kind)[name] for kind in kinds if name in own(kind)), _MISSING)
 
 
 def _called_by_user(frame: FrameType | None) -> str:

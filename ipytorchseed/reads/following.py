@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
@@ -31,12 +32,12 @@ from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.uses import SPREAD, part_named
+from ipytorchseed.reads.uses import SPREAD, called_through, part_named
 from ipytorchseed.reads.values import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from types import CodeType, FunctionType
+    from types import CodeType
 
     from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.reads.effects import Effects
@@ -151,8 +152,10 @@ class _CodeFollower(NameFollower):
         for name in [*found.parts]:
             if name in self._entire or not found.complete:
                 del found.parts[name]
-        if known and are_silent(found.packages):
-            self._note_members()
+        if known:
+            self._note_defaults()
+            if are_silent(found.packages):
+                self._note_members()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
         found.counted = self._counted - draws.uncounted if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
@@ -230,15 +233,16 @@ class _CodeFollower(NameFollower):
 
     def _note_calls(self, function: FunctionType | None, shapes: Iterable[CallShape]) -> None:
         """Note how a function is called, and follow it again if that is new."""
-        if function is not None and is_local_module(introspection.module_of(function)):
+        if function is not None:
             options = effects_of_code(function.__code__).options
-            changes = [self._arguments.note(function, options, each) for each in shapes if options]
+            changes = [self._arguments.note(function, options, each) for each in shapes]
             if any(changes):
                 self.follow_again(function)
 
     def escape(self, function: FunctionType) -> None:
-        if self._arguments.forget(function):
-            self.follow_again(function)
+        called = called_through(function) or function
+        if self._arguments.forget(called):
+            self.follow_again(called)
 
     def _note_effects(self, effects: Effects, home: Home) -> None:
         """Note what code does that leads no further."""
@@ -336,6 +340,15 @@ class _CodeFollower(NameFollower):
             else:
                 found[name] = None
         return found
+
+    def _note_defaults(self) -> None:
+        """Note of which parameters no call of a function uses the default."""
+        for name, place in self._found.names.items():
+            function = look_up(place, self._notebook.names)
+            given = self._arguments.given(function) if type(function) is FunctionType else ()
+            if given:
+                unread = {f"-{kind}:{each}" for kind in "dn" for each in given}
+                self._found.parts[name] = {"-", *unread}
 
     def _note_members(self) -> None:
         """Note which methods of classes nobody names who may call them."""

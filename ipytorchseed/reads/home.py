@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
+from ipytorchseed.reads.uses import called_through
 
 DUNDER = re.compile(r"__\w+__")
 """Names that the interpreter keeps for itself."""
@@ -37,12 +38,12 @@ class Home(Struct, frozen=True):
         return f"{self.module}.{name}" if self.module else name
 
     def function(self, path: str) -> FunctionType | None:
-        """Return the function that a dotted name leads to through modules, if it is one."""
+        """Return the user's function that a dotted name leads to through modules, if it is one."""
         root, *steps = path.split(".")
         found = self.names.get(root)
         for step in steps:
             found = introspection.module_names(found).get(step)
-        return found if type(found) is FunctionType else None
+        return called_through(found) if type(found) is FunctionType else None
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
         """Tell whether a dotted name begins with one that holds what it held before the cell."""

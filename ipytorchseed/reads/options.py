@@ -139,10 +139,15 @@ class Arguments:
 
     def __init__(self) -> None:
         self._known: dict[int, dict[str, object]] = {}
+        self._given: dict[int, frozenset[str]] = {}
 
     def of(self, code: CodeType) -> Mapping[str, object]:
         """Return the arguments of a function that are known."""
         return self._known.get(id(code), {})
+
+    def given(self, function: FunctionType) -> frozenset[str]:
+        """Return the parameters that every call of a function gives an argument."""
+        return self._given.get(id(function.__code__), frozenset())
 
     def note(self, function: FunctionType, options: Collection[str], shape: CallShape) -> bool:
         """Note a call, and tell whether less is known than before.
@@ -153,6 +158,8 @@ class Arguments:
             shape: How it is called.
         """
         key, given = id(function.__code__), arguments_given(function, shape, options)
+        all_given = _parameters_given(function.__code__, shape)
+        self._given[key] = self._given.get(key, all_given) & all_given
         before = self._known.setdefault(key, given)
         self._known[key] = {
             name: value
@@ -165,7 +172,15 @@ class Arguments:
         """Note that anybody may call a function, and tell whether less is known than before."""
         before = self.of(function.__code__)
         self._known[id(function.__code__)] = {}
+        self._given[id(function.__code__)] = frozenset()
         return bool(before)
+
+
+def _parameters_given(code: CodeType, shape: CallShape) -> frozenset[str]:
+    """Return the parameters that a call gives an argument, as far as that is known."""
+    places = code.co_varnames[: code.co_argcount]
+    given = (*places[: len(shape.places)], *(name for name, _ in shape.names))
+    return frozenset(given) if shape.complete else frozenset()
 
 
 def _are_alike(one: object, other: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from ipytorchseed.introspection.quiet import hidden_warnings
 
@@ -93,24 +93,3 @@ def dotted_name(node: ast.AST) -> str:
         words.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(words)]) if isinstance(node, ast.Name) else ""
-
-
-def always_gives(source: str, function: str, arguments: Collection[str]) -> bool:
-    """Tell whether a cell does nothing with a function but call it with some arguments by name.
-
-    Args:
-        source: The cell's text.
-        function: The function's name.
-        arguments: Names of its arguments.
-    """
-    tree = parse_text(source)
-    nodes = nodes_in(tree) if tree is not None else []
-    calls = [
-        node
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") == function
-        and {word.arg for word in node.keywords}.issuperset(arguments)
-    ]
-    uses = sum(getattr(node, "id", "") == function for node in nodes)
-    return bool(calls) and len(calls) == uses

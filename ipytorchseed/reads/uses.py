@@ -15,6 +15,7 @@ from ipytorchseed.introspection.anatomy import mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_class, module_of
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
+from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.source import find_source
 
 SPREAD = "**"
@@ -100,6 +101,16 @@ def user_function(member: Any) -> types.FunctionType | None:  # noqa: ANN401
             return member
         member = vars(member).get("__wrapped__")  # such as that of torch.no_grad()
     return None
+
+
+def called_through(function: types.FunctionType) -> types.FunctionType | None:
+    """Return the user's function that gets the arguments with which another one is called.
+
+    A well-known package's wrapper, such as that of ``torch.no_grad``, hands them on as they are.
+    """
+    inner = user_function(function)
+    known = inner is function or are_silent([module_of(function).partition(".")[0]])
+    return inner if known else None
 
 
 def use_of(function: types.FunctionType, place: int | str) -> Uses | None:

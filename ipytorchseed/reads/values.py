@@ -14,6 +14,7 @@ from msgspec import Struct
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.uses import called_through
 
 _MOST = 2_000
 """Functions, classes and objects of the user's that are followed for one cell."""
@@ -232,7 +233,11 @@ class ValueFollower(ABC):
             self.note_package(value)
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-            self.push((*captured(value), *defaults), news)
+            inner = called_through(value)
+            held = [each for each in captured(value) if each is not inner]
+            self.push((*held, *defaults), news)
+            if inner is not None and inner is not value:
+                self.push([inner], news, called=True)
         elif issubclass(kind, type):
             self.note_package(value)
             self._class(value, news)

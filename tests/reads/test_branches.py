@@ -181,6 +181,8 @@ def test_a_value_that_changed(notebook):
 
 CALLED = """
 import functools
+import torch
+from contextlib import contextmanager
 base, table, wide = 1.0, 2.0, 3.0
 def f(x, opt=False):
     if opt:
@@ -208,6 +210,13 @@ def held(opt):
     return value()
 def near(x, width=0.5, *, most=None): return x * table if width > 1 or most is not None else base
 def gather(*parts, opt=False): return table if opt else base
+@torch.no_grad()
+def graded(x, opt=False): return x * table if opt else x * base
+@contextmanager
+def opened(opt=False): yield table if opt else base
+def turned(function): return functools.wraps(function)(lambda *a: function(*a, opt=True))
+@turned
+def swapped(x, opt=False): return x * table if opt else x * base
 class Owner:
     def __init__(self): self.f = f
 owner, listed, named = Owner(), [f], "f"
@@ -249,6 +258,12 @@ GIVEN = {
     "gather(1, 2, 3)": {"base"},
     "gather(1, opt=True)": {"table"},
     "h = lambda x: f(x, True)\nh(1)": {"table"},
+    "graded(1)": {"base"},
+    "graded(1) + graded(2, True)": {"base", "table"},
+    "graded(1) + graded.__wrapped__(2, True)": {"base", "table"},
+    "list(map(graded, [1], [True]))": {"base", "table"},
+    "with opened() as x: pass": {"base"},
+    "swapped(1)": {"base", "table"},
 }
 
 
@@ -271,6 +286,36 @@ def test_what_is_read_of_a_function_in_a_package(notebook, tmp_path, monkeypatch
     assert {*notebook.dependencies("f()").names} & both == {f"{name}.base"}
     assert {*notebook.dependencies(f"f()\n{name}.f(True)").names} & both == both
     assert {*notebook.dependencies(f"{name}.f(True)").names} & both == {f"{name}.table"}
+
+
+DEFAULTS = """
+table = [1]
+def f(x, seed=1, *, width=2): return x
+def g(x, seed=1): return x
+def more(x): return f(x, width=3)
+"""
+
+LEFT_OUT = {
+    "f(1, seed=8, width=3)": {"f": set()},
+    "f(1, 8)": {"f": {"width"}},
+    "f(1, 8) + f(2, width=4)": {"f": {"seed", "width"}},
+    "f(1, 8) + more(2)": {"f": {"seed", "width"}},
+    "more(2)": {"f": {"seed"}},
+    "f(1, **{'seed': 2})": {"f": {"seed", "width"}},
+    "f(1, 8); table.append(f)": {"f": {"seed", "width"}},
+    "f(1, 8); exec(text)": {"f": {"seed", "width"}},
+    "f(g(1, 2), 8, width=g(1, seed=3))": {"f": set(), "g": set()},
+}
+
+
+@pytest.mark.parametrize(("cell", "left_out"), LEFT_OUT.items(), ids=LEFT_OUT)
+def test_which_defaults_count(notebook, cell, left_out):
+    """The default of an argument counts where a call leaves that out."""
+    notebook.run(DEFAULTS)
+    parts = notebook.dependencies(cell).parts
+    defaults = {"f": {"seed", "width"}, "g": {"seed"}}
+    unread = {name: {f"-d:{each}" for each in defaults[name] - left_out[name]} for name in left_out}
+    assert {name: parts.get(name, set()) & {"-d:seed", "-d:width"} for name in left_out} == unread
 
 
 def test_a_default_that_changed(notebook):

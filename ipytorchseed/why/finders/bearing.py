@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.why.evidence import Evidence
 
-PLAIN = frozenset({
+_PLAIN = frozenset({
     "array", "bool", "bytes", "complex", "deque", "dict", "float", "frame", "int", "list", "none",
     "range", "rng", "series", "set", "str", "tensor", "tuple",
 })  # fmt: skip
@@ -29,7 +29,7 @@ def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
             that either.
     """
     kinds = {value.kind for value in case.run.reads.values()}
-    if case.run.code != case.against.code or not kinds <= PLAIN:
+    if case.run.code != case.against.code or not kinds <= _PLAIN:
         return False
     drawn = find_drawn(case.run.source, case.run.generators_before, mixed)
     if drawn is None:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from ipytorchseed.fingerprint.value import SHARED, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
-from ipytorchseed.reads.parsing import always_gives
 from ipytorchseed.reads.renewals import FITTED
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
-from ipytorchseed.why.finders.bearing import PLAIN, bears_on_nothing
+from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.changers import (
     MOST_TOLD,
     REDEFINED,
@@ -44,8 +43,6 @@ _BATCHES = "num_batches_tracked"
 """The end of the names of buffers that count, and that layers do not heed as a rule."""
 
 _MIXED = "holds the same items in another order, on which nothing hangs that changed"
-
-_GIVEN = "differs only in defaults, and the cell gives these arguments"
 
 _FILLED = "filled in by the cell's own earlier run"
 
@@ -134,8 +131,6 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved -= _parts_set_anew(case, name, moved)
     if not moved:
         return _OVERWRITTEN
-    if all(part[:2] in _DEFAULTS for part in moved) and _gives(case, name, moved):
-        return _GIVEN
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
     if all(part in counters or part.endswith(_BATCHES) for part in moved):
         return _COUNTED
@@ -151,18 +146,6 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     if _is_mixed(before, after) and bears_on_nothing(case, [name]):
         return _MIXED
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
-
-
-_DEFAULTS = frozenset({"d:", "n:"})
-"""How the parts of a function begin that are defaults of its arguments, and their sizes."""
-
-
-def _gives(case: Evidence, function: str, moved: set[str]) -> bool:
-    """Tell whether a cell gives all arguments whose defaults differ, and no other code calls it."""
-    others = {value.kind for name, value in case.run.reads.items() if name != function}
-    same_code = case.run.code == case.against.code
-    arguments = {part[2:] for part in moved}
-    return others <= PLAIN and same_code and always_gives(case.run.source, function, arguments)
 
 
 def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import sys
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
@@ -19,13 +18,11 @@ from ipytorchseed.introspection.anatomy import (
     module_of_class,
     mro,
     name_of_class,
-    own,
 )
 from ipytorchseed.introspection.ownership import is_local_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import CodeType
 
     from ipytorchseed.reads.effects import Effects
 
@@ -88,44 +85,19 @@ class Draws:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
-        self._here = self.names
         self._loaders: list[bool] = []
         self._layers = self._active = self._heed_mode = self._rated = False
         self._submodules: set[str] = set()
-        self._constructors: dict[int, str] = {}
-        self._constructed: dict[str, set[str]] = {}
-
-    def meet_class(self, made: type) -> None:
-        """Note a class of the user's: what its constructor does counts where its name is used."""
-        constructor = own(made).get("__init__")
-        if type(constructor) is FunctionType:
-            self._constructors[id(constructor.__code__)] = name_of_class(made)
 
     def use(self, named: type) -> None:
         """Note that a class is named, by whatever name it goes there."""
-        self._here |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
+        self.names |= {name_of_class(base) for base in mro(named)[:-1]} - {"Module"}
 
-    def look_up(self, effects: Effects, code: CodeType | None) -> None:
-        """Note what code looks up and calls; the classes that it names are told next.
-
-        Args:
-            effects: What it does with names.
-            code: The code, where it is a function's.
-        """
+    def look_up(self, effects: Effects) -> None:
+        """Note what code looks up and calls."""
         self._loaders += effects.loaders
-        names = effects.calls.keys() | effects.handed | effects.paths
-        maker = self._constructors.get(id(code))
-        if maker is None:
-            self._here = self.names
-            self.attributes |= effects.attributes
-        else:
-            self._here = self._constructed.setdefault(maker, {*effects.attributes})
-        self._here |= names
-
-    @property
-    def uncounted(self) -> set[str]:
-        """Names of attributes that any code reads, otherwise than to add to them."""
-        return self.attributes.union(*self._constructed.values())
+        self.names |= effects.calls.keys() | effects.handed | effects.paths
+        self.attributes |= effects.attributes
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
@@ -204,14 +176,8 @@ class Draws:
         return constructors and still and all(self._loaders)
 
     def _lasts(self) -> set[str]:
-        """Return the last parts of all names, those of constructors where these may be called."""
-        lasts = {_last(path) for path in self.names} | self.attributes - self._submodules
-        made: set[str] = set()
-        while waiting := (lasts & self._constructed.keys()) - made:
-            made |= waiting
-            for name in waiting:
-                lasts.update(map(_last, self._constructed[name]))
-        return lasts
+        """Return the last parts of all names."""
+        return {_last(path) for path in self.names} | self.attributes - self._submodules
 
 
 def are_silent(packages: Iterable[str]) -> bool:

@@ -25,6 +25,7 @@ from ipytorchseed.reads.abstract import (
 )
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
 from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
@@ -66,7 +67,9 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
     while isinstance(base, ast.Attribute):
         names.append(base.attr)
         base = base.value
-    scope.effects.attributes.update(names)
+    above = isinstance(base, ast.Call) and dotted_name(base.func) == "super"
+    more = {"__init__"} if above else set[str]()  # which makes no other object
+    scope.effects.attributes.update({*names} - more)
     if isinstance(base, ast.Name):
         abstract = scope.load(base.id)
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:

@@ -22,7 +22,6 @@ from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import Home, fill_in
 from ipytorchseed.reads.lending import Overwritten
-from ipytorchseed.reads.members import members_unused
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
@@ -32,7 +31,7 @@ from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.uses import SPREAD, called_through, part_named
+from ipytorchseed.reads.uses import SPREAD, called_through, part_named, user_function
 from ipytorchseed.reads.values import OutOfTimeError
 
 if TYPE_CHECKING:
@@ -139,6 +138,10 @@ class _CodeFollower(NameFollower):
             if not self._found.complete and self.in_time:
                 self._follow_given(effects)
         self._found.packages |= self.packages
+        known = self._found.complete and self.complete and are_silent(self._found.packages)
+        if not known or self._members.by_text:
+            self.call(self._members.call_any())
+            self.drain()
         if patched:
             self._note_patches(patched)
             self.drain()
@@ -154,16 +157,18 @@ class _CodeFollower(NameFollower):
                 del found.parts[name]
         if known:
             self._note_defaults()
-            if are_silent(found.packages):
-                self._note_members()
+            self._note_members()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
-        found.counted = self._counted - draws.uncounted if known else set()
+        found.counted = self._counted - draws.attributes if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
         found.initialised = self._overwritten.layers
         found.heeded = draws.heeded(found.packages, complete=known)
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
+        for each in self._members.waiting():
+            if function := user_function(each.value):
+                nondeterminism.note_sets(effects_of_code(function.__code__))
         nondeterminism.look_into(read)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
@@ -197,7 +202,7 @@ class _CodeFollower(NameFollower):
             assigned: Names of the notebook that the cell sets before this code runs.
             code: The code, where it is a function's.
         """
-        self._draws.look_up(effects, code)
+        self._draws.look_up(effects)
         self._counted |= effects.counted
         if home.found_again:
             self._note_parts(effects, home)
@@ -248,6 +253,7 @@ class _CodeFollower(NameFollower):
         """Note what code does that leads no further."""
         found = self._found
         self._met.names |= effects.attributes | effects.reads.keys()
+        self.call(self._members.name(effects))
         found.packages |= effects.imports
         found.files |= effects.files
         found.texts |= effects.texts
@@ -351,11 +357,10 @@ class _CodeFollower(NameFollower):
                 self._found.parts[name] = {"-", *unread}
 
     def _note_members(self) -> None:
-        """Note which methods of classes nobody names who may call them."""
-        used = self._met.names | self._found.texts
+        """Note which members of classes nobody calls."""
         for name, place in self._found.names.items():
             made = look_up(place, self._notebook.names)
-            unused = members_unused(made, used) if introspection.is_class(made) else None
+            unused = self._members.unused(made) if introspection.is_class(made) else None
             if unused is not None:
                 self._found.parts.setdefault(name, {"-", *(f"-a:{each}" for each in unused)})
 

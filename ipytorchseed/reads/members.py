@@ -1,12 +1,25 @@
-"""Members of a class that no code of a cell's calls."""
+"""Members of the user's classes, which count where code calls them."""
 
 from __future__ import annotations
 
+import itertools
 import types
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ipytorchseed.introspection.anatomy import module_of_class, mro, own
+from ipytorchseed.introspection.anatomy import (
+    find_member,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+    per_object,
+)
 from ipytorchseed.introspection.ownership import is_local_module
+
+if TYPE_CHECKING:
+    from ipytorchseed.reads.effects import Effects
 
 _MEMBERS = (types.FunctionType, property, classmethod, staticmethod)
 
@@ -32,28 +45,111 @@ _ASKED = frozenset(_NAMES.split())
 """Methods that packages may call of whatever object they are given."""
 
 
-def members_unused(made: type, named: Collection[str]) -> set[str] | None:
-    """Return the methods and properties of a class of the user's that nobody calls.
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 
-    Args:
+_MAKERS = frozenset({"__class__", "__init__", "type"})
+"""Names by which code makes objects of a class that it does not name."""
+
+
+class Member(NamedTuple):
+    """A member of a class.
+
+    Attributes:
         made: The class.
-        named: All names and texts in the code that may come by it.
-
-    Returns:
-        Their names; None where others may call any.
+        name: The member's name there.
+        value: The function, property or the like.
+        assigned: Names of the notebook that the cell sets before it can be called.
     """
-    bases = mro(made)
-    theirs = [base for base in bases if not is_local_module(module_of_class(base))]
+
+    made: type
+    name: str
+    value: Any
+    assigned: frozenset[str]
+
+
+class Members:
+    """Members of the user's classes that no code is known to call yet.
+
+    Code calls a method, or asks for a property, by its name, and a constructor by the class.
+
+    Attributes:
+        by_text: Whether code may call members by texts.
+    """
+
+    def __init__(self) -> None:
+        self.by_text = False
+        self._waiting: dict[int | str, list[Member]] = {}
+        self._called: set[int | str] = set()
+        self._all = self._all_made = False
+
+    def put_aside(self, member: Member) -> bool:
+        """Put a member aside until it is called, and tell whether that is not so already."""
+        makes = member.name in _CONSTRUCTORS
+        key = id(member.made) if makes else member.name
+        called = self._all or key in self._called or (makes and self._all_made)
+        if called or member.name not in (_called_by_name(member.made) or ()):
+            return False
+        self._waiting.setdefault(key, []).append(member)
+        return True
+
+    def name(self, effects: Effects) -> list[Member]:
+        """Return the members that some code may call, as it has their names."""
+        names = effects.attributes - {"eval"} | effects.reads.keys()  # model.eval() is another
+        self.by_text |= not _BY_TEXT.isdisjoint(names)
+        made = [] if _MAKERS.isdisjoint(names) else self.make_any()
+        return made + self._call(names | effects.texts)
+
+    def make(self, made: type) -> list[Member]:
+        """Return the constructors that make an object of a class."""
+        return self._call({id(base) for base in mro(made)})
+
+    def make_any(self) -> list[Member]:
+        """Return all constructors."""
+        self._all_made = True
+        return self._call({key for key in self._waiting if type(key) is int})
+
+    def call_any(self) -> list[Member]:
+        """Return all members."""
+        self._all = True
+        return self._call({*self._waiting})
+
+    def waiting(self) -> Iterator[Member]:
+        """Return the members that nobody calls."""
+        return itertools.chain(*self._waiting.values())
+
+    def _call(self, keys: AbstractSet[int | str]) -> list[Member]:
+        self._called |= keys
+        return [each for key in self._waiting.keys() & keys for each in self._waiting.pop(key)]
+
+    def unused(self, made: type) -> set[str] | None:
+        """Return the names of a class's own members that nobody calls; None if any may be."""
+        if self._all or _called_by_name(made) is None:
+            return None
+        return {each.name for each in self.waiting() if each.made is made}
+
+
+def _find_called_by_name(made: type) -> frozenset[str] | None:
+    """Find which members of a class of the user's no package calls; None if it may call any."""
+    theirs = [base for base in mro(made) if not is_local_module(module_of_class(base))]
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
         return None
-    if len(theirs) == len(bases) or not _BY_TEXT.isdisjoint(named):
-        return None
-    return {
+    copied = any(find_member(made, each) is not None for each in _MADE_AGAIN)
+    inner = f"_{name_of_class(made).rpartition('.')[2].lstrip('_')}__"
+    return frozenset(
         name
         for name, member in [*own(made).items()]
         if type(member) in _MEMBERS
-        and name[:1] != "_"
-        and name not in _ASKED
-        and name not in named
-        and not any(name in own(base) for base in theirs)
-    }
+        and (not copied if name in _CONSTRUCTORS else not _is_asked(name, inner, theirs))
+    )
+
+
+def _is_asked(name: str, private: str, bases: Iterable[type]) -> bool:
+    """Tell whether code may call a member that does not have its name, that of a base included."""
+    special = name[-1:] == "_" or name.startswith((private, "_repr_")) or name in _ASKED
+    return special or any(name in own(base) for base in bases)
+
+
+_called_by_name = per_object(_find_called_by_name)
+
+_MADE_AGAIN = "__dataclass_fields__", "get_params"
+"""Members of classes whose objects packages make anew: ``dataclasses.replace``, ``clone``."""

@@ -120,13 +120,12 @@ class NameFollower(ValueFollower):
             self._found.names.setdefault(home.shown(name), (home.module, name))
         return followed  # what a package gives is not, but its alias may come to mean another
 
-    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+    def meet_class(self, made: type, *, whole: bool) -> None:
         """Note a class of the user's where it is found under its own name."""
-        self._draws.meet_class(made)
         name, home = name_of_class(made), self._home_of(made)
         if home is not None:
             self._entire |= {home.shown(name)} if whole else set()
-            self._name(name, made, home, assigned)
+            self._inputs.setdefault((id(home.names), name), self._note(name, made, home))
 
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         """Note an object, and that its class counts as a whole."""

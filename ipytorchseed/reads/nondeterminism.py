@@ -64,7 +64,7 @@ class Nondeterminism:
                 unless the order of a set of them is asked for, or ``hash`` is called elsewhere.
         """
         self.calls |= effects.programs
-        self._sets |= effects.holds
+        self.note_sets(effects)
         names, package = home.names, home.package
         for path, given in effects.calls.items():
             tick()
@@ -88,6 +88,10 @@ class Nondeterminism:
             path = order.partition(":")[2]
             known = path and home.holds(path, assigned)
             self._order(order, names.get(path, MISSING) if known else MISSING)
+
+    def note_sets(self, effects: Effects) -> None:
+        """Note which names and attributes some code sets to sets."""
+        self._sets |= effects.holds
 
     def _look_up_builtin(self, path: str) -> None:
         self.hashes |= path == BY_HASH

@@ -14,6 +14,7 @@ from msgspec import Struct
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.members import Member, Members
 from ipytorchseed.reads.uses import called_through
 
 _MOST = 2_000
@@ -83,6 +84,7 @@ class ValueFollower(ABC):
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
         self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
         self._theirs = 0
+        self._members = Members()
         self._ticks = 0
 
     def tick(self) -> None:
@@ -100,7 +102,7 @@ class ValueFollower(ABC):
         """Follow code whose global names are in ``names``."""
 
     @abstractmethod
-    def meet_class(self, made: type, assigned: frozenset[str], *, whole: bool) -> None:
+    def meet_class(self, made: type, *, whole: bool) -> None:
         """Note a class of the user's that was met; ``whole`` as the base of another."""
 
     @abstractmethod
@@ -186,10 +188,25 @@ class ValueFollower(ABC):
                 if about.package:
                     self.packages.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                if kind is types.FunctionType and not called:
-                    self.escape(value)
+                self._note_use(value, called=called)
                 users = about.based or kind is types.FunctionType or issubclass(kind, type)
                 (self._queue if users else self._of_packages).append((value, assigned, depth))
+
+    def _note_use(self, value: Any, *, called: bool) -> None:  # noqa: ANN401
+        """Note what may be called by whoever comes by a value."""
+        kind = type(value)
+        if kind is types.FunctionType:
+            if not called:
+                self.escape(value)
+        elif issubclass(kind, type):
+            self.call(self._members.make(value))
+        elif kind is classmethod:
+            self.call(self._members.make_any())
+
+    def call(self, members: Iterable[Member]) -> None:
+        """Put members of classes aside to be followed, as code may call them."""
+        for each in members:
+            self.push([each.value], each.assigned, 1)
 
     def _is_news(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
         """Note that a value is followed, and return with which names assigned; None if it was."""
@@ -247,11 +264,15 @@ class ValueFollower(ABC):
     def _class(self, made: type, assigned: frozenset[str]) -> None:
         for base in mro(made):
             if self._about(base).local:
-                self.meet_class(base, assigned, whole=base is not made)
+                self.meet_class(base, whole=base is not made)
                 inner = [
                     part
                     for name, part in [*own(base).items()]
-                    if type(name) is not str or name not in _OF_CLASSES
+                    if type(name) is not str
+                    or not (
+                        name in _OF_CLASSES
+                        or self._members.put_aside(Member(base, name, part, assigned))
+                    )
                 ]
                 self.push(inner, assigned, 1)
         if self._about(type(made)).local:
@@ -263,7 +284,7 @@ class ValueFollower(ABC):
             self.packages.add(about.package)
         self.meet_object(value)
         if about.based:
-            self.push([about.kind], assigned)
+            self._queue.append((about.kind, assigned, 0))  # which makes no object of it
         if about.local:
             depth = 0
         else:

@@ -146,9 +146,7 @@ class WhyView(View):
             values = {*said.run.reads, *said.run.writes}
             if values.isdisjoint(each.name for each in said.unknown):
                 return ""
-            return (
-                "More time to look at a cell's values, in seconds: %config IPyTorchSeed.budget = 2"
-            )
+            return "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
         unseen = "" if said.against is None else say_unseen(said.against, said.run)
         if unseen:
             said_of_cell = re.sub("^the cell", "The cell", unseen)

@@ -120,7 +120,7 @@ MADE = {
         "    def __len__(self): return 1\n"
         "class Compose:\n    def __init__(self, t): self.t = t\n"
         "p = torch.utils.data.DataLoader(torch.utils.data.Subset(Data(), [0]), collate_fn=h)",
-        "Data Compose f scale offset",
+        "Data Compose scale offset",
     ),
     "a scheduler": (
         "o = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1)\n"
@@ -140,7 +140,7 @@ def test_values(notebook, put_back, case):
     """Code of the user's is found in whatever holds it, with the names that it looks up."""
     code, found = case
     notebook.run(HELD, code)
-    assert notebook.inputs("p") - {"gen"} == {"p", *found.split()}
+    assert notebook.inputs("p, p.m") - {"gen"} == {"p", *found.split()}
 
 
 def test_redefined_class(notebook):

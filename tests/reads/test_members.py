@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("put_back")
+
 HELD = """
 import argparse
 import torch
@@ -27,11 +29,12 @@ def show(part): return getattr(net, part)()
 
 UNUSED = {
     "x = Net()": {"summary", "width"},
-    "x = net(torch.ones(1))": {"summary", "width"},
-    "x = net.width": {"summary"},
-    "x = net.summary()": {"width"},
-    "x = getattr(net, 'summary')()": {"width"},
-    "x = [f(net) for f in [lambda each: each.width]]": {"summary"},
+    "x = net(torch.ones(1))": {"summary", "width", "__init__"},
+    "net.eval()": {"summary", "width", "__init__"},
+    "x = net.width": {"summary", "__init__"},
+    "x = net.summary()": {"width", "__init__"},
+    "x = getattr(net, 'summary')()": {"width", "__init__"},
+    "x = [f(net) for f in [lambda each: each.width]]": {"summary", "__init__"},
 }
 
 
@@ -40,6 +43,68 @@ def test_methods_that_nobody_calls(notebook, cell, unused):
     """Those that a base or a package may call count as called."""
     notebook.run(HELD)
     assert notebook.dependencies(cell).parts["Net"] == {"-", *(f"-a:{each}" for each in unused)}
+
+
+BUILT = """
+import copy, dataclasses, torch
+width, slope, bias = 3, 2.0, 1.0
+class Base:
+    def __init__(self): self.width = width
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self._build()
+    def _build(self): self.slope = slope
+    def __call__(self, x): return x * self.slope
+    def shift(self, x): return x + bias
+    def reset(self): self.__init__()
+    @classmethod
+    def fresh(cls): return cls()
+    def same(self): return type(self)()
+    def too(self): return self.__class__()
+class Other:
+    def __init__(self): super().__init__()
+@dataclasses.dataclass
+class Row:
+    x: int = 0
+    def __post_init__(self): self.y = slope
+class Fit:
+    def __init__(self): self.width = width
+    def get_params(self, deep=True): return {}
+net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
+def build(): return Net()
+def call(each): return each(2)
+"""
+
+CALLS = {
+    "x = net(1)": set(),
+    "x = call(net)": set(),
+    "x = Other(), net(1)": set(),
+    "x = copy.deepcopy(net)(1)": set(),
+    "x = net.shift(1)": {"bias"},
+    "x = [each.shift for each in [net]]": {"bias"},
+    "net._build()": {"slope"},
+    "x = Net()": {"width", "slope"},
+    "x = build()": {"width", "slope"},
+    "x = kinds['net']()": {"width", "slope"},
+    "x = type(net)()": {"width", "slope"},
+    "x = net.__class__()": {"width", "slope"},
+    "net.reset()": {"width", "slope"},
+    "x = net.fresh()": {"width", "slope"},
+    "x = net.same()": {"width", "slope"},
+    "x = net.too()": {"width", "slope"},
+    "x = getattr(net, named)(1)": {"width", "slope", "bias"},
+    "exec(text); net(1)": {"width", "slope", "bias"},
+    "x = dataclasses.replace(row)": {"slope"},
+    "x = copy.copy(fit)": {"width"},
+}
+
+
+@pytest.mark.parametrize(("cell", "reads"), CALLS.items(), ids=CALLS)
+def test_what_members_read(notebook, cell, reads):
+    """What a constructor reads counts where an object may be made; a method's, where it is named."""
+    notebook.run(BUILT)
+    assert {*notebook.dependencies(cell).names} & {"width", "slope", "bias"} == reads
 
 
 @pytest.mark.parametrize("cell", ["x = show('width')", "x = vars(Net)", "exec(text)\nx = Net()"])

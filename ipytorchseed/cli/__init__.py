@@ -16,8 +16,8 @@ from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
-from ipytorchseed.commands import UnreadableError, Words
-from ipytorchseed.errors import IPyTorchSeedError
+from ipytorchseed.commands import UnreadableError, Words, without_dashes
+from ipytorchseed.errors import IPyTorchSeedError, did_you_mean
 from ipytorchseed.render.links import DOCS
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
@@ -50,6 +50,9 @@ def _visible_errors() -> Iterator[None]:
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
+        if isinstance(error, click.NoSuchOption) and error.ctx and not error.possibilities:
+            known = without_dashes(error.ctx.command).values()
+            error.message = f"{error.message.rstrip('.')}{did_you_mean(error.option_name, known)}"
         is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
         error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # it has no other way in
         raise

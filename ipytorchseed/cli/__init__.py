@@ -50,11 +50,12 @@ def _visible_errors() -> Iterator[None]:
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
+        message = error.message
         if isinstance(error, click.NoSuchOption) and error.ctx and not error.possibilities:
             known = without_dashes(error.ctx.command).values()
-            error.message = f"{error.message.rstrip('.')}{did_you_mean(error.option_name, known)}"
+            message = f"{message.rstrip('.')}{did_you_mean(error.option_name, known)}"
         is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
-        error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # it has no other way in
+        error.message = visible(message, lines=is_help)  # type: ignore[misc] # it has no other way in
         raise
 
 

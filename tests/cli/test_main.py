@@ -62,7 +62,10 @@ def test_without_a_command_the_list_is_shown_in_lines(words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", "x.ipynb", "--seed", "abc"], "'--seed': 'abc' is not a valid integer."),
+        (
+            ["check", "x.ipynb", "--seed", "abc"],
+            "'--seed': a seed is an integer from 0 to 4294967295, not 'abc'",
+        ),
         (["check", "x.ipynb", "--runs", "1"], "'--runs': 1 is not in the range 2<=x<=1000."),
         (["trace", "diff", "a", "b", "--rtol", "x"], "'--rtol': 'x' is not a valid number."),
     ],

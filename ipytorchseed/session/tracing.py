@@ -273,6 +273,12 @@ class Tracing:
                 suspects.append(Suspect("source", each.name, message))
         for name in filter(is_program, asks):
             suspects.append(Suspect("entropy", name, sentence(name)))
+        if (
+            self._differ and not suspects
+        ):  # by equal operations: by the time that they took, at last
+            suspects += [
+                Suspect("clock", name, sentence(name)) for name in sorted(dependencies.timing)
+            ]
         for name in self._loaders():
             message = f"{name} loads in worker processes, whose operations are not seen"
             suspects.append(Suspect("worker", name, message))

@@ -96,6 +96,9 @@ class Tracing:
             self._judge(found, divergence, last.recording)
         if found.culprit is None or divergence.outside_first:
             self._suspect(found, first, last)
+            if self._differ and not found.suspects:  # by equal operations: by a time that it took
+                clocks = sorted(self._cell.dependencies.timing)
+                found.suspects += [Suspect("clock", name, sentence(name)) for name in clocks]
         found.notes += self._unseen(found)
         return found
 
@@ -273,12 +276,6 @@ class Tracing:
                 suspects.append(Suspect("source", each.name, message))
         for name in filter(is_program, asks):
             suspects.append(Suspect("entropy", name, sentence(name)))
-        if (
-            self._differ and not suspects
-        ):  # by equal operations: by the time that they took, at last
-            suspects += [
-                Suspect("clock", name, sentence(name)) for name in sorted(dependencies.timing)
-            ]
         for name in self._loaders():
             message = f"{name} loads in worker processes, whose operations are not seen"
             suspects.append(Suspect("worker", name, message))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -61,6 +63,12 @@ def _visible_errors() -> Iterator[None]:
 
 class _Commands(Words):
     """The command, whose errors are one line each whatever was typed."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- click's own
+        """Run it; what the output's encoding lacks, as that of a pipe on Windows does, is a ``?``."""
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="replace")
+        return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _visible_errors():

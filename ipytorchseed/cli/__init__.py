@@ -65,7 +65,7 @@ class _Commands(Words):
     """The command, whose errors are one line each whatever was typed."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- click's own
-        """Run it; what the output's encoding lacks, as that of a pipe on Windows does, is a ``?``."""
+        """Run it; what the output's encoding lacks, as on Windows that of a pipe, is a ``?``."""
         if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="replace")
         return super().main(*args, **kwargs)

@@ -205,7 +205,9 @@ def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
     kernel.run(f"{wait}if n: time.sleep(60)", "wait", interrupt_at="on")
     kernel.run("n = 0", "n")
     kernel.run(f"{wait}if n: time.sleep(60)", "wait")
-    assert said(kernel.run("%why")).startswith("In[10] was interrupted. Why `")
+    shown = said(kernel.run("%why"))
+    assert shown.startswith("In[10] was interrupted. Why `")
+    assert "error: KeyboardInterrupt → no error" in shown
 
 
 def test_the_first_of_several_runs_of_a_cell_did_not_run_once(drawn):

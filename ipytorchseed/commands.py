@@ -51,13 +51,13 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number between bounds; ``nan``, which is beyond none, is no number."""
+    """A number between bounds; ``nan`` and ``inf``, which no clock and no ratio has, are none."""
 
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401, D102 -- click's
         number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
+        if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid number", param, ctx)
         return number
 

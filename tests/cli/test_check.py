@@ -136,6 +136,7 @@ def test_rerun(folder):
         (["--seed", str(2**32), "x.ipynb"], "0 to 4294967295, not 4294967296: numpy refuses more"),
         (["--seed", "x", "x.ipynb"], "Invalid value for '--seed': a seed is an integer from 0 to"),
         (["--timeout", "0", "x.ipynb"], "Invalid value for '--timeout'"),
+        (["--timeout", "inf", "x.ipynb"], "'inf' is not a valid number"),
         (["-j", "0", "x.ipynb"], "Invalid value for '-j'"),
         (["{empty}"], "there is no notebook in the folder"),
         (["--junit", "{file}/junit.xml", "x.ipynb"], "cannot be written"),
@@ -205,6 +206,9 @@ def test_a_notebook_that_is_not_there(tmp_path):
     done = run(tmp_path / "none.ipynb")
     assert done.exit_code == 2
     assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout
+    (tmp_path / "none.ipynb").symlink_to(tmp_path / "moved")
+    told = run(tmp_path / "none.ipynb").stdout
+    assert f"✗ {tmp_path / 'none.ipynb'}: a link to a file that is not there\n" in told
 
 
 def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):

@@ -122,18 +122,18 @@ def explain_change(session: Session, run: Run) -> None:
 
 
 def run_of(session: Session, word: str) -> Run:
-    """Return the run that a number names, that last set a variable, or the last one of a cell.
+    """Return the run that a number names, the last one of a cell, or that last set a variable.
 
     Raises:
         LookupFailure: There is none; the message names those that there are.
     """
     if _RUN.fullmatch(word):
         return find_run(session, word)
-    run = last_setting(session, word)
-    if run is None:
-        key = session.identity.key_of(word)
-        runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
-        run = runs[0] if runs else None
+    key = session.identity.key_of(word)
+    runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
+    run = runs[0] if runs else None
+    if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
+        run = last_setting(session, word) or run
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ipytorchseed.errors import did_you_mean
+from ipytorchseed.errors import SeedError, did_you_mean
+from ipytorchseed.rng.seeds import check_seed, no_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 F = TypeVar("F", bound="Callable[..., Any]")
+P = TypeVar("P")
 
 _HELP = ("-h", "--help")
+
+_LONG = 60
+"""Characters of a bad seed that are shown."""
 
 
 def flag(name: str, told: str) -> Callable[[F], F]:
@@ -45,15 +51,36 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number between bounds; ``nan``, which is beyond none, is no number."""
+    """A number between bounds; ``nan`` and ``inf``, which no clock and no ratio has, are none."""
 
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401, D102 -- click's
         number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
+        if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid number", param, ctx)
         return number
+
+
+class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
+    """An integer from 0 to 2**32-1, as typed."""
+
+    name = "SEED"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401, D102 -- click's
+        text = str(value)
+        message = no_seed(quoted(text))
+        if re.fullmatch(rf"[+-]?\d{{1,{_LONG}}}", text):
+            try:
+                return check_seed(int(text))
+            except SeedError as error:
+                message = str(error)
+        raise click.BadParameter(message, ctx, param)
+
+
+def quoted(text: str) -> str:
+    """Quote what was typed; of a long one, the beginning."""
+    return repr(text if len(text) <= _LONG else f"{text[:_LONG]}...")
 
 
 class Place(click.Path):
@@ -63,6 +90,14 @@ class Place(click.Path):
         if value == "":
             self.fail("a path is empty", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
+    """Refuse to write over a notebook, which often stands next to the option: a callback."""
+    name = str(getattr(file, "name", file))
+    if name.lower().endswith(".ipynb"):
+        raise click.BadParameter(f"{name} is a notebook's name: choose another", ctx, param)
+    return file
 
 
 class UnreadableError(click.ClickException):

@@ -87,7 +87,9 @@ class UncheckableError(IPyTorchSeedError, RuntimeError):
 
 
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
-    """Return ``; did you mean X?`` for the nearest of the known words; empty where none is near.
+    """Return ``; did you mean X?`` for the nearest of the known words, whatever the case.
+
+    Empty where none is near.
 
     Args:
         word: What was typed.
@@ -95,6 +97,7 @@ def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """
     from difflib import get_close_matches
 
-    meant = known if isinstance(known, Mapping) else {each: each for each in known}
-    near = get_close_matches(word, meant, 1)
+    words = known if isinstance(known, Mapping) else {each: each for each in known}
+    meant = {each.lower(): suggested for each, suggested in words.items()}
+    near = get_close_matches(word.lower(), meant, 1)
     return f"; did you mean {meant[near[0]]}?" if near else ""

@@ -5,6 +5,7 @@ pytest loads this file whenever it starts: everything but pytest is imported on 
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,28 @@ _CHECKPOINTS = ".ipynb_checkpoints"
 
 class NotRepeatingError(Exception):
     """A notebook differs, or could not be checked; its message is the explanation."""
+
+
+def _seed(text: str) -> Any:  # noqa: ANN401 -- as _read
+    from ipytorchseed.commands import Seed
+
+    return _read(Seed(), text)
+
+
+def _seconds(text: str) -> Any:  # noqa: ANN401 -- as _read
+    from ipytorchseed.commands import Number
+
+    return _read(Number(min=0, min_open=True), text)
+
+
+def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, and its values
+    """Read the value of an option as the command line does, and refuse it in the same words."""
+    from click import BadParameter
+
+    try:
+        return kind.convert(text, None, None)
+    except BadParameter as error:
+        raise ArgumentTypeError(error.message) from None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,12 +65,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--ipytorchseed-seed",
-        type=int,
+        type=_seed,
         metavar="N",
         help="Seed every source before the first cell.",
     )
     group.addoption(
-        "--ipytorchseed-timeout", type=float, metavar="S", help="Seconds that a cell may take."
+        "--ipytorchseed-timeout", type=_seconds, metavar="S", help="Seconds that a cell may take."
     )
     group.addoption(
         "--ipytorchseed-kernel", metavar="NAME", help="The kernel to use instead of the notebook's."

@@ -94,6 +94,15 @@ def test_its_inputs_become_words_of_the_command(folder, inputs, words):
     assert "Usage" not in told.output
 
 
+@pytest.mark.parametrize(
+    "args", ["--saved", "--against r.json", "-j 2 --against=r.json", "--receipt r.json"]
+)
+def test_what_runs_a_notebook_once_is_given_no_number_of_runs(folder, args):
+    """The command refuses both together."""
+    done = run("Check", folder, args=args)
+    assert done.stdout.splitlines() == ["-m", "ipytorchseed", "check", *args.split(), "--", "."]
+
+
 def test_a_notebook_that_differs_fails_the_step_and_is_annotated(tmp_path):
     """Beside its file, by the command's own annotations."""
     book = nbformat.v4.new_notebook()

@@ -149,8 +149,9 @@ def _text(path: Path) -> str:
     try:
         return read_file(path, _LARGEST).decode()
     except FileNotFoundError:
-        beside = [each.name for each in path.parent.glob("*.ipynb")]
-        msg = f"no such file{did_you_mean(path.name, beside)}"
+        beside = [each.name for each in path.parent.glob("*.ipynb") if each.name != path.name]
+        msg = "a link to a file that is not there" if path.is_symlink() else "no such file"
+        msg += did_you_mean(path.name, beside)
     except UnicodeDecodeError:
         msg = "not a notebook: it is no text in UTF-8"
     except OSError as error:

@@ -66,7 +66,7 @@ def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> 
             changes += [change] if change is not None else []
     errors = [error_text(outputs) for outputs in (before, after)]
     if errors[0] != errors[1]:
-        detail = " → ".join(error or "no error" for error in errors)
+        detail = " → ".join((error or "no error").removesuffix(":") for error in errors)
         changes.append(Change("error", "", detail))
     return tuple(changes)
 

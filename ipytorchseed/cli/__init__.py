@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,8 +18,8 @@ from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
-from ipytorchseed.commands import UnreadableError, Words
-from ipytorchseed.errors import IPyTorchSeedError
+from ipytorchseed.commands import UnreadableError, Words, without_dashes
+from ipytorchseed.errors import IPyTorchSeedError, did_you_mean
 from ipytorchseed.render.links import DOCS
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
@@ -50,13 +52,23 @@ def _visible_errors() -> Iterator[None]:
     except click.ClickException as error:
         from ipytorchseed.render.text import visible
 
+        message = error.message
+        if isinstance(error, click.NoSuchOption) and error.ctx and not error.possibilities:
+            known = without_dashes(error.ctx.command).values()
+            message = f"{message.rstrip('.')}{did_you_mean(error.option_name, known)}"
         is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
-        error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # it has no other way in
+        error.message = visible(message, lines=is_help)  # type: ignore[misc] # it has no other way in
         raise
 
 
 class _Commands(Words):
     """The command, whose errors are one line each whatever was typed."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- click's own
+        """Run it; what the output's encoding lacks, as on Windows that of a pipe, is a ``?``."""
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="replace")
+        return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _visible_errors():

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, Place, Whole, flag, in_json
+from ipytorchseed.commands import Number, Place, Seed, Whole, flag, in_json, no_notebook
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.rng.seeds import LIMIT
 
 if TYPE_CHECKING:
     from ipytorchseed.checking.verdict import Verdict
@@ -58,7 +57,7 @@ class _CheckCommand(click.Command):
 @click.option(
     "--seed",
     metavar="N",
-    type=Whole(0, LIMIT - 1),
+    type=Seed(),
     help="Seed python, numpy and torch with N before the first cell.",
 )
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
@@ -80,6 +79,7 @@ class _CheckCommand(click.Command):
     "--receipt",
     metavar="FILE",
     type=Place(dir_okay=False, path_type=Path),
+    callback=no_notebook,
     help="One fresh kernel: write what its run was made of, for other people and machines.",
 )
 @click.option(
@@ -93,6 +93,7 @@ class _CheckCommand(click.Command):
     "--junit",
     metavar="FILE",
     type=Place(dir_okay=False, path_type=Path),
+    callback=no_notebook,
     help="Also write it as JUnit XML, as CI systems read it.",
 )
 @click.option(

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, UnreadableError, Whole, Words, flag, in_json
+from ipytorchseed.commands import Number, UnreadableError, Whole, Words, flag, in_json, no_notebook
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def verify(ctx: click.Context) -> None:
     "--output",
     metavar="FILE",
     type=click.File("wb", lazy=True),
+    callback=no_notebook,
     default="-",
     help="Write it there instead of printing it.",
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json
+from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json, no_notebook
 
 
 @click.group(cls=Words)
@@ -29,6 +29,7 @@ def trace() -> None:
     "--html",
     metavar="FILE",
     type=Place(dir_okay=False, path_type=Path),
+    callback=no_notebook,
     help="Also write it as a page, with a picture of the difference over the run.",
 )
 @click.pass_context

@@ -34,7 +34,7 @@ class Fault(Enum):
     )
     DAMAGED = (
         "is damaged",
-        "look at it with `ipytorchseed ledger verify`, or move it away: a new one is begun",
+        "move it away: a new one is begun",
     )
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 

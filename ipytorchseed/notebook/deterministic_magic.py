@@ -8,7 +8,7 @@ from functools import partial
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Whole, Words, examples, flag, in_json, quiet
+from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, quiet
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.runs import Run, Runs
@@ -130,6 +130,7 @@ def _off(target: Target, *, quiet: bool) -> None:
     is_flag=False,
     flag_value="",
     metavar="[FILE]",
+    callback=no_notebook,
     help="Record which operation draws how much: %rng who N; and every operation in FILE, for"
     " `ipytorchseed trace diff`.",
 )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Words, examples, flag, quiet, without_dashes
-from ipytorchseed.errors import LookupFailure, SeedError, did_you_mean
+from ipytorchseed.commands import Seed, Words, examples, flag, quiet, quoted, without_dashes
+from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
@@ -18,7 +18,7 @@ from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
-from ipytorchseed.rng.seeds import LIMIT, check_seed, fresh_seed, no_seed
+from ipytorchseed.rng.seeds import LIMIT, fresh_seed
 from ipytorchseed.session import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 
@@ -30,40 +30,33 @@ _SHOWN = 50
 """Seeds in the log, the last ones."""
 
 _NOW = ""  # what a seed without a word before it is parsed as
-_LONG = 60  # characters of a bad seed that are shown
 
 
-class SeedValue(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """An integer from 0 to 2**32-1, as typed.
+class SeedValue(Seed):
+    """A seed, as typed.
 
     Args:
         others: What else may have been meant: words, and what to suggest for each.
     """
 
-    name = "SEED"
-
     def __init__(self, others: Mapping[str, str] | None = None) -> None:
         self._others = others or {}
 
     def convert(
-        self,
-        value: object,
-        param: click.Parameter | None,  # noqa: ARG002 -- click's signature
-        ctx: click.Context | None,
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Check what was typed."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            message = error.message
         text = str(value)
-        said = repr(text if len(text) <= _LONG else f"{text[:_LONG]}...")
-        message = no_seed(said)
         meant = {**self._others, **({} if ctx is None else without_dashes(ctx.command))}
-        if re.fullmatch(rf"[+-]?\d{{1,{_LONG}}}", text):
-            try:
-                return check_seed(int(text))
-            except SeedError as error:
-                message = str(error)
-        elif ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
+        if ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
             known = {name: name for name in line.commands}
-            message = f"{said} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
+            message = (
+                f"{quoted(text)} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
+            )
             meant |= known
         raise click.UsageError(f"{message}{did_you_mean(text, meant)}", ctx)
 

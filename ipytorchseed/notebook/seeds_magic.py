@@ -72,6 +72,11 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
+    try:
+        state.shell.compile.ast_parse(state.shell.transform_cell(body))
+    except SyntaxError as error:
+        line = "" if error.lineno is None else f" on line {error.lineno + 1}"
+        raise ReplayError(f"the cell cannot run: {error.msg}{line}") from None
     plain = number.isdecimal() and len(number) < _DIGITS
     seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(state)
     if keep is not None:

@@ -131,7 +131,9 @@ def run_of(session: Session, word: str) -> Run:
         return find_run(session, word)
     key = session.identity.key_of(word)
     runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
-    run = runs[0] if runs else last_setting(session, word)
+    run = runs[0] if runs else None
+    if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
+        run = last_setting(session, word) or run
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}

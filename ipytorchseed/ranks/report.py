@@ -50,7 +50,9 @@ class RanksView(View):
         if not self.findings:
             steps = min(self._steps.values())
             when = "" if self._judged.single else f", to step {steps:,}"
-            return f"All {len(self.ranks)} ranks are alike{when}."
+            equal = all(len(row.groups) == 1 for row in self.rows)
+            how = "are alike" if equal else "differ only where they should"
+            return f"All {len(self.ranks)} ranks {how}{when}."
         said, then = str(self.findings[0]), self._then
         if then is not None:
             parted, _, where = then.message.partition(",")

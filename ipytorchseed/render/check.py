@@ -6,7 +6,7 @@ from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.session.verdict import Checked, Culprit
-from ipytorchseed.why.words import sentence
+from ipytorchseed.why.words import many, sentence
 
 _MOST = 6
 """Differences that are listed."""
@@ -121,7 +121,7 @@ class CheckView(View):
         named = checked.culprit or checked.entry or checked.suspects or checked.first_only
         if named or not checked.operations:
             return []
-        said = [f"In traced runs of {checked.operations:,} operations it repeated."]
+        said = [f"In traced runs of {many(checked.operations, 'operation')} it repeated."]
         for each in checked.unproven:
             line = "" if each.line is None else f" on line {each.line}"
             said.append(f"{each.operation}{line} may not repeat; it was not caught at it.")

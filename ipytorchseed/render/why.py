@@ -140,7 +140,7 @@ class WhyView(View):
         if said.verdict != "unexplained":
             return self._not_known
         if said.against is not None and said.against.cell != said.run.cell:
-            alike = "Of what both found, nothing differs: the difference is their text."
+            alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
             values = {*said.run.reads, *said.run.writes}

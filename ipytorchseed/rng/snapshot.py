@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import sources
+from ipytorchseed.rng.table import import_lazy, sources
 
 
 @dataclass(frozen=True, slots=True)  # no Struct of msgspec's leaves a field uncompared
@@ -44,11 +44,12 @@ def _of_states(states: dict[str, bytes]) -> Snapshot:
 
 
 def snapshot() -> Snapshot:
-    """Keep the state of every source. Nothing is drawn, imported or started.
+    """Keep the state of every source. Nothing is drawn or started, and no package imported.
 
     Returns:
         What ``restore`` takes. CUDA's states are in it only if CUDA has started.
     """
+    import_lazy()
     states = {}
     for source in sources():
         state = source.read()
@@ -72,6 +73,7 @@ def restore(snapshot: Snapshot) -> None:
     if not isinstance(snapshot, Snapshot):
         got = type(snapshot).__name__  # type: ignore[unreachable]  # types are not always checked
         raise StateError(f"restore takes what its.snapshot() returned, not {got}")
+    import_lazy()
     present = {source.name: source for source in sources()}
     gone = [name for name in snapshot.states if name not in present]
     if gone:

@@ -11,8 +11,9 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import SourceError
@@ -48,6 +49,17 @@ def sources() -> list[Source]:
     """List the sources that can be read now. Nothing is imported or started for it."""
     _load_plugins()
     return _present()
+
+
+def import_lazy() -> None:
+    """Import the sources that an imported package loads at their first use, as numpy does its own.
+
+    Until then they have no state that could be kept; one that came later would not be put back.
+    """
+    for library in libraries():
+        if library.module.partition(".")[0] in sys.modules and library.module not in sys.modules:
+            with suppress(Exception):  # as broken as it is: who draws from it will be told
+                import_module(library.module)
 
 
 def _present() -> list[Source]:

@@ -151,7 +151,7 @@ def one_line(error: BaseException) -> str:
         said = str(error).partition("\n")[0][:MOST_ERROR]
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
         said = ""
-    return without_noise(f"{type(error).__name__}: {said}")
+    return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.table import sources
+from ipytorchseed.rng.table import import_lazy, sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +45,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
     Raises:
         StateError: A state does not fit what it is given to; then nothing stays moved.
     """
+    import_lazy()
     writers = {source.name: (source.read, source.write) for source in sources()}
     names = [source.name for source in sources()]
     for each in found:

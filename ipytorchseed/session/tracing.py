@@ -96,6 +96,9 @@ class Tracing:
             self._judge(found, divergence, last.recording)
         if found.culprit is None or divergence.outside_first:
             self._suspect(found, first, last)
+            if self._differ and not found.suspects:  # by equal operations: by a time that it took
+                clocks = sorted(self._cell.dependencies.timing)
+                found.suspects += [Suspect("clock", name, sentence(name)) for name in clocks]
         found.notes += self._unseen(found)
         return found
 

@@ -78,8 +78,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     if displays_differ(against.displays, run.displays):
         changes.append(Change("display", "", _say_displays(against.displays, run.displays)))
     if against.error != run.error:
-        detail = f"{against.error or 'no error'} → {run.error or 'no error'}"
-        changes.append(Change("error", "", detail))
+        said = [(each.error or "no error").removesuffix(": ") for each in (against, run)]
+        changes.append(Change("error", "", " → ".join(said)))
     return tuple(changes)
 
 

@@ -74,7 +74,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     elif unknown:
         message = f"{begin}, and nothing that was looked at does, but {say(case, unknown)}"
     elif case.two_cells:
-        message = f"{begin}, which is another cell: both found the same states, settings and inputs"
+        message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
         unseen = say_unseen(against, run)
         message = (

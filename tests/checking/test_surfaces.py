@@ -77,6 +77,21 @@ def test_options_say_how(pytester, run_here):
     result.stdout.fnmatch_lines(["*not every cell is safe to run again*"])
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--ipytorchseed-seed=-1", "a seed is an integer from 0 to 4294967295, not -1: python"),
+        ("--ipytorchseed-timeout=nan", "'nan' is not a valid number"),
+        ("--ipytorchseed-timeout=0", "0.0 is not in the range x>0"),
+    ],
+)
+def test_a_bad_value_is_an_error_of_usage(pytester, option, said):
+    """As in the shell; no kernel is blamed for it."""
+    done = pytester.runpytest_subprocess("--ipytorchseed", option)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"argument {option.partition('=')[0]}: {said}" in done.stderr.str()
+
+
 def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run_here):
     """The test passes, and its report has what is left behind; strictly it fails."""
     book(pytester.path / "silent", "import random\nx = random.random()")

@@ -133,8 +133,10 @@ def test_rerun(folder):
         (["--runs", "1", "x.ipynb"], "Invalid value for '--runs'"),
         (["--runs", "9" * 20, "x.ipynb"], "is not in the range 2<=x<=1000"),
         (["--saved", "--rtol", "nan", "x.ipynb"], "'nan' is not a valid number"),
-        (["--seed", str(2**32), "x.ipynb"], "0<=x<=4294967295"),
+        (["--seed", str(2**32), "x.ipynb"], "0 to 4294967295, not 4294967296: numpy refuses more"),
+        (["--seed", "x", "x.ipynb"], "Invalid value for '--seed': a seed is an integer from 0 to"),
         (["--timeout", "0", "x.ipynb"], "Invalid value for '--timeout'"),
+        (["--timeout", "inf", "x.ipynb"], "'inf' is not a valid number"),
         (["-j", "0", "x.ipynb"], "Invalid value for '-j'"),
         (["{empty}"], "there is no notebook in the folder"),
         (["--junit", "{file}/junit.xml", "x.ipynb"], "cannot be written"),
@@ -148,6 +150,19 @@ def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
     done = run(*(word.format(**places) for word in words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "words", [["check", "--junit"], ["check", "--receipt"], ["ledger", "export", "--output"]]
+)
+def test_no_notebook_is_written_over(words, tmp_path):
+    """It stands next to an option whose file was forgotten: nothing is run, and nothing lost."""
+    path = book(tmp_path / "book", "1 + 1")
+    before = path.read_bytes()
+    done = CliRunner().invoke(main, [*words, str(path), str(path)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is a notebook's name: choose another" in " ".join(done.stderr.split())
+    assert path.read_bytes() == before
 
 
 def test_what_was_typed_is_repeated_visibly(tmp_path):
@@ -191,6 +206,9 @@ def test_a_notebook_that_is_not_there(tmp_path):
     done = run(tmp_path / "none.ipynb")
     assert done.exit_code == 2
     assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout
+    (tmp_path / "none.ipynb").symlink_to(tmp_path / "moved")
+    told = run(tmp_path / "none.ipynb").stdout
+    assert f"✗ {tmp_path / 'none.ipynb'}: a link to a file that is not there\n" in told
 
 
 def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):

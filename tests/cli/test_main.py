@@ -62,7 +62,10 @@ def test_without_a_command_the_list_is_shown_in_lines(words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", "x.ipynb", "--seed", "abc"], "'--seed': 'abc' is not a valid integer."),
+        (
+            ["check", "x.ipynb", "--seed", "abc"],
+            "'--seed': a seed is an integer from 0 to 4294967295, not 'abc'",
+        ),
         (["check", "x.ipynb", "--runs", "1"], "'--runs': 1 is not in the range 2<=x<=1000."),
         (["trace", "diff", "a", "b", "--rtol", "x"], "'--rtol': 'x' is not a valid number."),
     ],
@@ -84,6 +87,17 @@ def test_the_report_is_printed_by_a_fresh_process():
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "utf-8"])
+def test_an_output_that_lacks_a_character_is_no_error(encoding, monkeypatch):
+    """A pipe on Windows has cp1252: an exception would end it with 1, which says something else."""
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    done = subprocess.run(
+        [sys.executable, "-m", "ipytorchseed", "report"], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"things can still change results" in done.stdout
+
+
 def test_the_report_as_json_is_one_line():
     """For other programs."""
     result = CliRunner().invoke(main, ["report", "--json"])
@@ -100,7 +114,9 @@ def test_the_report_as_json_is_one_line():
         (["chekc"], "No such command 'chekc'; did you mean check?"),
         (["ledger", "shw"], "No such command 'shw'; did you mean show?"),
         (["kernel", "instal"], "No such command 'instal'; did you mean install?"),
+        (["CHECK"], "No such command 'CHECK'; did you mean check?"),
         (["check", "--jobz", "2"], "--jobs"),
+        (["check", "--JSON"], "No such option '--JSON'; did you mean --json?"),
         (["--nope"], "No such option '--nope'"),
         (["report", "--nope"], "No such option '--nope'"),
         (["check", ""], "a path is empty"),

@@ -149,6 +149,7 @@ MEANT = {
     "%seed rewnd 5": "rewind",
     "%seed Each 5": "each",
     "%seed off --quite": "--quiet",
+    "%seed 42 --GENERATORS": "--generators",
     "%seed --same 42": "%seed each --same",
     "%seed 42 --genrators": "--generators",
     "%seed restore before_trainin": "before_training",
@@ -163,6 +164,7 @@ MEANT = {
     "%rng dif 5 9": "diff",
     "%rng text": "--text",
     "%why --agianst 3": "--against",
+    "%why --AGAINST 3": "--against",
 }
 
 

@@ -129,6 +129,10 @@ OUTSIDE = {
         "now = time.time()\nx = torch.ones(2, dtype=torch.float64) * now",
         "The cell calls time.time, which reads the clock",
     ),
+    "a clock that is the result": (
+        "begun = time.time()\nx = torch.ones(2)\ntime.time() - begun",
+        "The cell calls time.time, which reads the clock",
+    ),
     "numpy": (
         "rng = np.random.default_rng()\nx = torch.from_numpy(rng.normal(size=3)) * 2",
         "The cell calls numpy.random.default_rng, which asks the system for entropy",
@@ -289,6 +293,13 @@ def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
     assert shown["text/plain"] == (
         "There is nothing to compare.\n\nNote: Times and addresses are not compared: begun."
     )
+
+
+def test_an_error_without_a_message_ends_without_a_colon(kernel):
+    """Under deterministic algorithms; an iterator, which cannot be copied, is at its end by then."""
+    kernel.run("few = (n for n in range(2))")
+    (shown,) = kernel.run("%%deterministic --check\nnext(few)").displays
+    assert "With deterministic algorithms it stops: StopIteration\n" in shown["text/plain"]
 
 
 def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):

@@ -296,6 +296,8 @@ def test_before_the_generators_exist_again_they_are_named_as_missing(again):
     assert "Not here now: numpy, torch.cpu, g, rng, own, boxes['old']." in told
     told = said(kernel.run(f"%seed rewind {last}"))
     assert re.search(r"as when #\d+ began", told)  # no run of this kernel has the number
+    kernel.run("import numpy as np")  # which does not load numpy.random
+    assert "Put back: python, numpy." in said(kernel.run("%seed restore place"))
 
 
 def test_a_run_before_torch_was_imported_leaves_torch_alone_and_says_so(tmp_path):

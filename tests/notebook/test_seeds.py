@@ -53,6 +53,14 @@ def ready(loaded):
     return loaded
 
 
+def test_a_body_that_python_cannot_read_is_an_error_of_the_cell(kernel):
+    """No seed is to blame; the line counts from the cell's first, as in tracebacks."""
+    reply = kernel.run("%%seeds 3\nx = 1\ny = (")
+    assert reply.status == "error"
+    assert reply.stderr.strip().startswith("UsageError: %%seeds: the cell cannot run: ")
+    assert reply.stderr.strip().endswith(" on line 3")
+
+
 def test_afterwards_everything_is_as_before(ready, kernel):
     """Sources, flags, environment, filters, values and names; what was printed is not shown."""
     before = kernel.value(STATE)

@@ -154,7 +154,7 @@ def test_a_source_that_came_with_one_of_two_cells(new_kernel):
     new_kernel.run("import torch", "import")
     new_kernel.run("x = torch.rand(2).tolist()", "draw")
     shown = said(new_kernel.run("%why 3 --against 2"))
-    assert "Of what both found, nothing differs: the difference is their text." in shown
+    assert "Nothing else that was recorded accounts for it: the difference is their text." in shown
     assert "seeded" not in shown
 
 
@@ -177,6 +177,22 @@ def test_two_cells_are_told_as_two(kernel):
     assert "the difference is their text" in shown
 
 
+def test_two_cells_that_found_other_states_are_not_said_to_have_found_the_same(kernel):
+    """Where the later one made its own, as by a seed."""
+    kernel.run("import random\nrandom.seed(1)", "seed")
+    kernel.run("x = random.random()\nx", "draw")
+    told = answer(kernel, "%why 3 --against 2 --json")
+    assert told["causes"] == []
+    assert told["message"].endswith("another cell: nothing recorded but their text accounts for it")
+
+
+def test_a_variable_comes_before_a_cell_that_only_shows_it(kernel):
+    """Without an id from the front end, a cell is called by its text."""
+    kernel.run("import random\nx = random.random()")
+    kernel.run("x")
+    assert answer(kernel, "%why x --json")["run"]["execution_count"] == 2
+
+
 def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
     """Whichever of the two it is; with its error."""
     cell = "import random\nx = random.random()\nassert n, 'no n'\ny = random.random()\ny"
@@ -189,7 +205,9 @@ def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
     kernel.run(f"{wait}if n: time.sleep(60)", "wait", interrupt_at="on")
     kernel.run("n = 0", "n")
     kernel.run(f"{wait}if n: time.sleep(60)", "wait")
-    assert said(kernel.run("%why")).startswith("In[10] was interrupted. Why `")
+    shown = said(kernel.run("%why"))
+    assert shown.startswith("In[10] was interrupted. Why `")
+    assert "error: KeyboardInterrupt → no error" in shown
 
 
 def test_the_first_of_several_runs_of_a_cell_did_not_run_once(drawn):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -31,6 +33,29 @@ def test_restore_gives_the_same_next_numbers(before, after):
     its.restore(snapshot)
     assert its.snapshot().digests == snapshot.digests
     assert draw(after) == expected
+
+
+LAZY = """
+import numpy, ipytorchseed as its
+kept = {}
+first = numpy.random.rand()
+{}
+print(first == numpy.random.rand())
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "back"),
+    [
+        ("its.snapshot()", "its.restore(kept)"),
+        ("its.RandomState().state_dict()", "its.RandomState().load_state_dict(kept)"),
+    ],
+)
+def test_numpy_is_kept_before_its_random_numbers_are_imported(kept, back):
+    """``import numpy`` does not load ``numpy.random`` since numpy 2; the first draw does."""
+    code = LAZY.format(kept, back)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 @given(before=across(), after=across(), other=st.integers(0, 2**32 - 1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import sources
+from ipytorchseed.rng.table import import_lazy, sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,8 @@ class StateWatch:
         self._known: dict[str, _Known] = {}
 
     def read(self) -> States:
-        """Look at every source. Nothing is drawn, imported or started."""
+        """Look at every source. Nothing is drawn or started, and no package imported."""
+        import_lazy()  # so that it is known where the first run begins that draws from them
         digests: dict[str, str] = {}
         kept: dict[str, bytes] = {}
         notes = []

@@ -51,6 +51,16 @@ def test_it_brings_back_what_a_run_gave(kernel):
     assert not runs[1].between
 
 
+def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
+    """numpy loads its generator at the first draw; where it begins is known before that."""
+    new_kernel.run("import numpy as np")
+    first = new_kernel.run("np.random.rand()")
+    new_kernel.run("np.random.rand()")
+    reply = new_kernel.run("%replay 3")
+    assert reply.shown == first.shown
+    assert "✓ In[5] is In[3]'s result again, bit for bit." in said(reply)
+
+
 def test_its_cell_shows_what_it_showed_and_the_others_nothing(new_kernel):
     """Its value is ``Out`` of the magic's cell."""
     new_kernel.run("print('made')\nx = [1]")

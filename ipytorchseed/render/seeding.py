@@ -19,7 +19,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
-from ipytorchseed.session.rewind import Restored
+from ipytorchseed.sandbox.rewind import Restored
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
 

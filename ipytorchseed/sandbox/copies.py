@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.session.copy_arrays import of_library
-from ipytorchseed.session.copy_builtin import BUILTIN
-from ipytorchseed.session.copying import ObjectCopier
+from ipytorchseed.sandbox.copy_arrays import of_library
+from ipytorchseed.sandbox.copy_builtin import BUILTIN
+from ipytorchseed.sandbox.copying import ObjectCopier
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies
+    from ipytorchseed.sandbox.copying import Copies
 
 
 class Copier(ObjectCopier):

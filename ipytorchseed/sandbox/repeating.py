@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.sandbox.outcome import Outcome
+from ipytorchseed.sandbox.sandbox import Sandbox, named
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
-from ipytorchseed.session.outcome import Outcome
-from ipytorchseed.session.sandbox import Sandbox, named
 from ipytorchseed.session.sources import StateWatch
 
 if TYPE_CHECKING:

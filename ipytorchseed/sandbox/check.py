@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.session.outcome import Outcome, find_differences
-from ipytorchseed.session.tracing import Tracing
-from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
+from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.tracing import Tracing
+from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.repeating import RepeatedCell, Runner, Shown
+    from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
     from ipytorchseed.why.explanation import Change
 
 

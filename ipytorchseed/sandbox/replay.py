@@ -15,9 +15,9 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.imports import import_sources
-from ipytorchseed.session.rewind import put_back, rewind
-from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
+from ipytorchseed.sandbox.imports import import_sources
+from ipytorchseed.sandbox.rewind import put_back, rewind
+from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence

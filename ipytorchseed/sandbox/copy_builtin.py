@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.quiet import hidden_warnings
-from ipytorchseed.session.copying import ATOMIC
+from ipytorchseed.sandbox.copying import ATOMIC
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies, ObjectCopier
+    from ipytorchseed.sandbox.copying import Copies, ObjectCopier
 
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 """What tells the function that a scheduler puts in the place of its optimizer's ``step``."""
@@ -96,7 +96,7 @@ def _file(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- io.StringIO or
 
 
 def _iterator(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- of itertools
-    with hidden_warnings("ipytorchseed.session", DeprecationWarning):  # from Python 3.12 on
+    with hidden_warnings("ipytorchseed.sandbox", DeprecationWarning):  # from Python 3.12 on
         return copier.rebuild(value, *value.__reduce_ex__(4))
 
 

@@ -20,9 +20,9 @@ from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.copies import Copier
-from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
-from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
+from ipytorchseed.sandbox.copies import Copier
+from ipytorchseed.sandbox.sandbox import CapturedState, Sandbox, named
+from ipytorchseed.sandbox.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ipytorchseed.ledger.records import Run
+    from ipytorchseed.sandbox.replay import Scene
     from ipytorchseed.session.present import LiveKernel
-    from ipytorchseed.session.replay import Scene
     from ipytorchseed.why.explanation import Cause
 
 _IN_DEPENDENCIES = 1.0

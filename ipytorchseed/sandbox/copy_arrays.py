@@ -6,10 +6,10 @@ import copy
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.session.memories import make_sure
+from ipytorchseed.sandbox.memories import make_sure
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies, ObjectCopier
+    from ipytorchseed.sandbox.copying import Copies, ObjectCopier
 
 
 def of_library(kind: type) -> Copies | None:

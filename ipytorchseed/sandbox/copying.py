@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ipytorchseed.session.memories import Memories, make_sure
+from ipytorchseed.sandbox.memories import Memories, make_sure
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",

@@ -125,7 +125,7 @@ class Before:
         runs = [*runs]
         self._scene = scene
         self._process = Process.now()
-        self._generators = {each.name: each.kind.read(each.object) for each in scene.generators()}
+        self._generators = {each.name: each.read() for each in scene.generators()}
         self._bindings = named(scene.namespace)
         self._moved: list[str] | None = None
         touched = {

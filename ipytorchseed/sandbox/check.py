@@ -7,18 +7,15 @@ which are put in their place for its time; nothing of it remains.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
 from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
-
-if TYPE_CHECKING:
-    from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
-    from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Change
 
 
 class Check:

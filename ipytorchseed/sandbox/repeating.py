@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.sandbox.outcome import Outcome
 from ipytorchseed.sandbox.sandbox import Sandbox, named
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
     from contextlib import AbstractContextManager
 
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.trace.places import Lines
 
 

@@ -8,16 +8,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.source import put_all
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.rng.generators import Found
-    from ipytorchseed.rng.source import Source
 
 
 class Restored(Struct, frozen=True):

@@ -243,7 +243,7 @@ def aliases(namespace: Mapping[str, Any], names: Container[str], copier: Copier)
     }
 
 
-def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
+def _value_at(place: tuple[str, str]) -> Any:
     with suppress(KeyError):
         return find_at(place)
     return None

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
-from ipytorchseed.sandbox.outcome import find_differences
+from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
 from ipytorchseed.sandbox.verdict import Culprit, Entry, Suspect
 from ipytorchseed.session.files import FileWatch
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.sandbox.outcome import Outcome
-    from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
     from ipytorchseed.trace.recorder import Recorder

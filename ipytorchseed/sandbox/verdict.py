@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Change
 
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""

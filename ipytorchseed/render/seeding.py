@@ -12,7 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.values import hue, pick, short_digest, write_value
+from ipytorchseed.render.values import pick, short_digest, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
@@ -77,11 +77,6 @@ class Row(Struct, frozen=True):
     def short(self) -> str:
         """The digest as people read it."""
         return short_digest(self.digest)
-
-    @property
-    def hue(self) -> int:
-        """The colour of the digest's chip, in degrees: equal states, equal colours."""
-        return hue(self.digest) if self.digest else 0
 
 
 def read_rows(found: Sequence[Found]) -> list[Row]:

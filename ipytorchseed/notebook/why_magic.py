@@ -130,8 +130,8 @@ def run_of(session: Session, word: str) -> Run:
     if _RUN.fullmatch(word):
         return find_run(session, word)
     key = session.identity.key_of(word)
-    runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
-    run = runs[0] if runs else last_setting(session, word)
+    run = session.ledger.last_run(session.notebook, key, rank=session.rank)
+    run = run or last_setting(session, word)
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}

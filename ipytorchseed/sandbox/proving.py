@@ -21,7 +21,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.sandbox.copies import Copier
+from ipytorchseed.sandbox.copier import Copier
 from ipytorchseed.sandbox.replay import Scene
 from ipytorchseed.sandbox.sandbox import CapturedState, Sandbox, named
 from ipytorchseed.sandbox.trials import Trial, as_if, find_trials, merged

@@ -7,7 +7,7 @@ import os
 import pytest
 import torch
 
-from ipytorchseed.sandbox.copies import Copier
+from ipytorchseed.sandbox.copier import Copier
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
 from tests.sandbox.checking import check

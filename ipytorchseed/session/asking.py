@@ -11,7 +11,6 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import completed
-from ipytorchseed.rng.table import sources
 from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes
@@ -57,7 +56,7 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
-    states, present = LedgerStates(ledger, sources()), RecordedKernel(session, against or run)
+    states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
     runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN)]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
@@ -89,7 +88,7 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
     before = session.ledger.runs(
         run.notebook, kernel=run.kernel, before_id=run.id, rank=run.rank, limit=_HISTORY
     )
-    states = EitherStates(receipt, LedgerStates(session.ledger, sources()))
+    states = EitherStates(receipt, LedgerStates(session.ledger))
     return explain(run, against, [*before][::-1], states)
 
 

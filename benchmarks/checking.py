@@ -13,7 +13,7 @@ from torch import nn
 from benchmarks.table import MILLI, Row
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.session.check import Check, Shown
+from ipytorchseed.sandbox.check import Check, Shown
 from ipytorchseed.trace.places import Lines
 
 TRAIN = """

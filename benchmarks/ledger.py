@@ -158,7 +158,7 @@ def _speed(folder: Path) -> list[Row]:
             "find In[N] of this kernel": lambda: ledger.find(name, 250, kernel),
             "find In[N] of any kernel": lambda: ledger.find(name, 250),
             "find In[N] that is none": lambda: ledger.find(name, 9999, kernel),
-            "the last two runs of a cell": lambda: ledger.last_runs_of_cell(name, "cell-7", 2),
+            "the last two runs of a cell": lambda: [*ledger.runs(name, "cell-7", limit=2)],
         }
         for what, look in lookups.items():
             seconds = statistics.median(timeit.repeat(look, number=10, repeat=20)) / 10

@@ -60,7 +60,7 @@ def _asked(count: int) -> dict[str, float]:
             ledger.add(*notebook.next())
         session: Any = SimpleNamespace(ledger=ledger, notebook=notebook.name)
         last = next(iter(ledger.runs(notebook.name)))
-        same = [*ledger.last_runs_of_cell(notebook.name, last.cell, count)]
+        same = [*ledger.runs(notebook.name, last.cell, limit=count)]
         asked = {"the cell's run before": same[1], "the cell's first run": same[-1]}
         times = {
             what: statistics.median(

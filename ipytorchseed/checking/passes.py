@@ -16,7 +16,6 @@ from ipytorchseed.checking.outputs import Outputs
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import HistoryLookup
 
@@ -148,7 +147,7 @@ class Records(Runs):
                     if run.cell in counts
                 ]
         ledger = self._ledger
-        super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger, sources()))
+        super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger))
         self._places = {run.id: place for place, run in enumerate(self.runs)}
 
     def __enter__(self) -> Records:  # noqa: PYI034 -- typing.Self is of Python 3.11

@@ -139,7 +139,6 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     """
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
-    from ipytorchseed.rng.table import sources
     from ipytorchseed.session.asking import only_asks
     from ipytorchseed.session.states import LedgerStates
 
@@ -153,7 +152,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
                 last.setdefault(run.cell, run)
         runs, places = [*last.values()][::-1], Places.here(name)
         title = pathlib.PurePath(name).name
-        output.write(write(title, runs, lambda: LedgerStates(opened, sources()), places))
+        output.write(write(title, runs, lambda: LedgerStates(opened), places))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ipytorchseed.commands import Place, UnreadableError, expect, in_json
+from ipytorchseed.commands import Place, expect, in_json
 
 _DIFFER = 1
 
@@ -21,12 +21,8 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     FOLDER is where its.ranks.watch(model) wrote, in each rank. Exits 0 where all ranks are as they
     should be, 1 where they are not, 2 where there is nothing to read.
     """
-    from ipytorchseed.errors import IPyTorchSeedError
     from ipytorchseed.ranks.comparing import read
 
-    try:
-        view = read(folder, expect={source: wish for wish, source in expect})
-    except IPyTorchSeedError as error:
-        raise UnreadableError(str(error)) from None
+    view = read(folder, expect={source: wish for wish, source in expect})
     click.echo(view.to_json() if as_json else view.text())
     sys.exit(0 if view.alike else _DIFFER)

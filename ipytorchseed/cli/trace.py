@@ -43,15 +43,11 @@ def diff(  # noqa: PLR0913 -- click passes each option by its name
     an operation that was given the same and gave something else. Exits 0 where both runs computed
     the same, 1 where they differ, 2 where a file cannot be read.
     """
-    from ipytorchseed.errors import TraceError
     from ipytorchseed.render.trace import TraceView
     from ipytorchseed.trace.comparing import compare
     from ipytorchseed.trace.loading import load
 
-    try:
-        found = compare(load(a), load(b), rtol)
-    except TraceError as error:
-        raise UnreadableError(str(error)) from None
+    found = compare(load(a), load(b), rtol)
     view = TraceView(found)
     click.echo(view.to_json() if as_json else view.text())
     if html is not None:

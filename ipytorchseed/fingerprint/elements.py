@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
 from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
+from ipytorchseed.fingerprint.owners import Owner, extent, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.walk import Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
@@ -163,7 +163,8 @@ class Own(Struct):
         """Digest all elements; 16 bytes."""
         at, tensor = native(), self.tensor
         if self.device in DEVICES:
-            _refuse_capture(self.device)
+            if is_captured(self.device):
+                raise RuntimeError("a CUDA graph is being recorded")
             flat = bits(tensor).reshape(-1).view(sys.modules["torch"].uint8)
             return digest_on_device(flat, walk.charge)
         if self.device == "cpu" and at.is_contiguous(tensor):
@@ -237,21 +238,15 @@ def is_there(tensor: Any) -> bool:
     at = native()
     if at.data_ptr(tensor) == 0:
         return False
-    if at.is_contiguous(tensor):
-        needed = (at.offset(tensor) + at.numel(tensor)) * at.element_size(tensor)
-        return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
-    reach = sum(
-        (length - 1) * step
-        for length, step in zip(at.shape(tensor), at.stride(tensor), strict=True)
-    )
-    needed = (at.offset(tensor) + reach + 1) * at.element_size(tensor)
+    dense = at.is_contiguous(tensor)
+    reach = at.numel(tensor) if dense else extent(at.shape(tensor), at.stride(tensor), 1)[1]
+    needed = (at.offset(tensor) + reach) * at.element_size(tensor)
     return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
 
 
-def _refuse_capture(device: str) -> None:
-    """Leave a CUDA graph that is being recorded alone."""
-    if device == "cuda" and sys.modules["torch"].cuda.is_current_stream_capturing():
-        raise RuntimeError("a CUDA graph is being recorded")
+def is_captured(device: str) -> bool:
+    """Tell whether a CUDA graph is being recorded, which must be left alone."""
+    return device == "cuda" and bool(sys.modules["torch"].cuda.is_current_stream_capturing())
 
 
 def bits(tensor: Any) -> Any:
@@ -289,16 +284,19 @@ def _quantizer(walk: Walk, tensor: Any) -> str:
 def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
     """Digest a sparse tensor by its indices and values."""
     tensor = native().detach(tensor)
+    head = b"%d" % tensor.is_coalesced() if layout == "torch.sparse_coo" else b""
+    return head + b"".join([contents(walk, each) for each in sparse_parts(tensor, layout)])
+
+
+def sparse_parts(tensor: Any, layout: str) -> list[Any]:
+    """Return the tensors that a sparse one is made of: its indices and values."""
     if layout == "torch.sparse_coo":
-        parts = [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
-        return b"%d" % tensor.is_coalesced() + b"".join([contents(walk, each) for each in parts])
+        return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
     if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
-        parts = [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
-    elif layout in ("torch.sparse_csc", "torch.sparse_bsc"):
-        parts = [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-    else:
-        parts = [tensor.to_dense()]
-    return b"".join([contents(walk, each) for each in parts])
+        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
+        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+    return [tensor.to_dense()]
 
 
 def _nested(walk: Walk, tensor: Any) -> bytes:

@@ -101,7 +101,7 @@ class Lent(Struct, frozen=True):
             raise UnreadableError("too large to be copied from a memory that may be gone")
         import numpy as np
 
-        return np.concatenate([np.array(piece, np.uint8) for piece in self.pieces(_free)])
+        return np.concatenate([np.array(piece, np.uint8) for piece in self.pieces(free)])
 
     def sample(self, blocks: int, block: int) -> bytes:
         """Digest a sample as ``buffers.sample`` does; 16 bytes."""
@@ -217,10 +217,10 @@ class Lent(Struct, frozen=True):
 
     def all(self) -> bytes:
         """Return all elements, in the order of their indices."""
-        return bytes(self._gathered(_free))
+        return bytes(self._gathered(free))
 
 
-def _free(_: int) -> None:
+def free(_: int) -> None:
     """Charge nothing for what is read."""
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.timeline import Line, draw_line, last_moves
+from ipytorchseed.session.asking import run_before
 from ipytorchseed.session.session import Session
 
 _PIECE = 256
@@ -172,7 +173,4 @@ class History:
         known = self._latest.get(run.cell)
         if known is not None and (run.id is None or (known.id or 0) < run.id):
             return known
-        found = self.ledger.last_runs_of_cell(
-            run.notebook, run.cell, 1, before_id=run.id, rank=run.rank
-        )
-        return found[0] if found else None
+        return run_before(self._session, run)

@@ -6,23 +6,22 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import anywidget  # noqa: TID253 -- this file is loaded where a widget is shown
+from msgspec.structs import replace
 from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import report
-from ipytorchseed.render.seeding import Row, SeedStatus
+from ipytorchseed.render.seeding import Row, SeedStatus, row_of
 from ipytorchseed.render.view import squeeze, stylesheet
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import Found, find_generators
-from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import locate, recent_seeds, sources
+from ipytorchseed.rng.source import Source, digest
+from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
@@ -137,28 +136,23 @@ class Present:
         """
         rows: dict[str, Row] = {}
         states: dict[str, bytes] = {}
-        for source in sources():
-            state = source.read()
-            if state is None:
-                rows[source.name] = Row(source.name, "", None, UNKNOWN)
-                continue
-            states[source.name] = bytes(state)
-            find = partial(locate, source, states[source.name])
-            rows[source.name] = self._row(source.name, "", states[source.name], find)
-        for each in found:
-            states[each.name] = each.kind.read(each.object)
-            find = partial(getattr, each, "position")
-            rows[each.name] = self._row(each.name, each.kind.type, states[each.name], find)
+        every: list[Source | Found] = [*sources(), *found]
+        for each in every:
+            state = each.read()
+            rows[each.name] = self._row(each, state)
+            if state is not None:
+                states[each.name] = bytes(state)
         self.rows, self._states = rows, states
 
-    def _row(self, name: str, kind: str, state: bytes, find: Callable[[], Position]) -> Row:
-        known, named = self.rows.get(name), digest(state)
-        if known is not None and known.type == kind:
+    def _row(self, each: Source | Found, state: bytes | None) -> Row:
+        known = self.rows.get(each.name)
+        if known is not None and state is not None and known.type == each.type:
+            named = digest(state)
             if known.digest == named:
                 return known
             # To search for a seed where there is none takes a tenth of a second. A state that draws
             # lead to from one of unknown seed is of unknown seed.
-            lost = known.position.draws is None and name in self._states
-            if lost and draws_between(self._states[name], state) is not None:
-                return Row(name, kind, named, known.position)
-        return Row(name, kind, named, find())
+            lost = known.position.draws is None and each.name in self._states
+            if lost and draws_between(self._states[each.name], state) is not None:
+                return replace(known, digest=named)
+        return row_of(each, state)

@@ -54,7 +54,7 @@ class Reader:
 
     def run(self, number: int) -> Run | None:
         """Return the run of that number, or None where there is none."""
-        return next(self._pages(queries.by_number(number)), None)
+        return self._first(queries.by_number(number))
 
     def find(
         self,
@@ -73,20 +73,14 @@ class Reader:
             rank: Only of this one; None for runs without one.
         """
         query = Query(notebook=notebook, execution_count=execution_count, rank=rank)
-        mine = None if kernel is None else next(self._pages(replace(query, kernel=kernel), 1), None)
-        return mine or next(self._pages(query, 1), None)
+        mine = None if kernel is None else self._first(replace(query, kernel=kernel))
+        return mine or self._first(query)
 
-    def last_runs_of_cell(
-        self,
-        notebook: str,
-        cell: str,
-        n: int = 2,
-        *,
-        before_id: int | None = None,
-        rank: int | None = ANY,
-    ) -> list[Run]:
-        """Return up to ``n`` runs of a cell, the newest first, or those before a number."""
-        return [*self.runs(notebook, cell, before_id=before_id, rank=rank, limit=n)]
+    def last_run(
+        self, notebook: str, cell: str, *, before_id: int | None = None, rank: int | None = ANY
+    ) -> Run | None:
+        """Return the latest run of a cell, or the latest before a number; None where none is."""
+        return next(self.runs(notebook, cell, before_id=before_id, rank=rank, limit=1), None)
 
     def cells_with_text(
         self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
@@ -194,6 +188,9 @@ class Reader:
     def verify(self) -> list[str]:
         """Check everything; return what is wrong, a line each."""
         return self._database.read(verify)
+
+    def _first(self, query: Query) -> Run | None:
+        return next(self._pages(query, 1), None)
 
     def _pages(self, query: Query, size: int = _PAGE) -> Iterator[Run]:
         """Iterate over runs, ``size`` at a time."""

@@ -28,11 +28,11 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
-from ipytorchseed.session.check import Check
-from ipytorchseed.session.imports import import_ahead, import_sources
+from ipytorchseed.sandbox.check import Check
+from ipytorchseed.sandbox.imports import import_ahead, import_sources
+from ipytorchseed.sandbox.repeating import RepeatedCell
+from ipytorchseed.sandbox.verdict import Checked
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.session.repeating import RepeatedCell
-from ipytorchseed.session.verdict import Checked
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many

@@ -13,7 +13,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.rerun import run_coroutine, without_tracebacks
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.rng.generators import Found
-from ipytorchseed.session.replay import Scene
+from ipytorchseed.sandbox.replay import Scene
 
 
 class Player:

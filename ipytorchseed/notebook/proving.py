@@ -16,9 +16,9 @@ from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
+from ipytorchseed.sandbox.proving import Experiments
+from ipytorchseed.sandbox.trials import Trial, compare, merged
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.session.proving import Experiments
-from ipytorchseed.session.trials import Trial, compare, merged
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import (
     CLEARED,

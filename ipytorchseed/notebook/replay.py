@@ -11,9 +11,9 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.render.timeline import label_of
+from ipytorchseed.sandbox.replay import Before, Scene
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.session.replay import Before, Scene
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan, make_plan
 

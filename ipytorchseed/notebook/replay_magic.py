@@ -72,10 +72,10 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     """Return what made the latest run of a cell differ, if a replay puts all of that back."""
-    latest = session.ledger.last_runs_of_cell(wanted.notebook, wanted.cell, 1, rank=wanted.rank)
-    if not latest or latest[0].id == wanted.id:
+    latest = session.ledger.last_run(wanted.notebook, wanted.cell, rank=wanted.rank)
+    if latest is None or latest.id == wanted.id:
         return ()
-    said = why(session, latest[0], wanted)
+    said = why(session, latest, wanted)
     whole = not said.unknown and all(cause.goes_back for cause in said.causes)
     return said.causes if whole else ()
 

@@ -19,8 +19,8 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.sandbox.repeating import Shown
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.session.repeating import Shown
 from ipytorchseed.studies.body import Body
 
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")

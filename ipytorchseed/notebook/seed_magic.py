@@ -19,7 +19,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed
-from ipytorchseed.session import rewind as states_of
+from ipytorchseed.sandbox import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:

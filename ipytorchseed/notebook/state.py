@@ -162,7 +162,7 @@ class State:
         """Return the full state of every source and of every generator of the namespace."""
         from ipytorchseed.rng.snapshot import snapshot
 
-        found = {each.name: each.kind.read(each.object) for each in self.generators()}
+        found = {each.name: each.read() for each in self.generators()}
         return {**snapshot().states, **found}
 
     def apply(self, seed: int, how: str) -> None:

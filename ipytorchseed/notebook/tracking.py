@@ -217,11 +217,12 @@ class Tracking:
     def set_aside(self) -> Pending | None:
         """Take the run under way off the record, so that others are recorded inside it."""
         self._capture.stop()
-        return self.session.set_aside()
+        pending, self.session.pending = self.session.pending, None
+        return pending
 
     def take_up(self, pending: Pending | None) -> None:
         """Go on with a run that was set aside."""
-        self.session.take_up(pending)
+        self.session.pending = pending
         if pending is not None:
             self._capture.start()
 

@@ -130,8 +130,7 @@ def run_of(session: Session, word: str) -> Run:
     if _RUN.fullmatch(word):
         return find_run(session, word)
     key = session.identity.key_of(word)
-    runs = session.ledger.last_runs_of_cell(session.notebook, key, 1, rank=session.rank)
-    run = runs[0] if runs else None
+    run = session.ledger.last_run(session.notebook, key, rank=session.rank)
     if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
         run = last_setting(session, word) or run
     if run is None:

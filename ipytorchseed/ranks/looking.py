@@ -7,7 +7,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from ipytorchseed.fingerprint import Budget, fingerprint
@@ -100,7 +99,7 @@ class Looker:
         """Look at everything."""
         self._readers = {own_name(each.name): each.read for each in sources() if _is_own(each.name)}
         for found in find_generators(self._named):
-            self._readers[found.name] = partial(found.kind.read, found.object)
+            self._readers[found.name] = found.read
         states = self.states()
         return Look(
             step,

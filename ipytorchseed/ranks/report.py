@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from ipytorchseed.ranks.causes import describe, list_ranks
 from ipytorchseed.ranks.judging import Finding, Judgement, Row
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.values import hue, pick, short_digest, write_json
+from ipytorchseed.render.values import pick, short_digest, write_json
 from ipytorchseed.render.view import View
 
 _COLUMNS = 5
@@ -115,11 +115,6 @@ class RanksView(View):
         """Return the value of a rank in a row, as it is shown."""
         value = row.values.get(rank)
         return value if value is not None and row.kind == "setting" else short_digest(value)
-
-    @staticmethod
-    def hue(row: Row, rank: int) -> int | None:
-        """Return the hue of the chip of a rank's digest; None where there is no digest."""
-        return None if row.kind == "setting" or rank not in row.values else hue(row.values[rank])
 
     def odd(self, row: Row, rank: int) -> bool:
         """Tell whether a rank's value is to be marked."""

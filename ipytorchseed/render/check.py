@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.session.verdict import Checked, Culprit
+from ipytorchseed.sandbox.verdict import Checked, Culprit
 from ipytorchseed.why.words import many, sentence
 
 _MOST = 6

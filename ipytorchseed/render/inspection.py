@@ -14,8 +14,8 @@ from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.timeline import Chip, Line
-from ipytorchseed.render.values import pick
+from ipytorchseed.render.timeline import Line
+from ipytorchseed.render.values import code, hue, pick
 from ipytorchseed.render.why import WhyView, own_remedy, suspect
 from ipytorchseed.why.evidence import run_name
 
@@ -32,10 +32,7 @@ def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
 
 def chip_model(digest: str | None) -> list[object] | None:
     """Return a state as code, hue and full digest; None for a state that is not known."""
-    if digest is None:
-        return None
-    chip = Chip(digest)
-    return [chip.code, chip.hue, digest]
+    return None if digest is None else [code(digest), hue(digest), digest]
 
 
 def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:

@@ -12,14 +12,14 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.render.values import hue, pick, short_digest, write_value
+from ipytorchseed.render.values import pick, short_digest, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
-from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
-from ipytorchseed.session.rewind import Restored
+from ipytorchseed.sandbox.rewind import Restored
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
 
@@ -36,7 +36,7 @@ def seeded_text(
         typed: What brought the seed about; the seed itself where empty.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
-    lines += [f"  {found.name} ({found.kind.type}): {derived}" for found, derived in reseeded]
+    lines += [f"  {found.name} ({found.type}): {derived}" for found, derived in reseeded]
     if left:
         names = ", ".join(found.name for found in left)
         lines.append(f"Left alone: {names}. To reseed them too: %seed {typed or seed} --generators")
@@ -78,23 +78,19 @@ class Row(Struct, frozen=True):
         """The digest as people read it."""
         return short_digest(self.digest)
 
-    @property
-    def hue(self) -> int:
-        """The colour of the digest's chip, in degrees: equal states, equal colours."""
-        return hue(self.digest) if self.digest else 0
-
 
 def read_rows(found: Sequence[Found]) -> list[Row]:
     """Look at every source, and at the given generators of the namespace; none of them moves."""
-    rows = []
-    for source in sources():
-        state = source.read()
-        rows.append(
-            Row(source.name, "", None, UNKNOWN)
-            if state is None
-            else Row(source.name, "", digest(state), locate(source, state))
-        )
-    return rows + [Row(each.name, each.kind.type, each.digest, each.position) for each in found]
+    every: list[Source | Found] = [*sources(), *found]
+    return [row_of(each, each.read()) for each in every]
+
+
+def row_of(each: Source | Found, state: bytes | None) -> Row:
+    """Return where a source or generator stands, by its state, which has just been read."""
+    if state is None:
+        return Row(each.name, each.type, None, UNKNOWN)
+    position = each.position if isinstance(each, Found) else locate(each, state)
+    return Row(each.name, each.type, digest(state), position)
 
 
 class SeedStatus(View):

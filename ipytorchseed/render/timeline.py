@@ -9,15 +9,12 @@ from msgspec import Struct
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.text import WIDTH, visible, width
-from ipytorchseed.render.values import hue
+from ipytorchseed.render.values import code
 from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import unknown_outcome
 from ipytorchseed.why.value_changes import write_number
-
-_CODE = 4
-"""Hex digits of a digest that a chip shows."""
 
 _SHORTEST = 0.05
 """Seconds below which a run is only said to be short."""
@@ -33,52 +30,35 @@ _MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD = 3, 12, 30, 18
 """Sources, of so many letters each, beside the run's name and the cell's label together."""
 
 
-class Chip(Struct, frozen=True):
-    """A state as a colour and a short code: the same chip is the same state anywhere.
-
-    Attributes:
-        digest: The state's name.
-        other: Whether the cell's earlier run began in another state.
-    """
-
-    digest: str
-    other: bool = False
-
-    @property
-    def code(self) -> str:
-        """The short code."""
-        return self.digest[:_CODE]
-
-    @property
-    def hue(self) -> int:
-        """The colour, in degrees."""
-        return hue(self.digest)
-
-
 class Field(Struct, frozen=True):
     """What one run did to one source.
 
     Attributes:
-        before: The state it began in, or None where the source was not there.
-        after: The state it ended in.
+        before: Digest of the state it began in, or None where the source was not there.
+        after: Digest of the state it ended in.
+        other: Whether the cell's earlier run began in another state.
     """
 
-    before: Chip | None
-    after: Chip | None
+    before: str | None
+    after: str | None
+    other: bool = False
 
     @property
     def moved(self) -> bool:
         """Whether the run moved the source."""
-        before = None if self.before is None else self.before.digest
-        return self.after is not None and before != self.after.digest
+        return self.after is not None and self.before != self.after
+
+    @property
+    def code(self) -> str:
+        """The state it began in, as a chip shows it; empty where the source was not there."""
+        return "" if self.before is None else f"{code(self.before)}{'*' * self.other}"
 
     @property
     def text(self) -> str:
         """The field as text: ``02bb→7c19``, or a dot where nothing moved."""
-        if not self.moved:
-            return f"{self.before.code}*" if self.before is not None and self.before.other else "·"
-        begin = "" if self.before is None else f"{self.before.code}{'*' * self.before.other}"
-        return f"{begin}→{self.after.code}" if self.after is not None else begin
+        if self.after is not None and self.before != self.after:
+            return f"{self.code}→{code(self.after)}"
+        return (self.other and self.code) or "·"
 
 
 class Outcome(Struct, frozen=True):
@@ -151,11 +131,7 @@ class Line(Struct, frozen=True):
 
     def field(self, name: str) -> Field:
         """Return what it did to a source or generator."""
-        begin, end = self.before.get(name), self.after.get(name)
-        return Field(
-            None if begin is None else Chip(begin, name in self.others),
-            None if end is None else Chip(end),
-        )
+        return Field(self.before.get(name), self.after.get(name), name in self.others)
 
     @property
     def moved(self) -> list[str]:

@@ -13,6 +13,9 @@ from ipytorchseed.render.text import visible
 SHORT = 8
 """Hex digits of a digest that are shown to people."""
 
+_CODE = 4
+"""Those that a chip shows."""
+
 
 _LARGE, _FINE = 1e7, 7
 """From which size on, and beyond which decimals, numbers are written with an exponent."""
@@ -59,6 +62,11 @@ def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], 
 def short_digest(digest: str | None) -> str:
     """Shorten a digest for a person."""
     return digest[:SHORT] if digest else "unknown"
+
+
+def code(digest: str) -> str:
+    """Shorten a digest for a chip, the sign of a state: equal states, equal chips."""
+    return digest[:_CODE]
 
 
 def hue(digest: str) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.text import visible
+from ipytorchseed.render.values import code, hue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,7 +43,7 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     made.globals |= {"stylesheet": stylesheet, "cause_page": cause_page, "flag_page": flag_page}
-    made.filters |= {"breakable": _breakable, "coded": _coded}
+    made.filters |= {"breakable": _breakable, "coded": _coded, "code": code, "hue": hue}
     return made
 
 

@@ -179,7 +179,7 @@ class _Watch:
             Look(
                 components=finder.components,
                 sources=states,
-                generators={each.name: each.kind.read(each.object) for each in found},
+                generators={each.name: each.read() for each in found},
                 data=_digest(given),
                 batches=tuple(self._batches),
                 made=frozenset(name for name, _ in made),

@@ -106,9 +106,22 @@ class Found(Struct, frozen=True):
     others: tuple[str, ...] = ()
 
     @property
+    def type(self) -> str:
+        """As users write it, ``torch.Generator``."""
+        return self.kind.type
+
+    def read(self) -> bytes:
+        """Return its full state."""
+        return self.kind.read(self.object)
+
+    def write(self, state: bytes) -> None:
+        """Put back a state that ``read`` returned."""
+        self.kind.write(self.object, state)
+
+    @property
     def digest(self) -> str:
         """The name of its state."""
-        return digest(self.kind.read(self.object))
+        return digest(self.read())
 
     @property
     def position(self) -> Position:

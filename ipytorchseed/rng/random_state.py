@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,9 @@ import msgspec
 from ipytorchseed.errors import SourceError, StateError
 from ipytorchseed.rng.generators import Found, find_generators
 from ipytorchseed.rng.ranks import own_rank
-from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
-from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.snapshot import snapshot
+from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import sources
-from ipytorchseed.rng.torch_random import Queue
 
 _FORMAT = 1
 
@@ -64,7 +63,7 @@ class RandomState:
             The version of the format, and under ``rank0`` (``rank1``, ...) the states as bytes;
             ``torch.load`` takes them with ``weights_only=True``.
         """
-        found = {name: each.kind.read(each.object) for name, each in self._found().items()}
+        found = {name: each.read() for name, each in self._found().items()}
         states = _States(dict(snapshot().states), found)
         return {"format": _FORMAT, _rank(): msgspec.msgpack.encode(states)}
 
@@ -92,15 +91,7 @@ class RandomState:
                 "the checkpoint holds the generators {}, this RandomState has {}: give it the same"
             )
             raise StateError(msg.format(*lists))
-        began = {name: each.kind.read(each.object) for name, each in found.items()}
-        try:
-            for name, each in found.items():
-                each.kind.write(each.object, states.generators[name])
-            _restore(states.sources)
-        except BaseException:
-            for name, each in found.items():
-                each.kind.write(each.object, began[name])
-            raise
+        _restore(states.sources, [(found[name], each) for name, each in states.generators.items()])
 
     def _found(self) -> dict[str, Found]:
         return {each.name: each for each in find_generators(self._given)}
@@ -146,22 +137,26 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
         raise StateError(f"the random state of {rank} is damaged: {error}") from None
 
 
-def _restore(states: Mapping[str, bytes]) -> None:
-    """Put sources back; devices that have not started begin there, those that are not are named."""
+def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, bytes]]) -> None:
+    """Put generators and sources back.
+
+    Devices that have not started begin there; those that this machine does not have are named.
+    """
     import numpy.random  # noqa: F401 -- not yet imported, it would have no source to put back
     import torch
 
-    present = {source.name for source in sources()}
+    present = {source.name: source for source in sources()}
     absent = []
     waiting = []
-    for name in states.keys() - present:
+    for name in states.keys() - present.keys():
         kind, _, index = name.removeprefix("torch.").partition(":")
         module = getattr(torch, kind, None) if name.startswith("torch.") else None
         if index.isdecimal() and module is not None and int(index) < module.device_count():
             waiting.append((module, int(index), states[name]))
         else:
             absent.append(name)
-    restore(Snapshot({name: states[name] for name in states.keys() & present}, Queue({})))
+    known = [(present[name], states[name]) for name in states if name in present]
+    put_all([*generators, *known])
     for module, number, state in waiting:
         module.set_rng_state(torch.frombuffer(bytearray(state), dtype=torch.uint8), number)
     if absent:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import torch_random
-from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 
 
@@ -79,14 +79,5 @@ def restore(snapshot: Snapshot) -> None:
     if gone:
         msg = f"the snapshot holds {', '.join(gone)}, which this process does not have (yet)"
         raise StateError(msg)
-    before: dict[str, bytes | None] = {}
-    try:
-        for name, state in snapshot.states.items():
-            before[name] = present[name].read()
-            present[name].write(state)
-    except BaseException:
-        for name, was in before.items():  # the one that failed too: it may have moved
-            if was is not None:
-                present[name].write(was)
-        raise
+    put_all((present[name], state) for name, state in snapshot.states.items())
     snapshot.queue.write()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Protocol
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -25,6 +26,7 @@ class Source(Struct, frozen=True):
             neither draws nor starts a device.
         write: Puts back a state that ``read`` returned.
         locate: Finds the seed and the draws behind a state, given seeds that are likely.
+        type: Empty: only generators of the user's have one.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Source(Struct, frozen=True):
     read: Callable[[], bytes | None]
     write: Callable[[bytes], object]
     locate: Callable[[bytes, Sequence[int]], Position] = nowhere
+    type: ClassVar[str] = ""
 
 
 class Library(Struct, frozen=True):
@@ -58,3 +61,34 @@ class Library(Struct, frozen=True):
 def digest(state: bytes) -> str:
     """Return the digest of a state: 16 hex digits, the XXH3 hash of all its bytes."""
     return xxh3_64_hexdigest(state)
+
+
+class StateHolder(Protocol):
+    """A source, or a generator of the user's: its state can be read and put back."""
+
+    def read(self) -> bytes | None:
+        """Return its full state, or None where it cannot be told."""
+
+    def write(self, state: bytes, /) -> object:
+        """Put back a state that ``read`` returned."""
+
+
+def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
+    """Put states back: all of them, or none.
+
+    Args:
+        states: Each with the source or generator that it is for.
+
+    Raises:
+        StateError: One does not fit; nothing stays moved.
+    """
+    before: list[tuple[StateHolder, bytes | None]] = []
+    try:
+        for holder, state in states:
+            before.append((holder, holder.read()))
+            holder.write(state)
+    except BaseException:
+        for holder, was in before:  # the one that failed too: it may have moved
+            if was is not None:
+                holder.write(was)
+        raise

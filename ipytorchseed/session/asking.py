@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -12,7 +11,6 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import completed
-from ipytorchseed.rng.table import sources
 from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes
@@ -58,8 +56,8 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
-    states, present = LedgerStates(ledger, sources()), RecordedKernel(session, against or run)
-    runs = ledger.last_runs_of_cell(run.notebook, run.cell, _SEEN)
+    states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
+    runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN)]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
 
@@ -90,7 +88,7 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
     before = session.ledger.runs(
         run.notebook, kernel=run.kernel, before_id=run.id, rank=run.rank, limit=_HISTORY
     )
-    states = EitherStates(receipt, LedgerStates(session.ledger, sources()))
+    states = EitherStates(receipt, LedgerStates(session.ledger))
     return explain(run, against, [*before][::-1], states)
 
 
@@ -120,11 +118,11 @@ def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
 
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run that the first one of a cell may be compared with, if there is one."""
-    (latest,) = session.ledger.last_runs_of_cell(run.notebook, run.cell, 1, rank=run.rank) or (run,)
-    if latest.id != run.id:
+    latest = session.ledger.last_run(run.notebook, run.cell, rank=run.rank)
+    if latest is not None and latest.id != run.id:
         return [latest]
     earlier = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
-    return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
+    return [each for each in earlier if not only_asks(each.source)][:1]
 
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
@@ -153,7 +151,7 @@ def last_repeated(session: Session) -> Run:
         LookupFailure: None is recorded.
     """
     newest = None
-    for run in islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK):
+    for run in session.ledger.runs(session.notebook, rank=session.rank, limit=_LOOKED_BACK):
         if only_asks(run.source):
             continue
         newest = newest or run
@@ -166,16 +164,13 @@ def last_repeated(session: Session) -> Run:
 
 def last_setting(session: Session, name: str) -> Run | None:
     """Return the latest run that set or changed a variable; None where none is recorded."""
-    runs = islice(session.ledger.runs(session.notebook, rank=session.rank), _LOOKED_BACK)
+    runs = session.ledger.runs(session.notebook, rank=session.rank, limit=_LOOKED_BACK)
     return next((run for run in runs if name in run.writes), None)
 
 
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the run of a run's cell before it, or None where there is none."""
-    earlier = session.ledger.last_runs_of_cell(
-        run.notebook, run.cell, 1, before_id=run.id, rank=run.rank
-    )
-    return earlier[0] if earlier else None
+    return session.ledger.last_run(run.notebook, run.cell, before_id=run.id, rank=run.rank)
 
 
 def only_asks(source: str) -> bool:

@@ -68,7 +68,7 @@ class Identity:
             alike = ledger.cells_with_text(notebook, code, kernel, rank=rank)
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
-            known = ident in taken or ledger.last_runs_of_cell(notebook, ident, 1, rank=rank)
+            known = ident in taken or ledger.last_run(notebook, ident, rank=rank)
         except LedgerError:  # told where the run is to be kept
             return ident
         return f"{ident} {kernel}" if known else ident

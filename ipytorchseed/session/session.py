@@ -131,15 +131,6 @@ class Session:
         """Follow the code of a cell."""
         return effects_of_cell(source, self._transform)
 
-    def set_aside(self) -> Pending | None:
-        """Take the run under way off the record, so that others are recorded inside it."""
-        pending, self.pending = self.pending, None
-        return pending
-
-    def take_up(self, pending: Pending | None) -> None:
-        """Go on with a run that was set aside."""
-        self.pending = pending
-
     def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
         """Return the identity of a cell that is about to run.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.table import recent_seeds
+from ipytorchseed.rng.table import recent_seeds, sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.rng.source import Source
     from ipytorchseed.why.evidence import HistoryLookup
 
 
@@ -41,12 +40,11 @@ class LedgerStates:
 
     Args:
         ledger: Where the states are.
-        known: The sources of this process, by whose algorithms states are placed.
     """
 
-    def __init__(self, ledger: Ledger, known: Sequence[Source]) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._sources = {source.name: source for source in known}
+        self._sources = {source.name: source for source in sources()}
         self._states: dict[str, bytes | None] = {}
         self._found: dict[str, Position | None] = {}
         self._effort = Effort(_DRAWS)

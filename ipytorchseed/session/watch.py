@@ -111,8 +111,8 @@ class NamespaceWatch:
             name: value for name, value in items if type(name) is str and name in self._bearing
         }
         for found in find_generators(bearing):
-            state = found.kind.read(found.object)
-            looks[found.name] = Look(found.kind.type, digest(state), state)
+            state = found.read()
+            looks[found.name] = Look(found.type, digest(state), state)
         return looks
 
 

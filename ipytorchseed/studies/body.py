@@ -12,8 +12,8 @@ from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import hints_kept, seed_all
-from ipytorchseed.session.imports import import_ahead, import_sources
-from ipytorchseed.session.repeating import (
+from ipytorchseed.sandbox.imports import import_ahead, import_sources
+from ipytorchseed.sandbox.repeating import (
     Runner,
     is_users,
     nothing,
@@ -21,7 +21,7 @@ from ipytorchseed.session.repeating import (
     reachable,
     sandbox_of,
 )
-from ipytorchseed.session.sandbox import Sandbox, named
+from ipytorchseed.sandbox.sandbox import Sandbox, named
 from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
 _IN_DEPENDENCIES = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -12,8 +12,15 @@ from xxhash import xxh3_64, xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
-from ipytorchseed.fingerprint.elements import bits, is_there, lent_tensor, readable
-from ipytorchseed.fingerprint.lent import Lent
+from ipytorchseed.fingerprint.elements import (
+    bits,
+    is_captured,
+    is_there,
+    lent_tensor,
+    readable,
+    sparse_parts,
+)
+from ipytorchseed.fingerprint.lent import Lent, free
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import extent
 from ipytorchseed.fingerprint.reading import UnreadableError
@@ -104,7 +111,7 @@ def _lent(tensor: Any, *, as_it_lies: bool) -> int:
         lent = Lent(lent.address, (span,), (1,), 1, lent.foreign)
     hasher = xxh3_64(seed=hash(head) & MASK)
     try:
-        for piece in lent.pieces(_free):
+        for piece in lent.pieces(free):
             hasher.update(piece)
     except UnreadableError:
         return UNSEEN
@@ -168,36 +175,19 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
             return hash((*head, 0))
         if not is_there(tensor):
             return UNSEEN
-        if at.device(tensor).type == "cuda" and _is_captured():
+        if is_captured(at.device(tensor).type):
             return UNSEEN
         if portable or at.device(tensor).type not in DEVICES:
             return _copied(tensor)
         torch = sys.modules["torch"]
         flat = bits(tensor).reshape(-1).view(torch.uint8)
-        return hash((*head, int.from_bytes(digest_on_device(flat, _free), "little")))
+        return hash((*head, int.from_bytes(digest_on_device(flat, free), "little")))
 
 
-def _is_captured() -> bool:
-    """Tell whether a CUDA graph is being recorded, which must not be waited for."""
-    torch: Any = sys.modules["torch"]
-    return bool(torch.cuda.is_current_stream_capturing())
-
-
-def _free(_: int) -> None:
-    """Charge no time budget for what is read."""
-
-
-def _parts(tensor: Any) -> Iterable[Any]:
-    layout = str(native().layout(tensor))
+def _parts(tensor: Any) -> list[Any]:
     if native().is_nested(tensor):
-        return (tensor._nested_tensor_size(), tensor.values())  # noqa: SLF001 -- no public way
-    if layout == "torch.sparse_coo":
-        return (tensor._indices(), tensor._values())  # noqa: SLF001 -- public: coalesced ones only
-    if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
-        return (tensor.crow_indices(), tensor.col_indices(), tensor.values())
-    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
-        return (tensor.ccol_indices(), tensor.row_indices(), tensor.values())
-    return (tensor.to_dense(),)
+        return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
+    return sparse_parts(tensor, str(native().layout(tensor)))
 
 
 def plain_digest(words: list[Any]) -> int:

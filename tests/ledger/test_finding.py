@@ -95,10 +95,11 @@ def test_the_last_runs_of_a_cell(ledger):
     """Newest first, only of this notebook, or those before a run."""
     samples.add(ledger, 20)
     samples.add(ledger, 5, notebook="copy.ipynb")
-    assert ids(ledger.last_runs_of_cell("a.ipynb", "c3")) == [19, 14]
-    assert ids(ledger.last_runs_of_cell("a.ipynb", "c3", 1, before_id=19)) == [14]
-    assert ids(ledger.last_runs_of_cell("a.ipynb", "c3", 99)) == [19, 14, 9, 4]
-    assert ledger.last_runs_of_cell("a.ipynb", "none") == []
+    assert ids(ledger.runs("a.ipynb", "c3", limit=2)) == [19, 14]
+    assert ledger.last_run("a.ipynb", "c3").id == 19
+    assert ledger.last_run("a.ipynb", "c3", before_id=19).id == 14
+    assert ids(ledger.runs("a.ipynb", "c3", limit=99)) == [19, 14, 9, 4]
+    assert ledger.last_run("a.ipynb", "none") is None
 
 
 def test_the_runs_between_two_others(ledger):

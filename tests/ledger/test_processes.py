@@ -107,7 +107,7 @@ def test_two_kernels_on_one_notebook(path):
             two.add(*samples.moved(number, kernel="k2"))
         assert one.find("a.ipynb", 7, "k1").kernel == "k1"
         assert two.find("a.ipynb", 7, "k2").kernel == "k2"
-        assert [run.kernel for run in one.last_runs_of_cell("a.ipynb", "c3", 4)] == [
+        assert [run.kernel for run in one.runs("a.ipynb", "c3", limit=4)] == [
             "k2",
             "k1",
             "k2",

@@ -16,7 +16,6 @@ from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.rng.table import sources
 from ipytorchseed.session.asking import why_elsewhere
 from ipytorchseed.session.states import LedgerStates
 from tests.session.conftest import Notebook
@@ -29,7 +28,7 @@ def written(notebook, places=None):
     ledger = notebook.session.ledger
     runs = [*{run.cell: run for run in [*ledger.runs()][::-1]}.values()]
     places = places or Places.here("here.ipynb")
-    return write("here.ipynb", runs, lambda: LedgerStates(ledger, sources()), places)
+    return write("here.ipynb", runs, lambda: LedgerStates(ledger), places)
 
 
 def received(path, content, places=None):

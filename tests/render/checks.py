@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.rng import WhoView
-from ipytorchseed.session.verdict import Checked, Culprit, Entry, Suspect
+from ipytorchseed.sandbox.verdict import Checked, Culprit, Entry, Suspect
 from ipytorchseed.why.explanation import Change
 
 CHANGED = (

@@ -15,7 +15,8 @@ from ipytorchseed.render.inspection import (
 )
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report
-from ipytorchseed.render.timeline import Chip, draw_line, last_moves, timeline
+from ipytorchseed.render.timeline import draw_line, last_moves, timeline
+from ipytorchseed.render.values import code, hue
 from ipytorchseed.render.why import WhyView
 from tests.render.explanations import EXPLANATIONS
 from tests.render.records import ASSESSMENTS, STATUSES
@@ -63,7 +64,7 @@ def test_a_source_that_a_run_left_alone_is_not_told():
     first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
     second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
     fields = line_model(draw_line(second, first, "k"))["fields"]
-    chip = [Chip(C).code, Chip(C).hue, C]
+    chip = [code(C), hue(C), C]
     assert fields["python"] == {"from": chip, "to": None, "other": True, "between": False}
     assert (fields["numpy"]["other"], fields["numpy"]["between"]) == (False, True)
     assert list(line_model(draw_line(first, None, "k"))["fields"]) == ["python"]

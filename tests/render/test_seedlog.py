@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.seeding import SeedLog, restored_text
-from ipytorchseed.session.rewind import Restored
+from ipytorchseed.sandbox.rewind import Restored
 from tests.render.test_timeline import run
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ipytorchseed.ledger.records import GeneratorState, Run
-from ipytorchseed.render.timeline import Chip, Field, label_of, timeline, write_lines
+from ipytorchseed.render.timeline import Field, label_of, timeline, write_lines
+from ipytorchseed.render.values import code, hue
 from ipytorchseed.why.evidence import run_name
 from tests.render.hostile import unseen
 
@@ -40,20 +41,20 @@ def text(runs, kernel="k"):
 
 def test_a_chip_is_the_state_anywhere():
     """Its code and colour follow from the digest alone."""
-    assert (Chip(A).code, Chip(A).hue) == (Chip(A, other=True).code, Chip(A, other=True).hue)
-    assert Chip(A).code == "aaaa"
-    assert 0 <= Chip("ffff" * 4).hue < 360
+    assert (Field(A, B).code, Field(A, B, other=True).code) == (code(A), f"{code(A)}*")
+    assert code(A) == "aaaa"
+    assert 0 <= hue("ffff" * 4) < 360
 
 
 def test_a_field_tells_what_moved():
     """A dot where nothing did; a star where the cell's earlier run began in another state."""
-    assert Field(Chip(A), Chip(B)).text == "aaaa→bbbb"
-    assert Field(Chip(A), Chip(A)).text == "·"
-    assert Field(Chip(A, other=True), Chip(B)).text == "aaaa*→bbbb"
-    assert Field(Chip(A, other=True), Chip(A)).text == "aaaa*"
-    assert Field(None, Chip(B)).text == "→bbbb"
+    assert Field(A, B).text == "aaaa→bbbb"
+    assert Field(A, A).text == "·"
+    assert Field(A, B, other=True).text == "aaaa*→bbbb"
+    assert Field(A, A, other=True).text == "aaaa*"
+    assert Field(None, B).text == "→bbbb"
     assert Field(None, None).text == "·"
-    assert Field(Chip(A), None).text == "·"
+    assert Field(A, None).text == "·"
 
 
 def test_a_rerun_is_held_against_the_same_cells_run_before():
@@ -64,7 +65,7 @@ def test_a_rerun_is_held_against_the_same_cells_run_before():
         run(3, {"python": C}, {"python": A}),
         run(4, {"python": C}, {"python": A}),
     ]
-    others = [line.field("python").before.other for line in timeline(runs, "k").lines]
+    others = [line.field("python").other for line in timeline(runs, "k").lines]
     assert others == [False, False, True, False]
 
 

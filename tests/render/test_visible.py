@@ -32,7 +32,7 @@ from ipytorchseed.render.text import draw_table, visible, width, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.rewind import Restored
+from ipytorchseed.sandbox.rewind import Restored
 from tests.render.checks import CHECKED, TRACED
 from tests.render.explanations import EXPLANATIONS
 from tests.render.hostile import HOSTILE, poisoned, unseen

@@ -7,10 +7,10 @@ import os
 import pytest
 import torch
 
-from ipytorchseed.session.copies import Copier
+from ipytorchseed.sandbox.copier import Copier
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
-from tests.session.checking import check
+from tests.sandbox.checking import check
 from tests.session.conftest import Notebook
 from tests.trace.recorded import record
 

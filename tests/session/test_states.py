@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ipytorchseed.rng.mersenne import Twister
-from ipytorchseed.rng.table import sources
 from ipytorchseed.session.states import LedgerStates
 
 
@@ -28,7 +27,7 @@ class _Ledger:
 def test_a_state_is_fetched_once_and_the_question_is_forgotten():
     """Nothing of an answered question stays in memory."""
     ledger = _Ledger()
-    states = LedgerStates(ledger, sources())
+    states = LedgerStates(ledger)
     for _ in range(3):
         assert states.is_fresh("0123456789abcdef") is not None or ledger.asked == 1
     assert ledger.asked == 1
@@ -73,4 +72,4 @@ def test_whether_draws_lead_is_searched_for_as_far_as_a_run_can_draw(before, aft
     """Where it can have drawn more than is searched for, nothing is denied."""
     kept = {"before": before(), "after": after()}
     ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()
-    assert LedgerStates(ledger, sources()).leads("before", "after", most) is may
+    assert LedgerStates(ledger).leads("before", "after", most) is may

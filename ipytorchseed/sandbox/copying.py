@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ipytorchseed.session.memories import Memories, make_sure
+from ipytorchseed.sandbox.memories import Memories, make_sure
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
@@ -57,7 +57,7 @@ class ObjectCopier(ABC):
         """Copy values by name."""
         return {name: self.named(name, value) for name, value in values.items()}
 
-    def named(self, name: str, value: Any) -> Any:  # noqa: ANN401
+    def named(self, name: str, value: Any) -> Any:
         """Copy a value that is reached by a name, or by a further step from what is copied."""
         self.steps.append(name)
         try:
@@ -65,7 +65,7 @@ class ObjectCopier(ABC):
         finally:
             self.steps.pop()
 
-    def copy(self, value: Any) -> Any:  # noqa: ANN401
+    def copy(self, value: Any) -> Any:
         """Copy a value, or return it where it cannot be copied."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
@@ -77,7 +77,7 @@ class ObjectCopier(ABC):
         self.keep(value, made)
         return made
 
-    def knows(self, value: Any) -> bool:  # noqa: ANN401
+    def knows(self, value: Any) -> bool:
         """Tell whether a value, or a parameter of it, was copied on the way to others."""
         if id(type(value)) in ATOMIC:
             return False
@@ -88,7 +88,7 @@ class ObjectCopier(ABC):
             return False
         return any(id(each) in self._memo for each in value.parameters())
 
-    def known(self, value: object) -> Any:  # noqa: ANN401
+    def known(self, value: object) -> Any:
         """Return the copy of a value; None where there is none yet."""
         return self._memo.get(id(value))
 
@@ -97,7 +97,7 @@ class ObjectCopier(ABC):
         self._memo[id(value)] = made
         self._kept.append(value)
 
-    def _make(self, value: Any, kind: type) -> Any:  # noqa: ANN401
+    def _make(self, value: Any, kind: type) -> Any:
         special = self.special(kind)
         if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
             return value
@@ -110,12 +110,12 @@ class ObjectCopier(ABC):
         except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
             return self.share(value, f"{type(error).__name__}: {error}")
 
-    def share(self, value: Any, reason: str) -> Any:  # noqa: ANN401
+    def share(self, value: Any, reason: str) -> Any:
         """Return the value itself, and note why it is not copied."""
         self.shared.setdefault("".join(self.steps), f"{_name(type(value))}: {reason}")
         return value
 
-    def _other(self, value: Any, kind: type) -> Any:  # noqa: ANN401
+    def _other(self, value: Any, kind: type) -> Any:
         own = getattr(kind, "__deepcopy__", None)
         if own is not None:
             make_sure(value)
@@ -131,14 +131,14 @@ class ObjectCopier(ABC):
 
     def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
         self,
-        value: Any,  # noqa: ANN401
+        value: Any,
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
-        state: Any = None,  # noqa: ANN401
-        items: Any = None,  # noqa: ANN401
-        pairs: Any = None,  # noqa: ANN401
+        state: Any = None,
+        items: Any = None,
+        pairs: Any = None,
         setter: Callable[[Any, Any], None] | None = None,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Make an object from its parts, as ``copy`` does.
 
         Args:
@@ -171,12 +171,12 @@ class ObjectCopier(ABC):
         self.fill(made, pairs or ())
         return made
 
-    def fill(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:  # noqa: ANN401
+    def fill(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Put copies of keys and items into a container."""
         for key, item in pairs:
             made[self.copy(key)] = self.named(f"[{key!r}]" if type(key) is str else "[…]", item)
 
-    def state(self, state: Any) -> Any:  # noqa: ANN401
+    def state(self, state: Any) -> Any:
         """Copy the state of an object: mostly its attributes."""
         if type(state) is not dict:
             return self.copy(state)
@@ -195,7 +195,7 @@ def _name(kind: type) -> str:
     return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
-def _points(value: Any) -> bool:  # noqa: ANN401
+def _points(value: Any) -> bool:
     """Tell whether a value lies in memory that may be gone, and copies itself from there."""
     ctypes: Any = sys.modules.get("_ctypes")
     pillow: Any = sys.modules.get("PIL.Image")

@@ -40,7 +40,7 @@ class Block(Struct, eq=False):
     storage: Any = None
     array: Any = None
 
-    def data(self) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def data(self) -> Any:
         """Return the copy as an array of bytes; torch will not resize its memory after that."""
         if self.array is None:
             torch = sys.modules["torch"]
@@ -84,7 +84,7 @@ class Memories:
     def __init__(self) -> None:
         self._spaces: dict[str, Space] = {}
 
-    def tensor(self, value: Any) -> Any:  # noqa: ANN401
+    def tensor(self, value: Any) -> Any:
         """Copy a tensor as a leaf; None where it has no plain memory."""
         torch = sys.modules["torch"]
         plain = (
@@ -110,7 +110,7 @@ class Memories:
         memory = torch.from_numpy(block.data()[ahead : ahead + size]).untyped_storage()
         return made.set_(memory, value.storage_offset(), value.size(), value.stride())
 
-    def array(self, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
+    def array(self, value: Any) -> Any:
         """Copy an array of numpy."""
         import numpy as np
 
@@ -146,7 +146,7 @@ class Memories:
         return self._spaces.setdefault(device, Space())
 
 
-def _clone(storage: Any) -> Any:  # noqa: ANN401 -- torch.UntypedStorage
+def _clone(storage: Any) -> Any:
     """Copy a storage to memory of its own.
 
     Raises:
@@ -184,7 +184,7 @@ def make_sure(value: object) -> None:
 _CODE = (type, types.ModuleType, types.FunctionType)
 
 
-def _borrows(value: Any) -> bool | None:  # noqa: ANN401
+def _borrows(value: Any) -> bool | None:
     """Tell whether a value may lie in memory that may be gone; None if it is no memory."""
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")

@@ -20,7 +20,7 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.copies import Copier
+from ipytorchseed.sandbox.copier import Copier
 
 _OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
@@ -243,7 +243,7 @@ def aliases(namespace: Mapping[str, Any], names: Container[str], copier: Copier)
     }
 
 
-def _value_at(place: tuple[str, str]) -> Any:  # noqa: ANN401
+def _value_at(place: tuple[str, str]) -> Any:
     with suppress(KeyError):
         return find_at(place)
     return None

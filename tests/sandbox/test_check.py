@@ -17,11 +17,11 @@ from torch import nn
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.sandbox.sandbox import Process
+from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.session import hearing
-from ipytorchseed.session.sandbox import Process
-from ipytorchseed.session.tracing import Tracing
 from tests.conftest import everything
-from tests.session.checking import check
+from tests.sandbox.checking import check
 from tests.trace.recorded import drift
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -346,7 +346,7 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     def fail(_: object) -> None:
         raise failing
 
-    monkeypatch.setattr("ipytorchseed.session.sandbox.restore", fail)
+    monkeypatch.setattr("ipytorchseed.sandbox.sandbox.restore", fail)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOMETHING_NEW", "1")
     filters = [*warnings.filters]

@@ -7,14 +7,11 @@ import itertools
 import types
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.quiet import hidden_warnings
-from ipytorchseed.session.copying import ATOMIC
-
-if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies, ObjectCopier
+from ipytorchseed.sandbox.copying import ATOMIC, Copies, ObjectCopier
 
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 """What tells the function that a scheduler puts in the place of its optimizer's ``step``."""
@@ -28,7 +25,7 @@ def _list(copier: ObjectCopier, value: list[Any]) -> list[Any]:
     return made
 
 
-def _tuple(copier: ObjectCopier, value: tuple[Any, ...]) -> Any:  # noqa: ANN401
+def _tuple(copier: ObjectCopier, value: tuple[Any, ...]) -> Any:
     items = [copier.named(f"[{index}]", item) for index, item in enumerate(value)]
     known = copier.known(value)
     if known is not None:  # it holds itself, by way of a list
@@ -89,14 +86,14 @@ def _weak(copier: ObjectCopier, value: weakref.ref[Any]) -> weakref.ref[Any]:
     return value if there is None else weakref.ref(copier.copy(there))
 
 
-def _file(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- io.StringIO or io.BytesIO
+def _file(_: ObjectCopier, value: Any) -> Any:
     made = type(value)(value.getvalue())
     made.seek(value.tell())
     return made
 
 
-def _iterator(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- of itertools
-    with hidden_warnings("ipytorchseed.session", DeprecationWarning):  # from Python 3.12 on
+def _iterator(copier: ObjectCopier, value: Any) -> Any:
+    with hidden_warnings("ipytorchseed.sandbox", DeprecationWarning):  # from Python 3.12 on
         return copier.rebuild(value, *value.__reduce_ex__(4))
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import copy
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ipytorchseed.session.memories import make_sure
-
-if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies, ObjectCopier
+from ipytorchseed.sandbox.copying import Copies, ObjectCopier
+from ipytorchseed.sandbox.memories import make_sure
 
 
 def of_library(kind: type) -> Copies | None:
@@ -31,7 +29,7 @@ def of_library(kind: type) -> Copies | None:
     return _array if numpy is not None and kind is numpy.ndarray else None
 
 
-def _tensor(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+def _tensor(copier: ObjectCopier, value: Any) -> Any:
     made = _leaf(copier, value)
     if value.requires_grad:
         if value.grad_fn is not None:
@@ -42,12 +40,12 @@ def _tensor(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
     return _finish(copier, value, made)
 
 
-def _parameter(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+def _parameter(copier: ObjectCopier, value: Any) -> Any:
     made = type(value)(_leaf(copier, value), value.requires_grad)
     return _finish(copier, value, made)
 
 
-def _leaf(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+def _leaf(copier: ObjectCopier, value: Any) -> Any:
     """Copy the numbers of a tensor."""
     made = copier.memories.tensor(value)
     if made is None:  # no plain memory: sparse, quantized, on another device
@@ -56,7 +54,7 @@ def _leaf(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
     return made
 
 
-def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:  # noqa: ANN401
+def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:
     """Give a tensor the gradient, the hooks and the attributes of another."""
     copier.keep(value, made)
     if value.is_leaf and value.grad is not None:
@@ -70,7 +68,7 @@ def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:  # noqa: ANN401
     return made
 
 
-def _generator(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torch.Generator
+def _generator(_: ObjectCopier, value: Any) -> Any:
     torch = sys.modules["torch"]
     if value is torch.default_generator:
         return value
@@ -79,7 +77,7 @@ def _generator(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torch.Gen
     return made
 
 
-def _array(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- numpy.ndarray
+def _array(copier: ObjectCopier, value: Any) -> Any:
     if value.dtype.hasobject:
         make_sure(value)
         made = value.copy()
@@ -90,7 +88,7 @@ def _array(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- numpy.nd
     return copier.memories.array(value)
 
 
-def _optimizer(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torch.optim.Optimizer
+def _optimizer(copier: ObjectCopier, value: Any) -> Any:
     """Copy also what its pickles leave out: hooks, and what a scheduler put around ``step``."""
     made = copier.rebuild(value, *value.__reduce_ex__(4))
     rest = {name: each for name, each in vars(value).items() if name not in vars(made)}
@@ -99,5 +97,5 @@ def _optimizer(copier: ObjectCopier, value: Any) -> Any:  # noqa: ANN401 -- torc
     return made
 
 
-def _same(_: ObjectCopier, value: Any) -> Any:  # noqa: ANN401
+def _same(_: ObjectCopier, value: Any) -> Any:
     return value

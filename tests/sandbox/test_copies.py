@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.session.copies import Copier
+from ipytorchseed.sandbox.copier import Copier
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

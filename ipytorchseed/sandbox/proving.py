@@ -17,23 +17,22 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.copies import Copier
-from ipytorchseed.session.sandbox import CapturedState, Sandbox, named
-from ipytorchseed.session.trials import Trial, as_if, find_trials, merged
+from ipytorchseed.sandbox.copier import Copier
+from ipytorchseed.sandbox.replay import Scene
+from ipytorchseed.sandbox.sandbox import CapturedState, Sandbox, named
+from ipytorchseed.sandbox.trials import Trial, as_if, find_trials, merged
+from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.session.present import LiveKernel
-    from ipytorchseed.session.replay import Scene
-    from ipytorchseed.why.explanation import Cause
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what a cell reads now."""
@@ -288,7 +287,7 @@ class _Linking(Copier):
         super().__init__()
         self._links = links
 
-    def copy(self, value: Any) -> Any:  # noqa: ANN401
+    def copy(self, value: Any) -> Any:
         made = super().copy(value)
         if made is not value:
             for key in (id(value), _memory(value)):
@@ -296,7 +295,7 @@ class _Linking(Copier):
         return made
 
 
-def _memory(value: Any) -> int:  # noqa: ANN401
+def _memory(value: Any) -> int:
     """Return what tells the memory behind a tensor or array; its own number for all else."""
     numpy: Any = sys.modules.get("numpy")
     with suppress(Exception):  # it has none: sparse, of another device

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
+from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
+from ipytorchseed.sandbox.verdict import Culprit, Entry, Suspect, Traced
 from ipytorchseed.session.files import FileWatch
-from ipytorchseed.session.outcome import find_differences
-from ipytorchseed.session.verdict import Culprit, Entry, Suspect
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.session.outcome import Outcome
-    from ipytorchseed.session.repeating import RepeatedCell, Runner
     from ipytorchseed.trace.divergence import Divergence, Point
     from ipytorchseed.trace.probe import Probe
     from ipytorchseed.trace.recorder import Recorder
@@ -30,20 +29,11 @@ _ATTEMPTS = 4
 _ALONE = 3
 """Operations that are run by themselves, where no traced run caught one; each takes a run."""
 
+_COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
+"""What a trace cannot see in a cell that reaches something compiled."""
+
 _FILE_SECONDS = 2.0
 """Seconds to read the files that a run read."""
-
-
-class Traced(Struct):
-    """What the traced runs tell; the fields are those of ``Checked``."""
-
-    culprit: Culprit | None = None
-    entry: Entry | None = None
-    suspects: list[Suspect] = []
-    operations: int = 0
-    first_only: bool = False
-    unproven: list[Culprit] = []
-    notes: list[str] = []
 
 
 class _Run(Struct):
@@ -92,14 +82,16 @@ class Tracing:
         found.first_only = not any(find_differences(second, each.outcome) for each in runs)
         if last.recording is not None:
             found.operations = last.recording.count
-            found.notes += last.recording.notes
+            found.notes += tuple(last.recording.notes)
             self._judge(found, divergence, last.recording)
         if found.culprit is None or divergence.outside_first:
-            self._suspect(found, first, last)
-            if self._differ and not found.suspects:  # by equal operations: by a time that it took
+            suspects = [*self._suspects(first, last)]
+            if self._differ and not suspects:  # by equal operations: by a time that it took
                 clocks = sorted(self._cell.dependencies.timing)
-                found.suspects += [Suspect("clock", name, sentence(name)) for name in clocks]
-        found.notes += self._unseen(found)
+                suspects = [Suspect("clock", name, sentence(name)) for name in clocks]
+            found.suspects = tuple(suspects)
+        if not found.first_only and self._compiles():
+            found.notes += (_COMPILED,)
         return found
 
     # -- runs --------------------------------------------------------------------------------------
@@ -234,13 +226,13 @@ class Tracing:
                 if probe.results > 1:
                     found.culprit, found.first_only = self._culprit(point, probe), False
                     return
-                found.unproven.append(self._culprit(point))
+                found.unproven += (self._culprit(point),)
 
     # -- what is not torch's -----------------------------------------------------------------------
 
-    def _suspect(self, found: Traced, first: _Run, last: _Run) -> None:
+    def _suspects(self, first: _Run, last: _Run) -> list[Suspect]:
         """Name what can account for a difference that no operation made."""
-        suspects, dependencies = found.suspects, self._cell.dependencies
+        suspects, dependencies = list[Suspect](), self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         for name in itertools.filterfalse(is_program, asks):
             kind = "clock" if name in CLOCKS else "entropy"
@@ -279,6 +271,7 @@ class Tracing:
         for name in self._loaders():
             message = f"{name} loads in worker processes, whose operations are not seen"
             suspects.append(Suspect("worker", name, message))
+        return suspects
 
     def _loaders(self) -> list[str]:
         """List the namespace's DataLoaders with worker processes."""
@@ -295,12 +288,6 @@ class Tracing:
         """List the variables that the cell may reach, as they are now."""
         names = self._cell.namespace
         return [(name, names[name]) for name in self._cell.sandbox.names if name in names]
-
-    def _unseen(self, found: Traced) -> list[str]:
-        """Say what a trace cannot see in this cell."""
-        if found.first_only or not self._compiles():
-            return []
-        return ["operations inside torch.compile's regions are not seen, only what goes in and out"]
 
     def _compiles(self) -> bool:
         """Tell whether the cell reaches something compiled."""

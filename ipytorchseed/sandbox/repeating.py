@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.sandbox.outcome import Outcome
+from ipytorchseed.sandbox.sandbox import Sandbox, named
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
-from ipytorchseed.session.outcome import Outcome
-from ipytorchseed.session.sandbox import Sandbox, named
 from ipytorchseed.session.sources import StateWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
     from contextlib import AbstractContextManager
 
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.dependencies import Dependencies
     from ipytorchseed.trace.places import Lines
 
 

@@ -7,14 +7,9 @@ be copied is shared and named instead of failing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ipytorchseed.session.copy_arrays import of_library
-from ipytorchseed.session.copy_builtin import BUILTIN
-from ipytorchseed.session.copying import ObjectCopier
-
-if TYPE_CHECKING:
-    from ipytorchseed.session.copying import Copies
+from ipytorchseed.sandbox.copy_arrays import of_library
+from ipytorchseed.sandbox.copy_builtin import BUILTIN
+from ipytorchseed.sandbox.copying import Copies, ObjectCopier
 
 
 class Copier(ObjectCopier):

@@ -10,16 +10,15 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.experiments import Result
+from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import FOLLOWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Cause, Change
 
 
 class Trial(Struct, frozen=True):

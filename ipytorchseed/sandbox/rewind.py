@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.rng.generators import Found
 
 
 class Restored(Struct, frozen=True):
@@ -46,30 +45,16 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
         StateError: A state does not fit what it is given to; then nothing stays moved.
     """
     import_lazy()
-    writers = {source.name: (source.read, source.write) for source in sources()}
-    names = [source.name for source in sources()]
+    holders: dict[str, Source | Found] = {source.name: source for source in sources()}
     for each in found:
-        kind, held = each.kind, each.object
-        known = [name for name in (each.name, *each.others) if name in states]
-        names.append(known[0] if known else each.name)
-        writers[names[-1]] = partial(kind.read, held), partial(kind.write, held)
-    chosen = {name: state for name, state in states.items() if name in writers}
-    before = {name: writers[name][0]() for name in chosen}
-    done: list[str] = []
-    try:
-        for name, state in chosen.items():
-            done.append(name)
-            writers[name][1](state)
-    except BaseException:
-        for name in done:
-            was = before[name]
-            if was is not None:
-                writers[name][1](was)
-        raise
+        known = (name for name in (each.name, *each.others) if name in states)
+        holders[next(known, each.name)] = each
+    chosen = [name for name in states if name in holders]
+    put_all((holders[name], states[name]) for name in chosen)
     return Restored(
         names=tuple(chosen),
-        missing=tuple(name for name in states if name not in chosen),
-        left=tuple(name for name in names if name not in chosen),
+        missing=tuple(name for name in states if name not in holders),
+        left=tuple(name for name in holders if name not in states),
     )
 
 

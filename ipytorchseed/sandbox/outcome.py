@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import (
     SHOWN_OTHERWISE,
     count_displays,
@@ -18,8 +19,6 @@ from ipytorchseed.why.value_changes import how_far
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
 
 
 class Outcome(Struct, frozen=True):

@@ -13,19 +13,18 @@ from msgspec import Struct
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.patches import place_of
+from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.imports import import_sources
-from ipytorchseed.session.rewind import put_back, rewind
-from ipytorchseed.session.sandbox import CapturedState, Process, aliases, named
+from ipytorchseed.sandbox.imports import import_sources
+from ipytorchseed.sandbox.rewind import put_back, rewind
+from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
+from ipytorchseed.why.plan import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.rng.generators import Found
-    from ipytorchseed.why.plan import Step
 
 _GONE = object()
 
@@ -57,7 +56,7 @@ def _put_environment_back(run: Run) -> None:
             os.environ[name] = str(value)
 
 
-def _from_plain(value: Any) -> Any:  # noqa: ANN401 -- a JSON value, and what torch takes
+def _from_plain(value: Any) -> Any:
     """Return a flag's value as torch has it, from how it is kept."""
     if type(value) is str and value.startswith("torch."):
         return getattr(sys.modules["torch"], value.removeprefix("torch."), value)
@@ -125,7 +124,7 @@ class Before:
         runs = [*runs]
         self._scene = scene
         self._process = Process.now()
-        self._generators = {each.name: each.kind.read(each.object) for each in scene.generators()}
+        self._generators = {each.name: each.read() for each in scene.generators()}
         self._bindings = named(scene.namespace)
         self._moved: list[str] | None = None
         touched = {

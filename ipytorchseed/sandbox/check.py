@@ -7,18 +7,17 @@ which are put in their place for its time; nothing of it remains.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.session.outcome import Outcome, find_differences
-from ipytorchseed.session.tracing import Tracing
-from ipytorchseed.session.verdict import DIFFERS, ERROR, REPEATS, Checked
+from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
+from ipytorchseed.sandbox.tracing import Tracing
+from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
-
-if TYPE_CHECKING:
-    from ipytorchseed.session.repeating import RepeatedCell, Runner, Shown
-    from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Change
 
 
 class Check:
@@ -72,24 +71,10 @@ class Check:
                 notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
                 return Checked(self._runs, compared=compared, notes=tuple(notes))
             found = Tracing(self._cell, run).trace(outcome)
-            notes += found.notes
-            if found.first_only:
-                notes.append(self._why_only_first())
-            with_flags, said = self._try_flags(run)
-            return Checked(
-                self._runs,
-                differences,
-                compared,
-                culprit=found.culprit,
-                entry=found.entry,
-                suspects=tuple(found.suspects),
-                with_flags=with_flags,
-                flags_said=said,
-                operations=found.operations,
-                first_only=found.first_only,
-                unproven=tuple(found.unproven),
-                notes=tuple(notes),
-            )
+            only_first = [self._why_only_first()] if found.first_only else []
+            found.notes = (*notes, *found.notes, *only_first)
+            flags = self._try_flags(run)
+            return Checked(self._runs, differences, compared, *flags, **asdict(found))
         finally:
             with held_interrupts():
                 self._cell.sandbox.put_back()

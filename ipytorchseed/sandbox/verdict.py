@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.explanation import Change
 
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
 """What comes of the cell under deterministic flags."""
@@ -78,36 +75,44 @@ class Suspect(Struct, frozen=True):
     message: str
 
 
-class Checked(Struct, frozen=True):
-    """The result of running a cell several times.
+class Traced(Struct, kw_only=True):
+    """What traced runs of a cell tell.
 
     Attributes:
-        runs: How often it was to be run.
-        differences: In what two of the runs differ; empty where all are the same.
-        compared: How many things were compared.
-        culprit: The operation that does it.
+        culprit: The operation that gave another result.
         entry: Where a difference came in from outside torch, where one did.
         suspects: What can account for that.
-        with_flags: ``repeats``, ``differs``, ``error``, or None where it was not tried.
-        flags_said: What torch said under them, where they raise.
         operations: How many operations a traced run had; 0 where none was traced.
         first_only: Whether only the cell's own run differs from the others, on copies.
         unproven: Operations of the cell that may not repeat, where none was caught at it.
         notes: What could not be copied, seen or promised.
     """
 
-    runs: int
-    differences: tuple[Change, ...] = ()
-    compared: int = 0
     culprit: Culprit | None = None
     entry: Entry | None = None
     suspects: tuple[Suspect, ...] = ()
-    with_flags: str | None = None
-    flags_said: str = ""
     operations: int = 0
     first_only: bool = False
     unproven: tuple[Culprit, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class Checked(Traced):
+    """The result of running a cell several times, and of tracing it where the runs differ.
+
+    Attributes:
+        runs: How often it was to be run.
+        differences: In what two of the runs differ; empty where all are the same.
+        compared: How many things were compared.
+        with_flags: ``repeats``, ``differs``, ``error``, or None where it was not tried.
+        flags_said: What torch said under them, where they raise.
+    """
+
+    runs: int
+    differences: tuple[Change, ...] = ()
+    compared: int = 0
+    with_flags: str | None = None
+    flags_said: str = ""
 
     @property
     def reproducible(self) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.session.check import Check
+from ipytorchseed.sandbox.check import Check
+from ipytorchseed.sandbox.repeating import RepeatedCell, Shown
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.session.repeating import RepeatedCell, Shown
 from ipytorchseed.trace.places import Lines
 
 FILE = "<a cell that is checked>"

@@ -11,8 +11,8 @@ import torch
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
-from ipytorchseed.session.rewind import put_back as put
-from ipytorchseed.session.rewind import rewind
+from ipytorchseed.sandbox.rewind import put_back as put
+from ipytorchseed.sandbox.rewind import rewind
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ class Uses(Struct, frozen=True):
     """What a function does with one of its arguments.
 
     Attributes:
-        names: Attributes that it reads, ``rate``, and items by a constant key, ``[rate]``.
+        names: Attributes that it reads, ``rate``, items by a constant key, ``[rate]``, and what is
+            inside of them: ``settings.rate``.
         above: Methods that it asks ``super()`` for.
         given: Functions that it gives the argument to, each with the place or name it has there.
     """
@@ -46,7 +47,7 @@ class Uses(Struct, frozen=True):
 
 def part_named(name: str) -> str:
     """Name a part as fingerprints do, of which ``Uses`` has the name."""
-    return f"k:{name[1:-1]}" if name[:1] == "[" else f"a:{name}"
+    return f"k:{name[1:].replace(']', '', 1)}" if name[:1] == "[" else f"a:{name}"
 
 
 def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
@@ -180,15 +181,37 @@ class _Scan(ast.NodeVisitor):
     def _is_self(self, node: ast.AST | None) -> bool:
         return isinstance(node, ast.Name) and node.id == self._self
 
+    def _path(self, node: ast.AST | None) -> str | None:
+        """Return by which attributes and items code comes from the object to something else.
+
+        Returns:
+            A name as in ``Uses``, empty for the object itself; None where there is no such way.
+        """
+        if self._is_self(node):
+            return ""
+        key = _text([node.slice]) if isinstance(node, ast.Subscript) else ""
+        name = node.attr if isinstance(node, ast.Attribute) else f"[{key}]" if key else ""
+        outer = self._path(getattr(node, "value", None)) if name else None
+        if not outer:
+            return None if outer is None else name
+        return f"{outer}.{key or name}" if "." not in key else None
+
+    def _follow(self, node: ast.Attribute | ast.Subscript) -> str | None:
+        """Note what is read of the object on the way to a part of it, and return that way."""
+        path = self._path(node)
+        read = self._path(node.value) if isinstance(node.ctx, ast.Store) else path
+        self.names |= {read} if read else set()
+        return path
+
     def visit_Name(self, node: ast.Name) -> None:
         self.escapes |= node.id == self._self or node.id in _LOOKS_AT_ALL
         self.escapes |= self._is_first and node.id == "super"
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         owner = node.value
-        if self._is_self(owner):
-            self.names |= set() if isinstance(node.ctx, ast.Store) else {node.attr}
-            self.escapes |= node.attr == "__dict__"
+        path = self._follow(node)
+        if path is not None:
+            self.escapes |= path == "__dict__"
         elif isinstance(owner, ast.Call) and _called(owner) == "super":
             self.above |= {node.attr} if self._is_first else set()
             self.escapes |= not all(isinstance(each, ast.Name) for each in owner.args)
@@ -196,10 +219,7 @@ class _Scan(ast.NodeVisitor):
             self.visit(owner)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        key = _text([node.slice])
-        if self._is_self(node.value) and key:
-            self.names |= set() if isinstance(node.ctx, ast.Store) else {f"[{key}]"}
-        else:
+        if self._follow(node) is None:
             self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -258,6 +278,8 @@ class _Scan(ast.NodeVisitor):
         elif called in _ASKS and own and _text(given[1:2]):
             self.names.add(_text(given[1:2]))
             given = given[2:]
+        elif "." in (self._path(node.func) or ""):  # a method of a part, which may read all of that
+            self.visit(getattr(node.func, "value", node.func))
         else:
             self.visit(node.func)
         placed: list[tuple[int | str, ast.expr]] = [*enumerate(given)]

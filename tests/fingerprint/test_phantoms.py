@@ -260,3 +260,22 @@ def test_where_a_generator_of_the_users_stands_is_told():
     before = fingerprint([held])
     held.random()
     assert fingerprint([held]).parts["random"] != before.parts["random"]
+
+
+@pytest.mark.parametrize("dtype", ["str", "int64[pyarrow]", "bool[pyarrow]"])
+def test_how_a_column_of_arrow_lies_in_memory_is_no_content(dtype):
+    """In pieces, as a part of a longer one, with or without marks of what is missing."""
+    items = {"str": ["a", "bc", "d"], "bool[pyarrow]": [True, False, True]}.get(dtype, [1, 2, 3])
+    column = pd.Series(items, dtype=dtype)
+    beside = pd.Series(items[::-1], dtype=dtype)
+    alike = [
+        column[[0, 1, 2]],
+        pd.concat([column, beside])[:3],
+        pd.concat([beside, column], ignore_index=True)[3:].reset_index(drop=True),
+        pd.concat([column[:1], column[1:]]),
+    ]
+    assert all(same(fingerprint(column.array), fingerprint(each.array)) for each in alike)
+    assert not same(fingerprint(column.array), fingerprint(column[:2].array))
+    column[1] = None
+    assert not same(fingerprint(column.array), fingerprint(alike[0].array))
+    assert same(fingerprint(column.array), fingerprint(pd.concat([column[:2], column[2:]]).array))

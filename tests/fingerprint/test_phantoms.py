@@ -11,6 +11,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import sympy
 import torch
 from ipywidgets import IntSlider
@@ -104,6 +105,16 @@ def _source(document, *column):
     return made
 
 
+def _sparse(last):
+    return scipy.sparse.csr_matrix(np.diag([1, last]))
+
+
+def _asked(matrix):
+    assert matrix.has_sorted_indices
+    assert matrix.has_canonical_format
+    return matrix
+
+
 CASES = {
     "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
     "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
@@ -149,6 +160,7 @@ CASES = {
         _fitted(when, found, "asteval.asteval", "Interpreter")
         for when, found in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0))
     ),
+    "found out about a sparse matrix": (_sparse(1), _asked(_sparse(1)), _sparse(2)),
     "time": (_dated("05:17:58"), _dated(" 06:17:59 "), _dated("05:17:58", "0.96")),
 }
 

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -135,9 +136,11 @@ def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
     given = function.args
     scans = {}
     try:
+        named = _set_once(function)
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
         for place, each in enumerate(filter(None, every)):
             scan = scans[each.arg] = _Scan(each.arg, taken, is_first=not place)
+            scan.name_parts(named)
             for statement in body:
                 scan.visit(statement)
     except RecursionError:
@@ -171,6 +174,16 @@ class _Scan(ast.NodeVisitor):
         self.above: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
         self.escapes = False
+        self._named: dict[str, str] = {}
+
+    def name_parts(self, named: dict[str, ast.expr]) -> None:
+        """Note which names stand for parts of the object, as after ``opt = self.opt``.
+
+        Args:
+            named: Names, and what each is set to, once and for all.
+        """
+        paths = {name: self._path(value) for name, value in named.items()}
+        self._named = {name: path for name, path in paths.items() if path and path != "__dict__"}
 
     def uses(self) -> Uses | None:
         """Return what was found; None where the object is used in some other way."""
@@ -187,8 +200,8 @@ class _Scan(ast.NodeVisitor):
         Returns:
             A name as in ``Uses``, empty for the object itself; None where there is no such way.
         """
-        if self._is_self(node):
-            return ""
+        if isinstance(node, ast.Name):
+            return "" if node.id == self._self else self._named.get(node.id)
         key = _text([node.slice]) if isinstance(node, ast.Subscript) else ""
         name = node.attr if isinstance(node, ast.Attribute) else f"[{key}]" if key else ""
         outer = self._path(getattr(node, "value", None)) if name else None
@@ -204,6 +217,7 @@ class _Scan(ast.NodeVisitor):
         return path
 
     def visit_Name(self, node: ast.Name) -> None:
+        self.names |= {self._named[node.id]} if node.id in self._named else set()
         self.escapes |= node.id == self._self or node.id in _LOOKS_AT_ALL
         self.escapes |= self._is_first and node.id == "super"
 
@@ -220,6 +234,10 @@ class _Scan(ast.NodeVisitor):
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         if self._follow(node) is None:
+            self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if _name_set(node) not in self._named:
             self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -291,6 +309,31 @@ class _Scan(ast.NodeVisitor):
                 self.given.add((called, place))
             else:
                 self.visit(each)
+
+
+def _name_set(node: ast.AST) -> str:
+    """Return the name that an assignment sets, if that is all it does; empty for anything else."""
+    only = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    return only.id if isinstance(only, ast.Name) else ""
+
+
+def _set_once(function: ast.AST) -> dict[str, ast.expr]:
+    """Return the names that a function sets by one assignment alone, and to what."""
+    bound = Counter[str]()
+    found = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and _name_set(node):
+            found[_name_set(node)] = node.value
+        if isinstance(node, ast.Name):
+            bound[node.id] += not isinstance(node.ctx, ast.Load)
+        elif not isinstance(node, ast.keyword):
+            names = [getattr(node, field, None) for field in ("name", "asname", "arg", "rest")]
+            bound.update(each for each in names if isinstance(each, str))
+            bound.update(node.names if isinstance(node, _OUTER) else ())
+    return {name: value for name, value in found.items() if bound[name] == 1}
+
+
+_OUTER = (ast.Global, ast.Nonlocal)
 
 
 def _called(node: ast.Call) -> str:

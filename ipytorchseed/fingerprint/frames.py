@@ -125,7 +125,7 @@ accessors = per_object(_name_accessors)
 Before version 3, pandas keeps in the object what they are of it, once one asks for it."""
 
 _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item_cache", "_mgr",
-                          "_name", "_no_setting_name", "_reset_identity"})  # fmt: skip
+                          "_name", "_no_setting_name", "_readonly", "_reset_identity"})  # fmt: skip
 
 
 def index_state(value: Any) -> object:
@@ -147,13 +147,31 @@ def extension_state(value: Any) -> object:
 
 
 def arrow_state(value: Any) -> object:
-    """Return the buffers that Arrow's arrays and tables consist of."""
-    chunks = value.chunks if hasattr(value, "chunks") else [value]
+    """Return the buffers that Arrow's arrays and tables consist of.
+
+    How many pieces there are, and what else lies in their buffers, is no content.
+    """
+    chunks = [each for each in getattr(value, "chunks", [value]) if len(each)]
+    held = [each for chunk in chunks for each in chunk.buffers() if each is not None]
+    whole = sum(each.size for each in held) <= _JOINED and all(map(_is_allocated, held))
+    if chunks and whole:
+        chunks = [sys.modules["pyarrow"].concat_arrays(chunks)]
     told = []
     for chunk in chunks:
         buffers = [None if each is None else memoryview(each) for each in chunk.buffers()]
-        told.append((str(chunk.type), len(chunk), chunk.offset, buffers))
-    return told
+        if whole and not chunk.null_count:
+            buffers[:1] = [None]  # it says of each item that it is there
+        told.append((len(chunk), chunk.offset, buffers))
+    return str(value.type), told
+
+
+_JOINED = 2**24
+"""Bytes of the buffers of an array that is copied to be told apart from how it lies, at most."""
+
+
+def _is_allocated(buffer: Any) -> bool:
+    """Tell whether a buffer is memory of Arrow's own, rather than a file's, which may be gone."""
+    return buffer.is_mutable and buffer.parent is None
 
 
 def moment_state(value: Any) -> object:

@@ -10,7 +10,7 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.elements import contents, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
-from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
+from ipytorchseed.fingerprint.objects import attribute_tokens, count, inner_parts, join
 from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
@@ -49,6 +49,7 @@ class _Seen(Struct):
     grads: list[tuple[str, bytes]] = []
     hooks: list[tuple[str, bytes]] = []
     attributes: list[tuple[str, bytes]] = []
+    own: list[tuple[str, Any]] = []
     inside: list[bytes] = []
     rates: list[tuple[str, bytes]] = []
     frozen: list[str] = []
@@ -89,7 +90,8 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         return Draft(digest, "module")
     size = count(len(seen.parameters), "parameter")
     summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
-    return Draft(digest, "module", summary, _parts(seen))
+    parts = yield from inner_parts(seen.own, walk)
+    return Draft(digest, "module", summary, _parts(seen) | parts)
 
 
 def _write_one(
@@ -123,7 +125,8 @@ def _write_one(
     rate = _RATES.get(family) if path and package == "torch.nn.modules" else None
     seen.rates += [(path, token) for name, token in tokens if name == rate]
     tokens = [each for each in tokens if each[0] != rate]
-    seen.attributes += [] if path else tokens
+    if not path:
+        seen.attributes, seen.own = tokens, plain
     seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
     if hooks:
         tokens = yield from attribute_tokens(hooks, walk)

@@ -64,7 +64,7 @@ def attribute_parts(tokens: Attributes) -> dict[str, str]:
     return {f"a:{name}": digest_of(token) for name, token in tokens}
 
 
-def _inner_parts(
+def inner_parts(
     items: Sequence[tuple[str, object]], walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
     """Tell attributes of plain objects, and items of dictionaries, inside one: ``a:model.rate``."""
@@ -144,7 +144,7 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         word = "opaque" if hidden and kind == "object" else kind
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:
-            parts |= yield from _inner_parts(items, walk)
+            parts |= yield from inner_parts(items, walk)
         return Draft(digest, word, summary, parts, opaque=hidden)
 
     return write

@@ -150,6 +150,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
+    (_object("_has_canonical_format", "_has_sorted_indices", "has_canonical_format"),  # found out
+     "scipy.sparse._base:_spbase"),
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
     (_object("_tmp_like_exog"),  # scratch memory, as it was found
      "statsmodels.genmod.generalized_linear_model:GLM"),

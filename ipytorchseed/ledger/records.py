@@ -152,7 +152,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
-        loaded: The files of the user's own modules that it was the first to import, by module.
+        loaded: The files of the user's own modules that it loaded anew, by module.
         wrote: Paths of the files that it wrote, replaced or removed.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.

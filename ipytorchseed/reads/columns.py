@@ -110,11 +110,13 @@ _BY_ROW = (1, "columns")
 
 
 def columns_in_query(node: ast.expr) -> list[str]:
-    """Return the columns in ``"price > @limit"``; none where they cannot be told."""
+    """Return the columns in ``"price > @limit"``; none where they cannot be told, or one is set."""
     text = node.value if isinstance(node, ast.Constant) else None
     tree = parse_text(text.replace("@", _VARIABLE).strip()) if isinstance(text, str) else None
-    names = [each.id for each in nodes_in(tree) if isinstance(each, ast.Name)] if tree else []
-    return [name for name in names if not name.startswith(_VARIABLE)]
+    names = [each for each in nodes_in(tree) if isinstance(each, ast.Name)] if tree else []
+    if any(isinstance(each.ctx, ast.Store) for each in names):
+        return []
+    return [each.id for each in names if not each.id.startswith(_VARIABLE)]
 
 
 _VARIABLE = "_at_"

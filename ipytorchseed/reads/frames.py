@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.columns import Rows, picked, rows_of
+from ipytorchseed.reads.columns import Rows, columns_in_query, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
 
 if TYPE_CHECKING:
@@ -64,18 +64,26 @@ def set_columns(scope: Scope, node: ast.Subscript) -> bool:
 
 
 def aggregates(scope: Scope, node: ast.Call) -> bool:
-    """Follow ``frame.groupby("k").agg({"open": "mean"})``, of which columns are read."""
+    """Follow ``frame.groupby("k").agg({"open": "mean"})``, ``frame.eval("open / high")``.
+
+    Of the frame, columns are read.
+    """
     callee = node.func
-    if not (isinstance(callee, ast.Attribute) and callee.attr in ("agg", "aggregate")):
+    if not (isinstance(callee, ast.Attribute) and callee.attr in ("agg", "aggregate", "eval")):
         return False
     given = node.args[:1] or [word.value for word in node.keywords if word.arg]
-    named = [each.keys if isinstance(each, ast.Dict) else _first(each) for each in given]
-    each_key = [constant_keys(key) if key is not None else [] for keys in named for key in keys]
-    rows = rows_of(callee.value) if each_key and all(named) and all(each_key) else None
+    if callee.attr == "eval":
+        each_key = [columns_in_query(each) for each in given]
+    else:
+        named = [each.keys if isinstance(each, ast.Dict) else _first(each) for each in given]
+        each_key = [constant_keys(key) if key is not None else [] for keys in named for key in keys]
+        each_key = each_key if all(named) else []
+    rows = rows_of(callee.value) if each_key and all(each_key) else None
     if rows is None:
         return False
     scope.effects.attributes.add(callee.attr)
     _read_columns(scope, rows, itertools.chain(*each_key))
+    ask_frame(scope, node)
     for each in (*node.args, *(word.value for word in node.keywords)):
         scope.consume(scope.visit(each))
     return True

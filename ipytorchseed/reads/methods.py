@@ -165,13 +165,14 @@ class _Members:
         self._layers = _layers(value) if is_model(value) else None
         self.found = set[str]() if self._layers is None else {LAYER}
 
-    def follow(self, name: str, first: int) -> list[_Step] | None:
+    def follow(self, path: str, first: int) -> list[_Step] | None:
         """Return what is looked up next; None where that may be anything.
 
         Args:
-            name: The attribute.
+            path: The attribute, and what is looked up inside of it, as in ``Uses.names``.
             first: The first of the object's classes that is searched for it.
         """
+        name = path.partition(".")[0]
         places = range(first, len(self._classes))
         at = next((each for each in places if name in own(self._classes[each])), None)
         member = None if at is None else own(self._classes[at])[name]
@@ -179,7 +180,7 @@ class _Members:
             self.found |= {INSIDE} if name in _REGISTERED else set()
             return []
         if name in self._held and type(member) is not property:
-            self.found.add(f"a:{name}")
+            self.found.add(f"a:{path}")
             return None if _leads_to(self._held[name], self._value) else []
         if at is None:
             if self._layers is not None:
@@ -275,4 +276,4 @@ def _layer_named(model: object, part: str) -> str:
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("__") and not name.endswith("__")
+    return name.startswith("__") and not name.partition(".")[0].endswith("__")

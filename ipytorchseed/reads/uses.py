@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -35,7 +36,8 @@ class Uses(Struct, frozen=True):
     """What a function does with one of its arguments.
 
     Attributes:
-        names: Attributes that it reads, ``rate``, and items by a constant key, ``[rate]``.
+        names: Attributes that it reads, ``rate``, items by a constant key, ``[rate]``, and what is
+            inside of them: ``settings.rate``.
         above: Methods that it asks ``super()`` for.
         given: Functions that it gives the argument to, each with the place or name it has there.
     """
@@ -47,7 +49,7 @@ class Uses(Struct, frozen=True):
 
 def part_named(name: str) -> str:
     """Name a part as fingerprints do, of which ``Uses`` has the name."""
-    return f"k:{name[1:-1]}" if name[:1] == "[" else f"a:{name}"
+    return f"k:{name[1:].replace(']', '', 1)}" if name[:1] == "[" else f"a:{name}"
 
 
 def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
@@ -145,9 +147,11 @@ def _find_uses(code: types.CodeType) -> dict[str, Uses | None]:
     given = function.args
     scans = {}
     try:
+        named = _set_once(function)
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
         for place, each in enumerate(filter(None, every)):
             scan = scans[each.arg] = _Scan(each.arg, taken, is_first=not place)
+            scan.name_parts(named)
             for statement in body:
                 scan.visit(statement)
     except RecursionError:
@@ -181,6 +185,16 @@ class _Scan(ast.NodeVisitor):
         self.above: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
         self.escapes = False
+        self._named: dict[str, str] = {}
+
+    def name_parts(self, named: dict[str, ast.expr]) -> None:
+        """Note which names stand for parts of the object, as after ``opt = self.opt``.
+
+        Args:
+            named: Names, and what each is set to, once and for all.
+        """
+        paths = {name: self._path(value) for name, value in named.items()}
+        self._named = {name: path for name, path in paths.items() if path and path != "__dict__"}
 
     def uses(self) -> Uses | None:
         """Return what was found; None where the object is used in some other way."""
@@ -191,15 +205,38 @@ class _Scan(ast.NodeVisitor):
     def _is_self(self, node: ast.AST | None) -> bool:
         return isinstance(node, ast.Name) and node.id == self._self
 
+    def _path(self, node: ast.AST | None) -> str | None:
+        """Return by which attributes and items code comes from the object to something else.
+
+        Returns:
+            A name as in ``Uses``, empty for the object itself; None where there is no such way.
+        """
+        if isinstance(node, ast.Name):
+            return "" if node.id == self._self else self._named.get(node.id)
+        key = _text([node.slice]) if isinstance(node, ast.Subscript) else ""
+        name = node.attr if isinstance(node, ast.Attribute) else f"[{key}]" if key else ""
+        outer = self._path(getattr(node, "value", None)) if name else None
+        if not outer:
+            return None if outer is None else name
+        return f"{outer}.{key or name}" if "." not in key else None
+
+    def _follow(self, node: ast.Attribute | ast.Subscript) -> str | None:
+        """Note what is read of the object on the way to a part of it, and return that way."""
+        path = self._path(node)
+        read = self._path(node.value) if isinstance(node.ctx, ast.Store) else path
+        self.names |= {read} if read else set()
+        return path
+
     def visit_Name(self, node: ast.Name) -> None:
+        self.names |= {self._named[node.id]} if node.id in self._named else set()
         self.escapes |= node.id == self._self or node.id in _LOOKS_AT_ALL
         self.escapes |= self._is_first and node.id == "super"
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         owner = node.value
-        if self._is_self(owner):
-            self.names |= set() if isinstance(node.ctx, ast.Store) else {node.attr}
-            self.escapes |= node.attr == "__dict__"
+        path = self._follow(node)
+        if path is not None:
+            self.escapes |= path == "__dict__"
         elif isinstance(owner, ast.Call) and _called(owner) == "super":
             self.above |= {node.attr} if self._is_first else set()
             self.escapes |= not all(isinstance(each, ast.Name) for each in owner.args)
@@ -207,10 +244,11 @@ class _Scan(ast.NodeVisitor):
             self.visit(owner)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        key = _text([node.slice])
-        if self._is_self(node.value) and key:
-            self.names |= set() if isinstance(node.ctx, ast.Store) else {f"[{key}]"}
-        else:
+        if self._follow(node) is None:
+            self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if _name_set(node) not in self._named:
             self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -269,6 +307,8 @@ class _Scan(ast.NodeVisitor):
         elif called in _ASKS and own and _text(given[1:2]):
             self.names.add(_text(given[1:2]))
             given = given[2:]
+        elif "." in (self._path(node.func) or ""):  # a method of a part, which may read all of that
+            self.visit(getattr(node.func, "value", node.func))
         else:
             self.visit(node.func)
         placed: list[tuple[int | str, ast.expr]] = [*enumerate(given)]
@@ -280,6 +320,31 @@ class _Scan(ast.NodeVisitor):
                 self.given.add((called, place))
             else:
                 self.visit(each)
+
+
+def _name_set(node: ast.AST) -> str:
+    """Return the name that an assignment sets, if that is all it does; empty for anything else."""
+    only = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    return only.id if isinstance(only, ast.Name) else ""
+
+
+def _set_once(function: ast.AST) -> dict[str, ast.expr]:
+    """Return the names that a function sets by one assignment alone, and to what."""
+    bound = Counter[str]()
+    found = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and _name_set(node):
+            found[_name_set(node)] = node.value
+        if isinstance(node, ast.Name):
+            bound[node.id] += not isinstance(node.ctx, ast.Load)
+        elif not isinstance(node, ast.keyword):
+            names = [getattr(node, field, None) for field in ("name", "asname", "arg", "rest")]
+            bound.update(each for each in names if isinstance(each, str))
+            bound.update(node.names if isinstance(node, _OUTER) else ())
+    return {name: value for name, value in found.items() if bound[name] == 1}
+
+
+_OUTER = (ast.Global, ast.Nonlocal)
 
 
 def _called(node: ast.Call) -> str:

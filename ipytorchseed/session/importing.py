@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +15,23 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+_RELOADS = importlib.reload.__code__
+
 _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
 
 class ImportWatch:
     """Notes how imports move sources while it watches.
 
-    It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it. Of
+    It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it, and
+    those that ``importlib.reload`` is given. Of
     these it has the outermost run by a loader of its own: what one imports is part of its import.
     What the user's own modules draw is drawn by the cell.
 
     Attributes:
         steps: For each source, its states before and after each import that moved it.
         inside: Whether a package is being imported.
-        own: The files of the user's own modules that were imported, by module.
+        own: The files of the user's own modules that were imported or reloaded, by module.
     """
 
     def __init__(self) -> None:
@@ -74,7 +78,8 @@ class ImportWatch:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return what the other finders find, to be run by our loader."""
-        if self.inside or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":  # noqa: SLF001
+        asker = sys._getframe(2).f_code  # noqa: SLF001
+        if self.inside or (asker.co_name != "_find_and_load_unlocked" and asker is not _RELOADS):
             return None  # somebody only asks whether it can be imported
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)

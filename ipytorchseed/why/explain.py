@@ -9,7 +9,7 @@ from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_wor
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.remedy import find_remedy, with_fixes
-from ipytorchseed.why.rivals import with_rivals, without_rounding
+from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import find_unknown_inputs, say, say_unseen, unknown_outcome
 from ipytorchseed.why.words import many
@@ -58,8 +58,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
         causes = rest
-    causes, without_effect = without_rounding(case, causes)
-    cleared += without_effect
+    for rule_out in (without_rounding, without_bearing):
+        causes, without_effect = rule_out(case, causes)
+        cleared += without_effect
     if not changed:
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.why.changes import ROUNDING, find_distance
 from ipytorchseed.why.explanation import Cleared
+from ipytorchseed.why.finders.inputs import find_cleared_inputs
 from ipytorchseed.why.words import listed
 
 if TYPE_CHECKING:
@@ -53,6 +54,43 @@ def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], 
         [each for each in causes if each not in cleared],
         [Cleared(each.kind, each.name, _MORE) for each in cleared],
     )
+
+
+def without_bearing(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+    """Clear all but a list, where nothing differs but that list, to which both runs added alike.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    names = {each.name for each in case.changed if _grew_alike(case, each)}
+    if len(names) < max(1, len(case.changed)) or case.run.code != case.against.code:
+        return causes, []
+    again = [each for each in find_cleared_inputs(case) if each not in causes]
+    left = [each for each in (*causes, *again) if each.kind == "input" and each.name in names]
+    if not left:
+        return causes, []
+    rest = [each for each in causes if each not in left]
+    return left, [
+        Cleared(each.kind, each.name, _ADDED.format(listed(sorted(names)))) for each in rest
+    ]
+
+
+_ADDED = "bears on nothing: both runs added the same to {}"
+
+
+def _grew_alike(case: Evidence, change: Change) -> bool:
+    """Tell whether a variable is a list to which both runs only added, and the same items."""
+    added = []
+    for run in (case.against, case.run):
+        before, after = run.reads.get(change.name), run.writes.get(change.name)
+        if before is None or after is None or after.kind != "list" or change.what != "variable":
+            return False
+        if run.parts.get(change.name) != ():  # it looks at what is there
+            return False
+        more = int(after.parts["length"]) - int(before.parts["length"])
+        added.append([after.parts.get(f"k:[{-place}]") for place in range(1, more + 1)])
+    return None not in added[0] and added[0] == added[1]
 
 
 def _only_rounds(case: Evidence, name: str) -> bool:

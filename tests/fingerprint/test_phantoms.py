@@ -11,6 +11,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import sympy
 import torch
 from ipywidgets import IntSlider
@@ -104,6 +105,16 @@ def _source(document, *column):
     return made
 
 
+def _sparse(last):
+    return scipy.sparse.csr_matrix(np.diag([1, last]))
+
+
+def _asked(matrix):
+    assert matrix.has_sorted_indices
+    assert matrix.has_canonical_format
+    return matrix
+
+
 CASES = {
     "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
     "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
@@ -149,6 +160,7 @@ CASES = {
         _fitted(when, found, "asteval.asteval", "Interpreter")
         for when, found in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0))
     ),
+    "found out about a sparse matrix": (_sparse(1), _asked(_sparse(1)), _sparse(2)),
     "time": (_dated("05:17:58"), _dated(" 06:17:59 "), _dated("05:17:58", "0.96")),
 }
 
@@ -260,3 +272,22 @@ def test_where_a_generator_of_the_users_stands_is_told():
     before = fingerprint([held])
     held.random()
     assert fingerprint([held]).parts["random"] != before.parts["random"]
+
+
+@pytest.mark.parametrize("dtype", ["str", "int64[pyarrow]", "bool[pyarrow]"])
+def test_how_a_column_of_arrow_lies_in_memory_is_no_content(dtype):
+    """In pieces, as a part of a longer one, with or without marks of what is missing."""
+    items = {"str": ["a", "bc", "d"], "bool[pyarrow]": [True, False, True]}.get(dtype, [1, 2, 3])
+    column = pd.Series(items, dtype=dtype)
+    beside = pd.Series(items[::-1], dtype=dtype)
+    alike = [
+        column[[0, 1, 2]],
+        pd.concat([column, beside])[:3],
+        pd.concat([beside, column], ignore_index=True)[3:].reset_index(drop=True),
+        pd.concat([column[:1], column[1:]]),
+    ]
+    assert all(same(fingerprint(column.array), fingerprint(each.array)) for each in alike)
+    assert not same(fingerprint(column.array), fingerprint(column[:2].array))
+    column[1] = None
+    assert not same(fingerprint(column.array), fingerprint(alike[0].array))
+    assert same(fingerprint(column.array), fingerprint(pd.concat([column[:2], column[2:]]).array))

@@ -34,6 +34,19 @@ class Trainer(Base):
     def count(self): self.size += 1
     def name(self): self.log = "b"
     def deep(self): return self.inner.n
+    def named_deep(self):
+        held = self.inner
+        return held.n * self.rate
+    def named_twice(self, n):
+        held = self.inner
+        for held in range(n): pass
+        return held
+    def named_given(self, n):
+        held = self.inner
+        return print(held) or self.size
+    def deepen(self): self.inner.n = 1
+    def call_deep(self): return self.inner.n(1)
+    def keyed_deep(self): return self.inner["n"]
     def later(self): return [lambda: self.log for _ in range(2)]
     def asked(self): return getattr(self, "log") if hasattr(self, "size") else 0
     def helped(self): return told(self)
@@ -106,6 +119,11 @@ def again(given):
 def around(given):
     def inner(): return given.rate
     return inner()
+def deep(given): return given.inner.n
+def deep_section(given):
+    section = given["name"]
+    return section["first"]
+def deep_item(given): return given["name"]["first"]
 def recursive(given, n): return recursive(given, n - 1) if n else given.rate
 def looks_up(settings): return settings["name"], settings["rate"]
 def decorated_whole(function):
@@ -134,7 +152,16 @@ PARTS = {
     "x = len(trainer)": {"a:size"},
     "trainer.count()": {"a:size"},
     "trainer.name()": set(),
-    "x = trainer.deep()": {"a:inner"},
+    "x = trainer.deep()": {"a:inner.n"},
+    "x = trainer.named_deep()": {"a:inner.n", "a:rate"},
+    "x = trainer.named_twice(1)": {"a:inner"},
+    "x = trainer.named_given(1)": {"a:inner", "a:size"},
+    "x = deep_section(settings)": {"k:name.first"},
+    "trainer.deepen()": {"a:inner"},
+    "x = trainer.call_deep()": {"a:inner"},
+    "x = trainer.keyed_deep()": {"a:inner.n"},
+    "x = deep(trainer)": {"a:inner.n"},
+    "x = deep_item(settings)": {"k:name.first"},
     "x = trainer.later()": {"a:log"},
     "x = trainer.asked()": {"a:log", "a:size"},
     "x = trainer.helped()": {"a:log"},
@@ -163,7 +190,7 @@ PARTS = {
     "x = holding.alone()": {"a:free"},
     "x = [each for each in trainer]": {"a:size", "a:rate"},
     "for each in trainer:\n    pass": {"a:size", "a:rate"},
-    "with trainer:\n    pass": {"a:rate", "a:inner"},
+    "with trainer:\n    pass": {"a:rate", "a:inner", "a:inner.n"},
     "x = gone_through(trainer)": {"a:size", "a:rate"},
     "x = counted(trainer)": {"a:size"},
     "x = answering.judge(settings)": {"k:name"},

@@ -134,6 +134,9 @@ PARTS = {
     ),
     "x = frame.groupby('day').agg(most=('price', 'max'))": ("frame", {"k:day", "k:price"}),
     "x = frame.query('n > 0')": ("frame", {"a:query"}),
+    "x = frame.eval('total = price * n')": ("frame", {"a:eval"}),
+    "x = frame.eval('price * n').sum()": ("frame", {"k:price", "k:n"}),
+    "x = frame.query('day > 1').eval('price * @n')": ("frame", {"k:day", "k:price"}),
     "x = frame.sort_values(columns)['n']": ("frame", {"a:sort_values"}),
     "x = frame.dropna()['n']": ("frame", {"a:dropna"}),
     "x = frame.sample(2)['n']": ("frame", {"a:sample"}),
@@ -206,6 +209,12 @@ def test_a_value_that_is_read_as_a_whole(notebook, cell, name):
     notebook.run(HELD)
     parts = notebook.dependencies(cell).parts
     assert parts.get(name, {"-"}) == {"-"}  # a class without methods to pass over
+
+
+def test_a_name_in_an_expression_of_columns(notebook):
+    """It is read beside the columns."""
+    notebook.run(HELD)
+    assert "key" in notebook.dependencies("x = frame.eval('price * @key')").names
 
 
 def test_a_key_that_varies_is_no_part(notebook):

@@ -66,6 +66,15 @@ def test_nothing_is_left_behind(notebook, packages):
     assert "quiet_package" not in sys.modules
 
 
+def test_modules_of_ones_own_that_are_loaded_anew_are_recorded(notebook, packages):
+    """Imported first, or reloaded; what a package loads is its own business."""
+    assert notebook.run("import own_module, drawing_package").loaded.keys() == {"own_module"}
+    assert notebook.run("import own_module, importlib").loaded == {}
+    reload = "importlib.reload(own_module), importlib.reload(drawing_package)"
+    assert notebook.run(reload).loaded.keys() == {"own_module"}
+    assert notebook.names["drawing_package"].kind == "SourceFileLoader"
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python shows the frames there")
 def test_a_failing_import_looks_as_ever(packages):
     """No frame of ours is in its traceback."""

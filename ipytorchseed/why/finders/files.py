@@ -59,14 +59,14 @@ def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
 
 
 def _modules(case: Evidence) -> Iterator[Cause]:
-    """Name the modules that both runs were the first to import, from files of other content."""
+    """Name the modules that both runs loaded anew, from files of other content."""
     for name, after in case.run.loaded.items():
         before = case.against.loaded.get(name)
         if before is not None and before.same(after) is False:
-            message = _how(before, after)
+            message, blame = _how(before, after), _writer(case, after)
             if before.path != after.path:
                 message = f"{name} is now imported from {after.path}, not from {before.path}"
-            yield Cause("file", after.path, message)
+            yield Cause("file", after.path, message + case.doings(blame), blame=blame)
 
 
 def _how(before: FileRead, after: FileRead) -> str:

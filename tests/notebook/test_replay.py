@@ -52,7 +52,7 @@ def test_it_brings_back_what_a_run_gave(kernel):
 
 
 def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
-    """numpy loads its generator at the first draw; where it begins is known before that."""
+    """Numpy loads its generator at the first draw; where it begins is known before that."""
     new_kernel.run("import numpy as np")
     first = new_kernel.run("np.random.rand()")
     new_kernel.run("np.random.rand()")

@@ -186,6 +186,17 @@ def test_two_cells_that_found_other_states_are_not_said_to_have_found_the_same(k
     assert told["message"].endswith("another cell: nothing recorded but their text accounts for it")
 
 
+@pytest.mark.parametrize("asked", ["3 --against 4", "4 --against 3"])
+def test_a_source_from_which_one_of_two_cells_drew(kernel, asked):
+    """It ended where the other began; neither put it there."""
+    kernel.run("import random\nrandom.seed(1)", "seed")
+    kernel.run("x = random.random()\nx", "draw")
+    kernel.run("y = 3\ny", "other")
+    told = answer(kernel, f"%why {asked} --json")
+    cleared = {each["name"]: each["message"] for each in told["cleared"]}
+    assert cleared["python"] == "only In[3] drew from it"
+
+
 def test_a_variable_comes_before_a_cell_that_only_shows_it(kernel):
     """Without an id from the front end, a cell is called by its text."""
     kernel.run("import random\nx = random.random()")

@@ -160,9 +160,10 @@ def _reseeded(
     """
     same_code = case.run.code == case.against.code
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
-        moved = ends[1].get(name) != begins[1][name]
-        again = same_code and _leaves(case, case.against, name)
-        return _BY_ITSELF if moved or again else f"only {case.name(case.against)} drew from it"
+        runs = zip((case.against, case.run), begins, ends, strict=True)
+        drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
+        again = both or (same_code and _leaves(case, drew, name))
+        return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from ipytorchseed.reads.effects import Effects
     from ipytorchseed.reads.options import CallShape
 
+_FOR_MEMBERS = 0.01
+"""Seconds for members of classes, where time is short."""
+
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
@@ -131,21 +134,29 @@ class _CodeFollower(NameFollower):
                 )
         try:
             self._follow(effects, self._notebook, frozenset())
-        except OutOfTimeError:
-            self.complete = False
-        else:
             self.drain()
             if not self._found.complete and self.in_time:
                 self._follow_given(effects)
+            self._found.packages |= self.packages
+            self._follow_members()
+            if patched:
+                self._note_patches(patched)
+                self.drain()
+        except OutOfTimeError:
+            self.complete = False
         self._found.packages |= self.packages
-        known = self._found.complete and self.complete and are_silent(self._found.packages)
-        if not known or self._members.by_text:
+        return self._conclude(effects, timed)
+
+    def _follow_members(self) -> None:
+        """Follow the members that wait for their names, where not all is known that may call them.
+
+        That takes little time, and is done where there was too much else.
+        """
+        known = self._found.complete and self.complete and self.in_time and self.searched
+        if not known or self._members.by_text or not are_silent(self._found.packages):
+            self._deadline = max(self._deadline, time.thread_time() + _FOR_MEMBERS)
             self.call(self._members.call_any())
             self.drain()
-        if patched:
-            self._note_patches(patched)
-            self.drain()
-        return self._conclude(effects, timed)
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Complete what was found by what only the whole tells."""

@@ -73,6 +73,7 @@ class ValueFollower(ABC):
         packages: Packages that are met.
         complete: Whether all of the user's was followed.
         in_time: Whether time was enough.
+        searched: Whether all objects of packages were searched for code of the user's.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -83,6 +84,7 @@ class ValueFollower(ABC):
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
         self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
+        self.searched = True
         self._theirs = 0
         self._members = Members()
         self._ticks = 0
@@ -180,6 +182,7 @@ class ValueFollower(ABC):
                 continue
             self.tick()
             if id(kind) in introspection.CONTAINERS:
+                self.searched &= depth < _DEEPEST
                 if value and depth < _DEEPEST and self._is_news(value, assigned) is not None:
                     self.push(introspection.items(value), assigned, depth + 1)
                 continue
@@ -289,13 +292,17 @@ class ValueFollower(ABC):
             depth = 0
         else:
             self._theirs += 1
-            if self._theirs > _MOST_OF_PACKAGES or about.leaf:
+            too_many = self._theirs > _MOST_OF_PACKAGES
+            self.searched &= not too_many
+            if too_many or about.leaf:
                 return
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
             if frame is not None:
                 self.run(frame.f_code, frame.f_globals, assigned)
-        elif depth < _DEEPEST:
+        elif depth >= _DEEPEST:
+            self.searched = False
+        else:
             self.push(introspection.parts(value), assigned, depth + 1)
 
 

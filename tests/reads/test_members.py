@@ -46,7 +46,7 @@ def test_methods_that_nobody_calls(notebook, cell, unused):
 
 
 BUILT = """
-import copy, dataclasses, torch
+import copy, dataclasses, functools, torch
 width, slope, bias = 3, 2.0, 1.0
 class Base:
     def __init__(self): self.width = width
@@ -72,6 +72,8 @@ class Fit:
     def __init__(self): self.width = width
     def get_params(self, deep=True): return {}
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
+many = [[torch.nn.Identity() for _ in range(40)] for _ in range(40)]
+many.append([functools.partial(lambda each: each.shift(1))])
 def build(): return Net()
 def call(each): return each(2)
 """
@@ -94,6 +96,7 @@ CALLS = {
     "x = net.same()": {"width", "slope"},
     "x = net.too()": {"width", "slope"},
     "x = getattr(net, named)(1)": {"width", "slope", "bias"},
+    "x = [each(net) for some in many for each in some]": {"width", "slope", "bias"},
     "exec(text); net(1)": {"width", "slope", "bias"},
     "x = dataclasses.replace(row)": {"slope"},
     "x = copy.copy(fit)": {"width"},

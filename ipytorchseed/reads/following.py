@@ -177,10 +177,8 @@ class _CodeFollower(NameFollower):
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
-        for each in self._members.waiting():
-            if function := user_function(each.value):
-                nondeterminism.note_sets(effects_of_code(function.__code__))
-        nondeterminism.look_into(read)
+        uncalled = filter(None, (user_function(each.value) for each in self._members.waiting()))
+        nondeterminism.look_into(read, (effects_of_code(each.__code__) for each in uncalled))
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes

@@ -64,7 +64,7 @@ class Nondeterminism:
                 unless the order of a set of them is asked for, or ``hash`` is called elsewhere.
         """
         self.calls |= effects.programs
-        self.note_sets(effects)
+        self._sets |= effects.holds
         names, package = home.names, home.package
         for path, given in effects.calls.items():
             tick()
@@ -88,10 +88,6 @@ class Nondeterminism:
             path = order.partition(":")[2]
             known = path and home.holds(path, assigned)
             self._order(order, names.get(path, MISSING) if known else MISSING)
-
-    def note_sets(self, effects: Effects) -> None:
-        """Note which names and attributes some code sets to sets."""
-        self._sets |= effects.holds
 
     def _look_up_builtin(self, path: str) -> None:
         self.hashes |= path == BY_HASH
@@ -126,13 +122,16 @@ class Nondeterminism:
         if on == BY_PLACE:
             self.calls.add(on)
 
-    def look_into(self, values: Iterable[object]) -> None:
+    def look_into(self, values: Iterable[object], uncalled: Iterable[Effects]) -> None:
         """Look up sets by their names, once all is noted.
 
         Args:
             values: What the code reads, whose attributes they may be.
+            uncalled: What code does that is not called, and may have made them before.
         """
-        asked = self._sets & self._orders
+        if not self._orders:
+            return
+        asked = self._sets.union(*(each.holds for each in uncalled)) & self._orders
         if not asked:
             return
         held = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -179,8 +179,13 @@ class ValueFollower(ABC):
             if id(kind) in introspection.PLAIN:
                 continue
             self.tick()
+            self.call(self._members.meet(value))
             if id(kind) in introspection.CONTAINERS:
-                if value and depth < _DEEPEST and self._is_news(value, assigned) is not None:
+                if (
+                    (value or kind is defaultdict)
+                    and depth < _DEEPEST
+                    and self._is_news(value, assigned) is not None
+                ):
                     self.push(introspection.items(value), assigned, depth + 1)
                 continue
             about = self._about(kind)

@@ -46,7 +46,7 @@ def test_methods_that_nobody_calls(notebook, cell, unused):
 
 
 BUILT = """
-import copy, dataclasses, torch
+import collections, copy, dataclasses, functools, operator, torch
 width, slope, bias = 3, 2.0, 1.0
 class Base:
     def __init__(self): self.width = width
@@ -57,6 +57,9 @@ class Net(Base):
     def _build(self): self.slope = slope
     def __call__(self, x): return x * self.slope
     def shift(self, x): return x + bias
+    def eval(self, x): return x + bias
+    @property
+    def moved(self): return bias
     def reset(self): self.__init__()
     @classmethod
     def fresh(cls): return cls()
@@ -64,6 +67,22 @@ class Net(Base):
     def too(self): return self.__class__()
 class Other:
     def __init__(self): super().__init__()
+class Later:
+    def again(self): self.__post_init__()
+    def __post_init__(self): self.x = slope
+class Rated:
+    @property
+    def rate(self): return self._rate
+    @rate.setter
+    def rate(self, rate): self._rate = rate * slope
+class Failure(Exception):
+    def __init__(self, text): self.width = width
+class Parts:
+    part: Net
+    def __init__(self): self.part = Net()
+class Twice(torch.nn.Module):
+    def forward(self, weight): return weight
+    def right_inverse(self, weight): return weight / slope
 @dataclasses.dataclass
 class Row:
     x: int = 0
@@ -72,6 +91,12 @@ class Fit:
     def __init__(self): self.width = width
     def get_params(self, deep=True): return {}
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
+later, rated, failure, parts = Later(), Rated(), Failure("no"), Parts()
+nets, empty = collections.defaultdict(Net, a=net), collections.defaultdict(Net)
+ask, moved, shift = getattr, operator.attrgetter("moved"), operator.methodcaller("shift", 1)
+asked, shown = functools.partial(getattr, net), "{0.moved}"
+layer = torch.nn.Linear(1, 1)
+torch.nn.utils.parametrize.register_parametrization(layer, "weight", Twice())
 def build(): return Net()
 def call(each): return each(2)
 """
@@ -97,6 +122,22 @@ CALLS = {
     "exec(text); net(1)": {"width", "slope", "bias"},
     "x = dataclasses.replace(row)": {"slope"},
     "x = copy.copy(fit)": {"width"},
+    "x = copy.copy(failure)": {"width"},
+    "x = parts.__annotations__['part']()": {"width", "slope"},
+    "x = nets['b']": {"width", "slope"},
+    "x = empty['b']": {"width", "slope"},
+    "later.again()": {"slope"},
+    "setattr(rated, named, 1)": {"slope"},
+    "layer.weight = torch.ones(1, 1)": {"slope"},
+    "x = net.eval(1)": {"bias"},
+    "x = '{0.moved}'.format(net)": {"bias"},
+    "x = shown.format(net)": {"bias"},
+    "match net:\n    case Net(moved=x): pass": {"width", "slope", "bias"},
+    "x = ask(net, named)(1)": {"width", "slope", "bias"},
+    "x = asked(named)(1)": {"width", "slope", "bias"},
+    "x = moved(net)": {"width", "slope", "bias"},
+    "x = sorted([net], key=shift)": {"width", "slope", "bias"},
+    "from operator import attrgetter as a; x = a(named)(net)": {"width", "slope", "bias"},
 }
 
 

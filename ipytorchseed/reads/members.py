@@ -35,19 +35,20 @@ _BY_TEXT = frozenset(
 """Names by which code may come by members that it does not name."""
 
 _NAMES = (
-    "aclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt ceil close collate"
-    " conjugate cos cosh decision_function default deg2rad degrees dtype emit exp exp2 expm1 fabs"
-    " fileno filter finalize fit fit_predict fit_transform flags floor flush fmod format get"
-    " get_feature_names_out get_metadata_routing get_n_splits get_params handle hypot imag"
-    " inverse inverse_transform isatty items keys load_state_dict log log10 log1p log2 matmat"
-    " matvec max min ndim partial_fit pin_memory predict predict_log_proba predict_proba rad2deg"
-    " radians read readable readinto readline readlines real right_inverse rint rmatmat rmatvec"
-    " round score score_samples seek seekable set_epoch set_output set_params shape sin sinh size"
-    " split sqrt square state_dict step tan tanh tell to_numpy tolist transform transpose trunc"
+    "aclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh as_integer_ratio cbrt ceil close"
+    " collate columns conjugate cos cosh decision_function default deg2rad degrees denominator"
+    " dtype emit encoding exp exp2 expm1 fabs fileno filter finalize fit fit_predict fit_transform"
+    " flags floor flush fmod format get get_feature_names_out get_metadata_routing get_n_splits"
+    " get_params handle hypot iloc imag inverse inverse_transform isatty items keys"
+    " load_state_dict log log10 log1p log2 matmat matvec max min ndim numerator param_groups"
+    " partial_fit pdf pin_memory pmf predict predict_log_proba predict_proba rad2deg radians read"
+    " readable readinto readline readlines real right_inverse rint rmatmat rmatvec round score"
+    " score_samples seek seekable set_epoch set_output set_params shape sin sinh size split sqrt"
+    " square state_dict step support tan tanh tell to_numpy tolist transform transpose trunc"
     " update value values writable write writelines"
 )
 _ASKED = frozenset(_NAMES.split())
-"""Methods that packages may call of whatever object they are given."""
+"""Methods and properties that packages may ask of whatever object they are given."""
 
 _INSIDE = re.compile(r"\.(\w+)").findall
 """Finds the attributes that a text may name: ``"{0.width}"``."""

@@ -137,15 +137,20 @@ class _CodeFollower(NameFollower):
             self.drain()
             if not self._found.complete and self.in_time:
                 self._follow_given(effects)
+        self._call_any()
+        if patched:
+            self._note_patches(patched)
+            self.drain()
+            self._call_any()
+        return self._conclude(effects, timed)
+
+    def _call_any(self) -> None:
+        """Follow all members of classes where code may call any of them, or is not known."""
         self._found.packages |= self.packages
         known = self._found.complete and self.complete and are_silent(self._found.packages)
         if not known or self._members.by_text:
             self.call(self._members.call_any())
             self.drain()
-        if patched:
-            self._note_patches(patched)
-            self.drain()
-        return self._conclude(effects, timed)
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Complete what was found by what only the whole tells."""

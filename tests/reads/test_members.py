@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -133,6 +134,7 @@ CALLS = {
     "x = '{0.moved}'.format(net)": {"bias"},
     "x = shown.format(net)": {"bias"},
     "match net:\n    case Net(moved=x): pass": {"width", "slope", "bias"},
+    "x = getattr(net, 'reshift'[2:])(1)": {"width", "slope", "bias"},
     "x = ask(net, named)(1)": {"width", "slope", "bias"},
     "x = asked(named)(1)": {"width", "slope", "bias"},
     "x = moved(net)": {"width", "slope", "bias"},
@@ -159,3 +161,12 @@ def test_a_base_that_calls_by_name(notebook):
     """A package's base may call methods by names that it puts together."""
     notebook.run(HELD)
     assert "Action" not in notebook.dependencies("x = Action").parts
+
+
+def test_a_method_put_into_a_package(notebook, monkeypatch):
+    """It may call members by texts as well."""
+    notebook.run(BUILT + "def foo(self): return getattr(net, 'tfihs'[::-1])(self)")
+    monkeypatch.setattr(torch.Tensor, "foo", notebook.names["foo"], raising=False)
+    patched = {"torch.Tensor.foo": ("torch", "Tensor.foo")}
+    cell = "x = torch.ones(1).foo()"
+    assert "bias" in notebook.dependencies(cell, patched=patched).names

@@ -172,7 +172,7 @@ class _CodeFollower(NameFollower):
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
         for each in self._members.waiting():
-            if function := user_function(each.value):
+            if function := user_function(getattr(each.value, "__func__", each.value)):
                 nondeterminism.note_sets(effects_of_code(function.__code__))
         nondeterminism.look_into(read)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)

@@ -256,8 +256,11 @@ class ValueFollower(ABC):
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
             inner = called_through(value)
-            held = [each for each in captured(value) if each is not inner]
+            above = _class_of(value)
+            held = [each for each in captured(value) if each is not inner and each is not above]
             self.push((*held, *defaults), news)
+            if above is not None:
+                self._queue.append((above, news, 0))  # to look a method up makes no object of it
             if inner is not None and inner is not value:
                 self.push([inner], news, called=True)
         elif issubclass(kind, type):
@@ -307,6 +310,18 @@ class ValueFollower(ABC):
 def _is_called(kind: type) -> bool:
     """Tell whether objects of a class are called: by code that may call what they hold."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
+
+
+def _class_of(function: types.FunctionType) -> type | None:
+    """Return the class around a method, for ``super()``; None where that may make it anew."""
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    if "__class__" not in cells or "__init__" in code.co_names:
+        return None
+    try:
+        return cells["__class__"].cell_contents  # type: ignore[no-any-return]
+    except ValueError:  # not filled yet
+        return None
 
 
 def captured(function: types.FunctionType) -> list[Any]:

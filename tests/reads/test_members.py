@@ -68,6 +68,10 @@ class Net(Base):
     def too(self): return self.__class__()
 class Other:
     def __init__(self): super().__init__()
+class Over(Net):
+    def __call__(self, x): return super().__call__(x)
+    def anew(self): super().__init__()
+    def own(self): return super() and __class__()
 class Later:
     def again(self): self.__post_init__()
     def __post_init__(self): self.x = slope
@@ -92,7 +96,7 @@ class Fit:
     def __init__(self): self.width = width
     def get_params(self, deep=True): return {}
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
-later, rated, failure, parts = Later(), Rated(), Failure("no"), Parts()
+over, later, rated, failure, parts = Over(), Later(), Rated(), Failure("no"), Parts()
 nets, empty = collections.defaultdict(Net, a=net), collections.defaultdict(Net)
 ask, moved, shift = getattr, operator.attrgetter("moved"), operator.methodcaller("shift", 1)
 asked, shown = functools.partial(getattr, net), "{0.moved}"
@@ -127,6 +131,9 @@ CALLS = {
     "x = parts.__annotations__['part']()": {"width", "slope"},
     "x = nets['b']": {"width", "slope"},
     "x = empty['b']": {"width", "slope"},
+    "x = over(1)": set(),
+    "over.anew()": {"width", "slope"},
+    "x = over.own()": {"width", "slope"},
     "later.again()": {"slope"},
     "setattr(rated, named, 1)": {"slope"},
     "layer.weight = torch.ones(1, 1)": {"slope"},

@@ -21,6 +21,7 @@ _MANY = 64
 """Items of a container, or attributes of an object, that are looked at."""
 
 _DICTIONARY: Any = vars(types.ModuleType)["__dict__"]
+_FACTORY: Any = vars(collections.defaultdict)["default_factory"]
 
 
 def identities(kinds: Iterable[type]) -> frozenset[int]:
@@ -141,15 +142,17 @@ def is_from_its_module(value: Any) -> bool:
 
 
 def items(value: Any) -> list[Any]:
-    """Return the first items of a container; of a dictionary, its values."""
+    """Return the first items of a container; of a dictionary, its values, and what makes more."""
     kind = type(value)
     found: Any = dict.values(value) if issubclass(kind, dict) else None
     if found is None:
         found = next((each.__iter__(value) for each in _ITERABLES if issubclass(kind, each)), ())
     try:
-        return list(itertools.islice(found, _MANY))
+        first = list(itertools.islice(found, _MANY))
     except RuntimeError:  # another thread is changing it
         return []
+    is_made = issubclass(kind, collections.defaultdict)
+    return [*first, _FACTORY.__get__(value)] if is_made else first
 
 
 _ITERABLES = (list, tuple, set, frozenset)

@@ -20,7 +20,7 @@ class Effects(Struct):
 
     Attributes:
         reads: Names looked up before they are certain to be set, each with the names that are
-            certain to be set whenever it is looked up.
+            certain to be set whenever it is looked up; of a function, it may be one of these.
         writes: Names that may be set or deleted.
         must_assign: Those that a function is certain to set.
         paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set; with

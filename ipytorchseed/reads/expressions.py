@@ -101,7 +101,9 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     if value.order and not value.is_set:  # which items those are hangs on it
         ask_order(scope.effects, value.order)
     scope.consume(scope.visit(node.slice))
-    return replace(value.item(), bodies=())
+    found = replace(value.item(), bodies=())
+    cut = value.texts and isinstance(node.slice, ast.Slice)  # be it of a text, it is another then
+    return replace(found, texts=()) if cut else found
 
 
 def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:

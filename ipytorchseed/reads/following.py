@@ -137,11 +137,11 @@ class _CodeFollower(NameFollower):
             self.drain()
             if not self._found.complete and self.in_time:
                 self._follow_given(effects)
-            self._found.packages |= self.packages
             self._follow_members()
             if patched:
                 self._note_patches(patched)
                 self.drain()
+                self._follow_members()
         except OutOfTimeError:
             self.complete = False
         self._found.packages |= self.packages
@@ -152,6 +152,7 @@ class _CodeFollower(NameFollower):
 
         That takes little time, and is done where there was too much else.
         """
+        self._found.packages |= self.packages
         known = self._found.complete and self.complete and self.in_time and self.searched
         if not known or self._members.by_text or not are_silent(self._found.packages):
             self._deadline = max(self._deadline, time.thread_time() + _FOR_MEMBERS)
@@ -177,7 +178,8 @@ class _CodeFollower(NameFollower):
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
-        uncalled = filter(None, (user_function(each.value) for each in self._members.waiting()))
+        members = (getattr(each.value, "__func__", each.value) for each in self._members.waiting())
+        uncalled = filter(None, map(user_function, members))
         nondeterminism.look_into(read, (effects_of_code(each.__code__) for each in uncalled))
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls

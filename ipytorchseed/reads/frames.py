@@ -118,7 +118,8 @@ def column_of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | N
 def ask_frame(scope: Scope, node: ast.Call) -> None:
     """Follow the names in ``frame.query("price > @limit")``."""
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
-        for text in [text for each in node.args for text in scope.visit(each).text()]:
+        given = [*node.args, *(word.value for word in node.keywords)]
+        for text in [text for each in given for text in scope.visit(each).text()]:
             scope.effects.held |= {("query", text)} if "\0" in text else set()
             for name in names_in_query(text):
                 scope.effects.paths.update(scope.load(name).paths)

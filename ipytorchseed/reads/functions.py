@@ -47,7 +47,7 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
                 scope.consume(scope.visit(each))
     effects = function_effects(scope, node)
     for name in effects.reads.keys() & scope.assigned_inside():  # whenever there is this function
-        del effects.reads[name]
+        effects.reads[name] |= {name}
     for abstract in decorators:
         scope.run_all(abstract.bodies)
         if abstract.tail.removesuffix("()").endswith("interact"):  # ipywidgets' calls it at once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import types
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -17,6 +18,7 @@ from ipytorchseed.introspection.anatomy import (
     per_object,
 )
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import qualified_name
 
 if TYPE_CHECKING:
     from ipytorchseed.reads.effects import Effects
@@ -27,27 +29,33 @@ _PLAIN_BASES = ("abc.", "builtins.", "torch.nn.", "torch.utils.data.", "typing."
 """Modules whose classes call no method of another name than one that they have themselves."""
 
 _BY_TEXT = frozenset(
-    {"__dict__", "__getattribute__", "attrgetter", "dir", "eval", "exec", "getattr", "getmembers"}
-    | {"hasattr", "methodcaller", "vars"}
+    {"__dict__", "__getattribute__", "__match_args__", "attrgetter", "dir", "eval", "exec"}
+    | {"getattr", "getattr_static", "getmembers", "hasattr", "methodcaller", "vars"}
 )
 """Names by which code may come by members that it does not name."""
 
 _NAMES = (
-    "arccos arcsin arctan ceil classes_ close collate conjugate cos cosh decision_function default"
-    " degrees emit exp fileno filter fit fit_predict fit_transform floor flush format get"
-    " get_feature_names_out get_metadata_routing get_n_splits get_params handle inverse_transform"
-    " isatty items keys load_state_dict log log10 log1p log2 n_features_in_ partial_fit pin_memory"
-    " predict predict_log_proba predict_proba radians read readinto readline readlines rint score"
-    " score_samples seek set_epoch set_output set_params sin sinh split sqrt square state_dict step"
-    " tan tanh tell to_numpy tolist transform update values write writelines"
+    "aclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh as_integer_ratio cbrt ceil close"
+    " collate columns conjugate cos cosh decision_function default deg2rad degrees denominator"
+    " dtype emit encoding exp exp2 expm1 fabs fileno filter finalize fit fit_predict fit_transform"
+    " flags floor flush fmod format get get_feature_names_out get_metadata_routing get_n_splits"
+    " get_params handle hypot iloc imag inverse inverse_transform isatty items keys"
+    " load_state_dict log log10 log1p log2 matmat matvec max min ndim numerator param_groups"
+    " partial_fit pdf pin_memory pmf predict predict_log_proba predict_proba rad2deg radians read"
+    " readable readinto readline readlines real right_inverse rint rmatmat rmatvec round score"
+    " score_samples seek seekable set_epoch set_output set_params shape sin sinh size split sqrt"
+    " square state_dict step support tan tanh tell to_numpy tolist transform transpose trunc"
+    " update value values writable write writelines"
 )
 _ASKED = frozenset(_NAMES.split())
-"""Methods that packages may call of whatever object they are given."""
+"""Methods and properties that packages may ask of whatever object they are given."""
 
+_INSIDE = re.compile(r"\.(\w+)").findall
+"""Finds the attributes that a text may name: ``"{0.width}"``."""
 
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 
-_MAKERS = frozenset({"__class__", "__init__", "type"})
+_MAKERS = _CONSTRUCTORS | {"__annotations__", "__class__", "get_type_hints", "type"}
 """Names by which code makes objects of a class that it does not name."""
 
 
@@ -94,10 +102,16 @@ class Members:
 
     def name(self, effects: Effects) -> list[Member]:
         """Return the members that some code may call, as it has their names."""
-        names = effects.attributes - {"eval"} | effects.reads.keys()  # model.eval() is another
-        self.by_text |= not _BY_TEXT.isdisjoint(names)
+        names = effects.attributes | effects.reads.keys()
+        calls = effects.attributes - {"eval"} | effects.reads.keys()  # model.eval() is another
+        self.by_text |= not _BY_TEXT.isdisjoint(calls)
         made = [] if _MAKERS.isdisjoint(names) else self.make_any()
-        return made + self._call(names | effects.texts)
+        return made + self._call(names.union(*map(_named, effects.texts)))
+
+    def meet(self, value: Any) -> list[Member]:  # noqa: ANN401
+        """Return the members that code may call, as it has a text, or ``getattr`` by some name."""
+        self.by_text |= (qualified_name(value) or name_of_class(type(value))) in _BY_TEXT
+        return self._call(_named(value)) if type(value) is str else []
 
     def make(self, made: type) -> list[Member]:
         """Return the constructors that make an object of a class."""
@@ -139,6 +153,7 @@ def _find_called_by_name(made: type) -> frozenset[str] | None:
         name
         for name, member in [*own(made).items()]
         if type(member) in _MEMBERS
+        and getattr(member, "fset", None) is None  # which counts where any attribute is set
         and (not copied if name in _CONSTRUCTORS else not _is_asked(name, inner, theirs))
     )
 
@@ -149,7 +164,13 @@ def _is_asked(name: str, private: str, bases: Iterable[type]) -> bool:
     return special or any(name in own(base) for base in bases)
 
 
+def _named(text: str) -> set[str]:
+    """Return the members that a text may name."""
+    return {text, *_INSIDE(text)}
+
+
 _called_by_name = per_object(_find_called_by_name)
 
-_MADE_AGAIN = "__dataclass_fields__", "get_params"
-"""Members of classes whose objects packages make anew: ``dataclasses.replace``, ``clone``."""
+_MADE_AGAIN = "__dataclass_fields__", "get_params", "with_traceback"
+"""Members of classes whose objects packages make anew: by ``dataclasses.replace``, by ``clone``,
+and of exceptions by ``copy``."""

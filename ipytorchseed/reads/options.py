@@ -125,7 +125,7 @@ def arguments_given(
     held = function.__defaults__ or ()
     defaults = dict(zip(places[len(places) - len(held) :], held, strict=True))
     defaults |= function.__kwdefaults__ or {}
-    given = dict(zip(places, shape.places, strict=False)) | dict(shape.names)
+    given = _bind(code, shape)
     found: dict[str, object] = {}
     for name in options:
         argument = given[name] if name in given else Known("", defaults.get(name, _OPEN))
@@ -158,7 +158,7 @@ class Arguments:
             shape: How it is called.
         """
         key, given = id(function.__code__), arguments_given(function, shape, options)
-        all_given = _parameters_given(function.__code__, shape)
+        all_given = frozenset(_bind(function.__code__, shape))
         self._given[key] = self._given.get(key, all_given) & all_given
         before = self._known.setdefault(key, given)
         self._known[key] = {
@@ -176,11 +176,13 @@ class Arguments:
         return bool(before)
 
 
-def _parameters_given(code: CodeType, shape: CallShape) -> frozenset[str]:
-    """Return the parameters that a call gives an argument, as far as that is known."""
+def _bind(code: CodeType, shape: CallShape) -> dict[str, Known | None]:
+    """Return the parameters that a call gives arguments, with these; nothing if any is unknown."""
     places = code.co_varnames[: code.co_argcount]
-    given = (*places[: len(shape.places)], *(name for name, _ in shape.names))
-    return frozenset(given) if shape.complete else frozenset()
+    placed = places[: code.co_posonlyargcount]  # a name that is one of these is another's
+    named = [(name, each) for name, each in shape.names if name not in placed]
+    found = dict(zip(places, shape.places, strict=False)) | dict(named)
+    return found if shape.complete else {}
 
 
 def _are_alike(one: object, other: object) -> bool:

@@ -202,6 +202,8 @@ class Scope:
             return UNKNOWN if bound is None else bound
         self.effects.read(name, self.outer())
         self.effects.loaded.add(name)
+        if name == "__class__":  # that of the class around a method, which it may call
+            self.effects.attributes.add(name)
         return named(name) if bound is None else join(named(name), bound)
 
     def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
@@ -307,7 +309,7 @@ class Scope:
         outer = self.outer()
         visible = self.assigned_inside()
         for name, assigned in inside.reads.items():
-            if name not in visible:
+            if name not in visible and name not in assigned:
                 self.effects.read(name, outer | assigned)
             abstract = self.bound.get(name)
             if abstract is not None and abstract.bodies:

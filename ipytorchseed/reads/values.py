@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -181,9 +181,14 @@ class ValueFollower(ABC):
             if id(kind) in introspection.PLAIN:
                 continue
             self.tick()
+            self.call(self._members.meet(value))
             if id(kind) in introspection.CONTAINERS:
                 self.searched &= depth < _DEEPEST
-                if value and depth < _DEEPEST and self._is_news(value, assigned) is not None:
+                if (
+                    (value or kind is defaultdict)
+                    and depth < _DEEPEST
+                    and self._is_news(value, assigned) is not None
+                ):
                     self.push(introspection.items(value), assigned, depth + 1)
                 continue
             about = self._about(kind)
@@ -254,8 +259,11 @@ class ValueFollower(ABC):
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
             inner = called_through(value)
-            held = [each for each in captured(value) if each is not inner]
+            above = _class_of(value)
+            held = [each for each in captured(value) if each is not inner and each is not above]
             self.push((*held, *defaults), news)
+            if above is not None:
+                self._queue.append((above, news, 0))  # to look a method up makes no object of it
             if inner is not None and inner is not value:
                 self.push([inner], news, called=True)
         elif issubclass(kind, type):
@@ -309,6 +317,18 @@ class ValueFollower(ABC):
 def _is_called(kind: type) -> bool:
     """Tell whether objects of a class are called: by code that may call what they hold."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
+
+
+def _class_of(function: types.FunctionType) -> type | None:
+    """Return the class around a method, for ``super()``; None where that may make it anew."""
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    if "__class__" not in cells or "__init__" in code.co_names:
+        return None
+    try:
+        return cells["__class__"].cell_contents  # type: ignore[no-any-return]
+    except ValueError:  # not filled yet
+        return None
 
 
 def captured(function: types.FunctionType) -> list[Any]:

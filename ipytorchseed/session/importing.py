@@ -24,9 +24,9 @@ class ImportWatch:
     """Notes how imports move sources while it watches.
 
     It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it, and
-    those that ``importlib.reload`` is given. Of
-    these it has the outermost run by a loader of its own: what one imports is part of its import.
-    What the user's own modules draw is drawn by the cell.
+    those that ``importlib.reload`` is given. Of these it has the outermost run by a loader of its
+    own: what one imports is part of its import. What the user's own modules draw is drawn by the
+    cell.
 
     Attributes:
         steps: For each source, its states before and after each import that moved it.

@@ -292,6 +292,7 @@ DEFAULTS = """
 table = [1]
 def f(x, seed=1, *, width=2): return x
 def g(x, seed=1): return x
+def placed(seed=1, /, **others): return seed, others
 def more(x): return f(x, width=3)
 """
 
@@ -305,6 +306,8 @@ LEFT_OUT = {
     "f(1, 8); table.append(f)": {"f": {"seed", "width"}},
     "f(1, 8); exec(text)": {"f": {"seed", "width"}},
     "f(g(1, 2), 8, width=g(1, seed=3))": {"f": set(), "g": set()},
+    "placed(2)": {"placed": set()},
+    "placed(seed=2)": {"placed": {"seed"}},
 }
 
 
@@ -313,7 +316,7 @@ def test_which_defaults_count(notebook, cell, left_out):
     """The default of an argument counts where a call leaves that out."""
     notebook.run(DEFAULTS)
     parts = notebook.dependencies(cell).parts
-    defaults = {"f": {"seed", "width"}, "g": {"seed"}}
+    defaults = {"f": {"seed", "width"}, "g": {"seed"}, "placed": {"seed"}}
     unread = {name: {f"-d:{each}" for each in defaults[name] - left_out[name]} for name in left_out}
     assert {name: parts.get(name, set()) & {"-d:seed", "-d:width"} for name in left_out} == unread
 

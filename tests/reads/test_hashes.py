@@ -196,6 +196,10 @@ def test_functions(notebook, body):
          "    def all(self): return [w for w in self.label]\nA().all()", False),
         ("class A:\n    def __init__(self, seen=None): self.seen = seen or set()\n"
          "    def all(self): return [w for w in self.seen]\nA().all()", True),
+        ("class A:\n    @classmethod\n    def make(cls):\n        a = cls()\n"
+         "        a.seen = set(words)\n        return a\na = A.make()\nx = [*a.seen]", True),
+        ("class A:\n    @staticmethod\n    def make():\n        a = A()\n"
+         "        a.seen = set(words)\n        return a\na = A.make()\nx = [*a.seen]", True),
     ],
 )  # fmt: skip
 def test_between(notebook, code, hashes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -46,7 +47,7 @@ def test_methods_that_nobody_calls(notebook, cell, unused):
 
 
 BUILT = """
-import copy, dataclasses, functools, torch
+import collections, copy, dataclasses, functools, operator, torch
 width, slope, bias = 3, 2.0, 1.0
 class Base:
     def __init__(self): self.width = width
@@ -57,6 +58,9 @@ class Net(Base):
     def _build(self): self.slope = slope
     def __call__(self, x): return x * self.slope
     def shift(self, x): return x + bias
+    def eval(self, x): return x + bias
+    @property
+    def moved(self): return bias
     def reset(self): self.__init__()
     @classmethod
     def fresh(cls): return cls()
@@ -64,6 +68,26 @@ class Net(Base):
     def too(self): return self.__class__()
 class Other:
     def __init__(self): super().__init__()
+class Over(Net):
+    def __call__(self, x): return super().__call__(x)
+    def anew(self): super().__init__()
+    def own(self): return super() and __class__()
+class Later:
+    def again(self): self.__post_init__()
+    def __post_init__(self): self.x = slope
+class Rated:
+    @property
+    def rate(self): return self._rate
+    @rate.setter
+    def rate(self, rate): self._rate = rate * slope
+class Failure(Exception):
+    def __init__(self, text): self.width = width
+class Parts:
+    part: Net
+    def __init__(self): self.part = Net()
+class Twice(torch.nn.Module):
+    def forward(self, weight): return weight
+    def right_inverse(self, weight): return weight / slope
 @dataclasses.dataclass
 class Row:
     x: int = 0
@@ -74,6 +98,12 @@ class Fit:
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
 many = [[torch.nn.Identity() for _ in range(40)] for _ in range(40)]
 many.append([functools.partial(lambda each: each.shift(1))])
+over, later, rated, failure, parts = Over(), Later(), Rated(), Failure("no"), Parts()
+nets, empty = collections.defaultdict(Net, a=net), collections.defaultdict(Net)
+ask, moved, shift = getattr, operator.attrgetter("moved"), operator.methodcaller("shift", 1)
+asked, shown = functools.partial(getattr, net), "{0.moved}"
+layer = torch.nn.Linear(1, 1)
+torch.nn.utils.parametrize.register_parametrization(layer, "weight", Twice())
 def build(): return Net()
 def call(each): return each(2)
 """
@@ -100,6 +130,26 @@ CALLS = {
     "exec(text); net(1)": {"width", "slope", "bias"},
     "x = dataclasses.replace(row)": {"slope"},
     "x = copy.copy(fit)": {"width"},
+    "x = copy.copy(failure)": {"width"},
+    "x = parts.__annotations__['part']()": {"width", "slope"},
+    "x = nets['b']": {"width", "slope"},
+    "x = empty['b']": {"width", "slope"},
+    "x = over(1)": set(),
+    "over.anew()": {"width", "slope"},
+    "x = over.own()": {"width", "slope"},
+    "later.again()": {"slope"},
+    "setattr(rated, named, 1)": {"slope"},
+    "layer.weight = torch.ones(1, 1)": {"slope"},
+    "x = net.eval(1)": {"bias"},
+    "x = '{0.moved}'.format(net)": {"bias"},
+    "x = shown.format(net)": {"bias"},
+    "match net:\n    case Net(moved=x): pass": {"width", "slope", "bias"},
+    "x = getattr(net, 'reshift'[2:])(1)": {"width", "slope", "bias"},
+    "x = ask(net, named)(1)": {"width", "slope", "bias"},
+    "x = asked(named)(1)": {"width", "slope", "bias"},
+    "x = moved(net)": {"width", "slope", "bias"},
+    "x = sorted([net], key=shift)": {"width", "slope", "bias"},
+    "from operator import attrgetter as a; x = a(named)(net)": {"width", "slope", "bias"},
 }
 
 
@@ -121,3 +171,12 @@ def test_a_base_that_calls_by_name(notebook):
     """A package's base may call methods by names that it puts together."""
     notebook.run(HELD)
     assert "Action" not in notebook.dependencies("x = Action").parts
+
+
+def test_a_method_put_into_a_package(notebook, monkeypatch):
+    """It may call members by texts as well."""
+    notebook.run(BUILT + "def foo(self): return getattr(net, 'tfihs'[::-1])(self)")
+    monkeypatch.setattr(torch.Tensor, "foo", notebook.names["foo"], raising=False)
+    patched = {"torch.Tensor.foo": ("torch", "Tensor.foo")}
+    cell = "x = torch.ones(1).foo()"
+    assert "bias" in notebook.dependencies(cell, patched=patched).names

@@ -214,7 +214,8 @@ def test_a_value_that_is_read_as_a_whole(notebook, cell, name):
 def test_a_name_in_an_expression_of_columns(notebook):
     """It is read beside the columns."""
     notebook.run(HELD)
-    assert "key" in notebook.dependencies("x = frame.eval('price * @key')").names
+    for cell in ("x = frame.eval('price * @key')", "x = frame.query(expr='price > @key')"):
+        assert "key" in notebook.dependencies(cell).names
 
 
 def test_a_key_that_varies_is_no_part(notebook):

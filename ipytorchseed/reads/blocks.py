@@ -97,6 +97,9 @@ def _match(scope: Scope, node: ast.Match) -> None:
         if answer is False:
             continue
         for part in nodes_in(case.pattern):
+            if isinstance(part, ast.MatchClass):
+                by_place = {"__match_args__"} if part.patterns else set[str]()
+                scope.effects.attributes.update(part.kwd_attrs, by_place)
             if isinstance(part, ast.MatchValue | ast.MatchClass):
                 scope.consume(
                     scope.visit(part.value if isinstance(part, ast.MatchValue) else part.cls)

@@ -314,6 +314,7 @@ class _CodeFollower(NameFollower):
             for name in names_in_query(text) if kind == "query" else (text,):
                 if name in home.names:
                     self._entire.add(home.shown(name))
+                    self.call(self._members.call_any())
                     self.read(name, home, assigned)
         self._found.complete &= known
 

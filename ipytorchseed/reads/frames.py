@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
 
+_ATTRIBUTE = re.compile(r"\.([A-Za-z_]\w{0,200})")
+
 _MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
 """What picks rows by whether something holds of them."""
 
@@ -120,6 +122,7 @@ def ask_frame(scope: Scope, node: ast.Call) -> None:
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
         for text in [text for each in node.args for text in scope.visit(each).text()]:
             scope.effects.held |= {("query", text)} if "\0" in text else set()
+            scope.effects.attributes.update(_ATTRIBUTE.findall(text))
             for name in names_in_query(text):
                 scope.effects.paths.update(scope.load(name).paths)
 

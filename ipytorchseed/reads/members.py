@@ -1,8 +1,9 @@
-"""Members of the user's classes, which count where code calls them."""
+"""Members of the user's classes, which count where code names them."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import types
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -27,22 +28,26 @@ _PLAIN_BASES = ("abc.", "builtins.", "torch.nn.", "torch.utils.data.", "typing."
 """Modules whose classes call no method of another name than one that they have themselves."""
 
 _BY_TEXT = frozenset(
-    {"__dict__", "__getattribute__", "attrgetter", "dir", "eval", "exec", "getattr", "getmembers"}
-    | {"hasattr", "methodcaller", "vars"}
+    {"__dict__", "__getattribute__", "__match_args__", "attrgetter", "dir", "eval", "exec"}
+    | {"getattr", "getmembers", "hasattr", "methodcaller", "vars"}
 )
 """Names by which code may come by members that it does not name."""
 
+_IN_TEXT = re.compile(r"\.([^\W\d]\w*)")
+"""What a text names of what it is given: ``"{0.rate}"``."""
+
 _NAMES = (
-    "arccos arcsin arctan ceil classes_ close collate conjugate cos cosh decision_function default"
-    " degrees emit exp fileno filter fit fit_predict fit_transform floor flush format get"
-    " get_feature_names_out get_metadata_routing get_n_splits get_params handle inverse_transform"
-    " isatty items keys load_state_dict log log10 log1p log2 n_features_in_ partial_fit pin_memory"
-    " predict predict_log_proba predict_proba radians read readinto readline readlines rint score"
-    " score_samples seek set_epoch set_output set_params sin sinh split sqrt square state_dict step"
-    " tan tanh tell to_numpy tolist transform update values write writelines"
+    "arccos arcsin arctan batch_first batch_size ceil classes_ close collate conjugate cos cosh"
+    " decision_function default degrees device dtype emit _estimator_type exp fileno filter fit"
+    " fit_predict fit_transform floor flush format get get_feature_names_out get_metadata_routing"
+    " get_n_splits get_params handle inverse_transform isatty items keys load_state_dict log log10"
+    " log1p log2 n_features_in_ partial_fit pin_memory predict predict_log_proba predict_proba"
+    " radians read readinto readline readlines rint score score_samples seek set_epoch set_output"
+    " set_params sin sinh split sqrt square state_dict step tan tanh tell to_numpy tolist"
+    " transform update values write writelines"
 )
 _ASKED = frozenset(_NAMES.split())
-"""Methods that packages may call of whatever object they are given."""
+"""Members that packages may ask of whatever object they are given."""
 
 
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
@@ -57,7 +62,7 @@ class Member(NamedTuple):
     Attributes:
         made: The class.
         name: The member's name there.
-        value: The function, property or the like.
+        value: The function, property, number or the like.
         assigned: Names of the notebook that the cell sets before it can be called.
     """
 
@@ -70,7 +75,7 @@ class Member(NamedTuple):
 class Members:
     """Members of the user's classes that no code is known to call yet.
 
-    Code calls a method, or asks for a property, by its name, and a constructor by the class.
+    Code asks for a method, a property or data by name, and calls a constructor by the class.
 
     Attributes:
         by_text: Whether code may call members by texts.
@@ -97,7 +102,8 @@ class Members:
         names = effects.attributes - {"eval"} | effects.reads.keys()  # model.eval() is another
         self.by_text |= not _BY_TEXT.isdisjoint(names)
         made = [] if _MAKERS.isdisjoint(names) else self.make_any()
-        return made + self._call(names | effects.texts)
+        told = {each for text in effects.texts for each in _IN_TEXT.findall(text)}
+        return made + self._call(names | effects.texts | told)
 
     def make(self, made: type) -> list[Member]:
         """Return the constructors that make an object of a class."""
@@ -129,7 +135,10 @@ class Members:
 
 
 def _find_called_by_name(made: type) -> frozenset[str] | None:
-    """Find which members of a class of the user's no package calls; None if it may call any."""
+    """Find which members of a class of the user's no package calls; None if it may call any.
+
+    The data of a data class are the defaults of its objects, which packages read.
+    """
     theirs = [base for base in mro(made) if not is_local_module(module_of_class(base))]
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
         return None
@@ -138,8 +147,9 @@ def _find_called_by_name(made: type) -> frozenset[str] | None:
     return frozenset(
         name
         for name, member in [*own(made).items()]
-        if type(member) in _MEMBERS
-        and (not copied if name in _CONSTRUCTORS else not _is_asked(name, inner, theirs))
+        if type(name) is str
+        and not (copied and (name in _CONSTRUCTORS or type(member) not in _MEMBERS))
+        and (name in _CONSTRUCTORS or not _is_asked(name, inner, theirs))
     )
 
 

@@ -25,28 +25,34 @@ class Action(argparse.Action):
     def summary(self): return "an action"
 net = Net()
 def show(part): return getattr(net, part)()
+from pandas import DataFrame
+frame, asked = DataFrame({"n": [1]}), "n > @net.size"
 """
 
 UNUSED = {
-    "x = Net()": {"summary", "width"},
-    "x = net(torch.ones(1))": {"summary", "width", "__init__"},
-    "net.eval()": {"summary", "width", "__init__"},
-    "x = net.width": {"summary", "__init__"},
-    "x = net.summary()": {"width", "__init__"},
-    "x = getattr(net, 'summary')()": {"width", "__init__"},
-    "x = [f(net) for f in [lambda each: each.width]]": {"summary", "__init__"},
+    "x = Net()": {"summary", "width", "size"},
+    "x = net(torch.ones(1))": {"summary", "width", "size", "__init__"},
+    "net.eval()": {"summary", "width", "size", "__init__"},
+    "x = net.width": {"summary", "size", "__init__"},
+    "x = net.summary()": {"width", "size", "__init__"},
+    "x = getattr(net, 'summary')()": {"width", "size", "__init__"},
+    "x = [f(net) for f in [lambda each: each.width]]": {"summary", "size", "__init__"},
+    "x = net.size": {"summary", "width", "__init__"},
+    "x = '{0.size:>3}'.format(net)": {"summary", "width", "__init__"},
+    "x = frame.query('n > @net.size')": {"summary", "width", "__init__"},
+    "match net:\n    case Net(size=3): x = 1": {"summary", "width"},
 }
 
 
 @pytest.mark.parametrize(("cell", "unused"), UNUSED.items(), ids=UNUSED)
 def test_methods_that_nobody_calls(notebook, cell, unused):
-    """Those that a base or a package may call count as called."""
+    """Those that a base or a package may call count as called; data likewise."""
     notebook.run(HELD)
     assert notebook.dependencies(cell).parts["Net"] == {"-", *(f"-a:{each}" for each in unused)}
 
 
 BUILT = """
-import copy, dataclasses, torch
+import copy, dataclasses, functools, torch
 width, slope, bias = 3, 2.0, 1.0
 class Base:
     def __init__(self): self.width = width
@@ -71,6 +77,12 @@ class Row:
 class Fit:
     def __init__(self): self.width = width
     def get_params(self, deep=True): return {}
+class Table(Base):
+    limits, steps = {"low": lambda: slope}, functools.cached_property(lambda self: bias)
+@dataclasses.dataclass
+class Options:
+    act: object = dataclasses.field(init=False, default=lambda: width)
+table, options = Table(), Options()
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
 def build(): return Net()
 def call(each): return each(2)
@@ -97,6 +109,10 @@ CALLS = {
     "exec(text); net(1)": {"width", "slope", "bias"},
     "x = dataclasses.replace(row)": {"slope"},
     "x = copy.copy(fit)": {"width"},
+    "x = copy.copy(table)": set(),
+    "x = table.limits['low']()": {"slope"},
+    "x = table.steps": {"bias"},
+    "x = dataclasses.asdict(options)": {"width"},
 }
 
 
@@ -107,7 +123,16 @@ def test_what_members_read(notebook, cell, reads):
     assert {*notebook.dependencies(cell).names} & {"width", "slope", "bias"} == reads
 
 
-@pytest.mark.parametrize("cell", ["x = show('width')", "x = vars(Net)", "exec(text)\nx = Net()"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "x = show('width')",
+        "x = vars(Net)",
+        "exec(text)\nx = Net()",
+        "match net:\n    case Net(3): x = 1",
+        "x = frame.query(asked)",
+    ],
+)
 def test_code_that_may_call_any(notebook, cell):
     """A method may be called by a text, and code that is not known may call all."""
     notebook.run(HELD)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.columns import Rows, columns_in_query, picked, rows_of
+from ipytorchseed.reads.columns import Rows, columns_in_query, left_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
 
 if TYPE_CHECKING:
@@ -66,15 +66,17 @@ def set_columns(scope: Scope, node: ast.Subscript) -> bool:
 
 
 def aggregates(scope: Scope, node: ast.Call) -> bool:
-    """Follow ``frame.groupby("k").agg({"open": "mean"})``, ``frame.eval("open / high")``.
+    """Follow ``frame.groupby("k").agg({"open": "mean"})``, ``frame.eval("open / high")``, ``drop``.
 
     Of the frame, columns are read.
     """
     callee = node.func
-    if not (isinstance(callee, ast.Attribute) and callee.attr in ("agg", "aggregate", "eval")):
+    if not (isinstance(callee, ast.Attribute) and callee.attr in _BY_COLUMNS):
         return False
     given = node.args[:1] or [word.value for word in node.keywords if word.arg]
-    if callee.attr == "eval":
+    if callee.attr == "drop":
+        each_key = [left_by(node)]
+    elif callee.attr == "eval":
         each_key = [columns_in_query(each) for each in given]
     else:
         named = [each.keys if isinstance(each, ast.Dict) else _first(each) for each in given]
@@ -89,6 +91,10 @@ def aggregates(scope: Scope, node: ast.Call) -> bool:
     for each in (*node.args, *(word.value for word in node.keywords)):
         scope.consume(scope.visit(each))
     return True
+
+
+_BY_COLUMNS = frozenset({"agg", "aggregate", "drop", "eval"})
+"""Methods of which an argument may name all columns that they read."""
 
 
 def _first(node: ast.expr) -> list[ast.expr]:

@@ -49,6 +49,7 @@ def ones_like(values): return values * 2
 array = np.arange(3)
 def cost(row): return row["price"] * row["n"]
 columns = ["day", "price"]
+numbered = DataFrame({0: [1], "n": [2]})
 mask = [True, False]
 """
 
@@ -141,6 +142,21 @@ PARTS = {
     "x = frame.dropna()['n']": ("frame", {"a:dropna"}),
     "x = frame.sample(2)['n']": ("frame", {"a:sample"}),
     "x = frame.agg({'price': 'max'})": ("frame", {"k:price"}),
+    "x = frame.drop(columns='n').mean()": ("frame", {"a:columns", "k:day", "k:price"}),
+    "x = frame.drop('n', axis=1) ** 2": ("frame", {"a:columns", "k:day", "k:price"}),
+    "x = frame.drop(labels=['n', 'day'], axis='columns', errors='ignore').values": (
+        "frame",
+        {"a:columns", "k:price"},
+    ),
+    "x = frame[frame['n'] > 0].drop(columns=['n']), frame.shape": (
+        "frame",
+        {"a:columns", "a:shape", "k:day", "k:price", "k:n"},
+    ),
+    "x = frame.drop('n')": ("frame", {"a:drop"}),
+    "x = frame.drop('n', axis=place)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns='n', index=1)": ("frame", {"a:drop"}),
+    "frame.drop(columns='n', inplace=True)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns=columns)": ("frame", {"a:drop"}),
 }
 
 WHOLE = {
@@ -157,6 +173,10 @@ WHOLE = {
     "x = frame.query(text)['n']": "frame",
     "x = frame.query('n > 0').shape": "frame",
     "x = frame.sort_values('n').head(2)": "frame",
+    "x = numbered.drop(columns='n')": "numbered",
+    "x = params.drop(columns='n')": "params",
+    "x = item.drop(columns='n')": "item",
+    "x = frame.drop(columns='n'), frame": "frame",
     "x = frame.groupby('day').agg('mean')": "frame",
     "x = frame.groupby('day').agg({key: 'mean'})": "frame",
     "x = params.copy()['n']": "params",

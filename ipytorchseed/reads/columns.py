@@ -95,14 +95,14 @@ def columns_named(node: ast.expr) -> tuple[str, list[str], list[ast.expr]] | Non
     return rows.name, [*keys, *rows.columns], [*rows.others, *beside]
 
 
-def left_by(node: ast.Call) -> list[str]:
-    """Tell which columns ``frame.drop(columns=["open"])`` leaves, as a key; none where unknown."""
+def dropped_by(node: ast.Call) -> list[ast.expr]:
+    """Return what names each column in ``frame.drop(columns=["open"])``; none where unknown."""
     words = {word.arg: word.value for word in node.keywords if word.arg != "errors"}
     axis = words.pop("axis", None)
     given = [*node.args, *words.values()]
     fits = words.keys() <= {"labels"} if _is_by_row(axis) else [*words, axis] == ["columns", None]
-    keys = constant_keys(given[0]) if fits and len(given) == 1 else []
-    return [ALL_BUT + ALL_BUT.join(keys)] if keys else []
+    named = given[0] if fits and len(given) == 1 else ast.List([])
+    return named.elts if isinstance(named, ast.List) else [named]
 
 
 ALL_BUT = "\1"

@@ -80,8 +80,9 @@ def _columns(
     """Return the columns of a data frame that a key stands for; None where nobody knows."""
     if key[:1] == ALL_BUT:
         labels = [*vars(frame)["_mgr"].axes[0]]
-        plain = all(type(each) is str for each in labels)
-        return [each for each in labels if each not in key.split(ALL_BUT)] if plain else None
+        dropped = [_columns(frame, each, effects, names) for each in key[1:].split(ALL_BUT)]
+        known = None not in dropped and all(type(each) is str for each in labels)
+        return [*{*labels}.difference(*filter(None, dropped))] if known else None
     held = HELD.fullmatch(key)
     if held is None:
         attribute = key[1:] if key[:1] == "." else ""

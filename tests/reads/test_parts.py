@@ -156,7 +156,10 @@ PARTS = {
     "x = frame.drop('n', axis=place)": ("frame", {"a:drop"}),
     "x = frame.drop(columns='n', index=1)": ("frame", {"a:drop"}),
     "frame.drop(columns='n', inplace=True)": ("frame", {"a:drop"}),
-    "x = frame.drop(columns=columns)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns=columns)": ("frame", {"a:columns", "k:n"}),
+    "x = frame.drop([key, 'day'], axis=1)": ("frame", {"a:columns", "k:price"}),
+    "key += 'x'\nx = frame.drop(columns=key)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns=[key for key in columns])": ("frame", {"a:drop"}),
 }
 
 WHOLE = {
@@ -177,6 +180,7 @@ WHOLE = {
     "x = params.drop(columns='n')": "params",
     "x = item.drop(columns='n')": "item",
     "x = frame.drop(columns='n'), frame": "frame",
+    "columns.append('n')\nx = frame.drop(columns=columns)": "frame",
     "x = frame.groupby('day').agg('mean')": "frame",
     "x = frame.groupby('day').agg({key: 'mean'})": "frame",
     "x = params.copy()['n']": "params",

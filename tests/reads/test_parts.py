@@ -266,6 +266,10 @@ class Back(nn.Module):
     def __init__(self, owner):
         super().__init__()
         self.owner = [owner]
+class Sly(nn.LayerNorm):
+    def __getattribute__(self, name): return super().__getattribute__(name)
+sly = nn.Sequential()
+sly.inner = Sly(2)
 back = Coder()
 back.head = Back(back)
 coder, tied, parts, named = Coder(), Tied(), nn.Sequential(Coder(), nn.Tanh()), nn.ModuleDict()
@@ -277,6 +281,13 @@ LAYERS = {
     "x = coder.encode(1)": ("coder", {"m:", "m:enc", "a:rate"}),
     "x = coder(1)": ("coder", {"m:", "m:enc", "m:dec", "a:rate"}),
     "x = coder.enc.weight.sum()": ("coder", {"m:", "m:enc"}),
+    "x = coder.enc.eps, coder.enc.normalized_shape[0]": ("coder", {"m:"}),
+    "x = coder.enc.eps + coder.dec.training": ("coder", {"m:"}),
+    "x = coder.enc.eps * coder.rate * coder.dec(1)": ("coder", {"m:", "m:dec", "a:rate"}),
+    "x = coder.enc.bias": ("coder", {"m:", "m:enc"}),
+    "x = coder.enc.gain": ("coder", {"m:", "m:enc"}),
+    "x = parts[0].enc.eps": ("parts", {"m:", "m:0"}),
+    "x = sly.inner.eps": ("sly", {"m:", "m:inner"}),
     "x = coder.dec.state_dict()": ("coder", {"m:", "m:dec"}),
     "x = coder.state_dict()": ("coder", {"m:", "inside"}),
     "x = coder.training": ("coder", {"m:"}),

@@ -50,7 +50,8 @@ _ASKED = frozenset(_NAMES.split())
 """Members that packages may ask of whatever object they are given."""
 
 
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
+_CONSTRUCTORS = frozenset({"__init__", "__init_subclass__", "__post_init__"})
+"""Methods that run where a class is used that code names, or an unknown one."""
 
 _MAKERS = frozenset({"__class__", "__init__", "type"})
 """Names by which code makes objects of a class that it does not name."""

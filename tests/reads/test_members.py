@@ -82,7 +82,11 @@ class Table(Base):
 @dataclasses.dataclass
 class Options:
     act: object = dataclasses.field(init=False, default=lambda: width)
-table, options = Table(), Options()
+class Kind:
+    def __init_subclass__(cls): cls.width = width
+class Known(Kind):
+    def run(self): return 1
+table, options, known = Table(), Options(), Known()
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
 def build(): return Net()
 def call(each): return each(2)
@@ -112,6 +116,9 @@ CALLS = {
     "x = copy.copy(table)": set(),
     "x = table.limits['low']()": {"slope"},
     "x = table.steps": {"bias"},
+    "x = known.run()": set(),
+    "class Other(Kind): pass": {"width"},
+    "x = type('Other', (type(known),), {})": {"width"},
     "x = dataclasses.asdict(options)": {"width"},
 }
 

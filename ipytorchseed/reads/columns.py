@@ -95,18 +95,35 @@ def columns_named(node: ast.expr) -> tuple[str, list[str], list[ast.expr]] | Non
     return rows.name, [*keys, *rows.columns], [*rows.others, *beside]
 
 
+def dropped_by(node: ast.Call) -> list[ast.expr]:
+    """Return what names each column in ``frame.drop(columns=["open"])``; none where unknown."""
+    words = {word.arg: word.value for word in node.keywords if word.arg != "errors"}
+    axis = words.pop("axis", None)
+    given = [*node.args, *words.values()]
+    fits = words.keys() <= {"labels"} if _is_by_row(axis) else [*words, axis] == ["columns", None]
+    named = given[0] if fits and len(given) == 1 else ast.List([])
+    return named.elts if isinstance(named, ast.List) else [named]
+
+
+ALL_BUT = "\1"
+"""What a key begins with that stands for all columns but those after it."""
+
+
 def by_row(node: ast.Call) -> ast.expr | None:
     """Return what ``frame.apply(function, axis=1)`` gives each row to; None for another call."""
     callee, args = node.func, node.args
     if not (isinstance(callee, ast.Attribute) and callee.attr == "apply" and len(args) == 1):
         return None
-    axes = [word.value for word in node.keywords if word.arg == "axis"]
-    rows = any(isinstance(each, ast.Constant) and each.value in _BY_ROW for each in axes)
+    rows = any(word.arg == "axis" and _is_by_row(word.value) for word in node.keywords)
     return args[0] if rows and isinstance(callee.value, ast.Name) else None
 
 
+def _is_by_row(axis: ast.expr | None) -> bool:
+    return isinstance(axis, ast.Constant) and axis.value in _BY_ROW
+
+
 _BY_ROW = (1, "columns")
-"""Axes along which a data frame gives a function its rows."""
+"""Axes along which a data frame gives a function its rows, and along which columns lie."""
 
 
 def columns_in_query(node: ast.expr) -> list[str]:

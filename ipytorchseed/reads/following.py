@@ -178,8 +178,7 @@ class _CodeFollower(NameFollower):
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
-        members = (getattr(each.value, "__func__", each.value) for each in self._members.waiting())
-        uncalled = filter(None, map(user_function, members))
+        uncalled = filter(None, map(user_function, self._members.functions()))
         nondeterminism.look_into(read, (effects_of_code(each.__code__) for each in uncalled))
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
@@ -325,6 +324,7 @@ class _CodeFollower(NameFollower):
             for name in names_in_query(text) if kind == "query" else (text,):
                 if name in home.names:
                     self._entire.add(home.shown(name))
+                    self.call(self._members.call_any())
                     self.read(name, home, assigned)
         self._found.complete &= known
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.columns import Rows, columns_in_query, picked, rows_of
+from ipytorchseed.reads.columns import ALL_BUT, Rows, columns_in_query, dropped_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
 
 if TYPE_CHECKING:
@@ -64,15 +64,18 @@ def set_columns(scope: Scope, node: ast.Subscript) -> bool:
 
 
 def aggregates(scope: Scope, node: ast.Call) -> bool:
-    """Follow ``frame.groupby("k").agg({"open": "mean"})``, ``frame.eval("open / high")``.
+    """Follow ``frame.groupby("k").agg({"open": "mean"})``, ``frame.eval("open / high")``, ``drop``.
 
     Of the frame, columns are read.
     """
     callee = node.func
-    if not (isinstance(callee, ast.Attribute) and callee.attr in ("agg", "aggregate", "eval")):
+    if not (isinstance(callee, ast.Attribute) and callee.attr in _BY_COLUMNS):
         return False
     given = node.args[:1] or [word.value for word in node.keywords if word.arg]
-    if callee.attr == "eval":
+    if callee.attr == "drop":
+        keys = [_column(scope, each) for each in dropped_by(node)]
+        each_key = [[ALL_BUT + ALL_BUT.join(keys)]] if all(keys) and keys else []
+    elif callee.attr == "eval":
         each_key = [columns_in_query(each) for each in given]
     else:
         named = [each.keys if isinstance(each, ast.Dict) else _first(each) for each in given]
@@ -89,6 +92,10 @@ def aggregates(scope: Scope, node: ast.Call) -> bool:
     return True
 
 
+_BY_COLUMNS = frozenset({"agg", "aggregate", "drop", "eval"})
+"""Methods of which an argument may name all columns that they read."""
+
+
 def _first(node: ast.expr) -> list[ast.expr]:
     return node.elts[:1] if isinstance(node, ast.Tuple) else []
 
@@ -97,12 +104,21 @@ def columns_held(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     """Follow ``frame[features]``: the columns that a variable names, where it names any."""
     if not (isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)):
         return None
-    key = scope.visit(node.slice)
-    if key.texts or len(key.paths) != 1 or not key.paths[0].isidentifier():
+    key = _column(scope, node.slice)
+    if not key:
         return None
     value = scope.load(node.value.id)
-    scope.effects.columns.update((path, f"\0*{key.paths[0]}\0") for path in value.paths)
+    scope.effects.columns.update((path, key) for path in value.paths)
     return value
+
+
+def _column(scope: Scope, node: ast.expr) -> str:
+    """Return the column that a constant is, or those that a variable names; or nothing."""
+    key = scope.visit(node)
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    known = isinstance(node, ast.Name) and not key.texts and len(key.paths) == 1
+    return f"\0*{key.paths[0]}\0" if known and key.paths[0].isidentifier() else ""
 
 
 def column_of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | None:

@@ -1,4 +1,4 @@
-"""Members of the user's classes, which count where code calls them."""
+"""Members of the user's classes, which count where code names them."""
 
 from __future__ import annotations
 
@@ -35,25 +35,26 @@ _BY_TEXT = frozenset(
 """Names by which code may come by members that it does not name."""
 
 _NAMES = (
-    "aclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh as_integer_ratio cbrt ceil close"
-    " collate columns conjugate cos cosh decision_function default deg2rad degrees denominator"
-    " dtype emit encoding exp exp2 expm1 fabs fileno filter finalize fit fit_predict fit_transform"
-    " flags floor flush fmod format get get_feature_names_out get_metadata_routing get_n_splits"
-    " get_params handle hypot iloc imag inverse inverse_transform isatty items keys"
-    " load_state_dict log log10 log1p log2 matmat matvec max min ndim numerator param_groups"
-    " partial_fit pdf pin_memory pmf predict predict_log_proba predict_proba rad2deg radians read"
-    " readable readinto readline readlines real right_inverse rint rmatmat rmatvec round score"
-    " score_samples seek seekable set_epoch set_output set_params shape sin sinh size split sqrt"
-    " square state_dict step support tan tanh tell to_numpy tolist transform transpose trunc"
-    " update value values writable write writelines"
+    "_estimator_type aclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh as_integer_ratio"
+    " batch_first batch_size cbrt ceil close collate columns conjugate cos cosh decision_function"
+    " default deg2rad degrees denominator device dtype emit encoding exp exp2 expm1 fabs fileno"
+    " filter finalize fit fit_predict fit_transform flags floor flush fmod format get"
+    " get_feature_names_out get_metadata_routing get_n_splits get_params handle hypot iloc imag"
+    " inverse inverse_transform isatty items keys load_state_dict log log10 log1p log2 matmat"
+    " matvec max min ndim numerator param_groups partial_fit pdf pin_memory pmf predict"
+    " predict_log_proba predict_proba rad2deg radians read readable readinto readline readlines"
+    " real right_inverse rint rmatmat rmatvec round score score_samples seek seekable set_epoch"
+    " set_output set_params shape sin sinh size split sqrt square state_dict step support tan tanh"
+    " tell to_numpy tolist transform transpose trunc update value values writable write writelines"
 )
 _ASKED = frozenset(_NAMES.split())
-"""Methods and properties that packages may ask of whatever object they are given."""
+"""Members that packages may ask of whatever object they are given."""
 
 _INSIDE = re.compile(r"\.(\w+)").findall
 """Finds the attributes that a text may name: ``"{0.width}"``."""
 
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
+_CONSTRUCTORS = frozenset({"__init__", "__init_subclass__", "__post_init__"})
+"""Methods that run where a class is used that code names, or an unknown one."""
 
 _MAKERS = _CONSTRUCTORS | {"__annotations__", "__class__", "get_type_hints", "type"}
 """Names by which code makes objects of a class that it does not name."""
@@ -65,7 +66,7 @@ class Member(NamedTuple):
     Attributes:
         made: The class.
         name: The member's name there.
-        value: The function, property or the like.
+        value: The function, property, number or the like.
         assigned: Names of the notebook that the cell sets before it can be called.
     """
 
@@ -78,7 +79,7 @@ class Member(NamedTuple):
 class Members:
     """Members of the user's classes that no code is known to call yet.
 
-    Code calls a method, or asks for a property, by its name, and a constructor by the class.
+    Code asks for a method, a property or data by name, and calls a constructor by the class.
 
     Attributes:
         by_text: Whether code may call members by texts.
@@ -127,9 +128,11 @@ class Members:
         self._all = True
         return self._call({*self._waiting})
 
-    def waiting(self) -> Iterator[Member]:
-        """Return the members that nobody calls."""
-        return itertools.chain(*self._waiting.values())
+    def functions(self) -> Iterator[Any]:
+        """Return the methods and properties that nobody calls."""
+        for each in itertools.chain(*self._waiting.values()):
+            wraps = type(each.value) in (classmethod, staticmethod)
+            yield each.value.__func__ if wraps else each.value
 
     def _call(self, keys: AbstractSet[int | str]) -> list[Member]:
         self._called |= keys
@@ -139,11 +142,14 @@ class Members:
         """Return the names of a class's own members that nobody calls; None if any may be."""
         if self._all or _called_by_name(made) is None:
             return None
-        return {each.name for each in self.waiting() if each.made is made}
+        return {each.name for each in itertools.chain(*self._waiting.values()) if each.made is made}
 
 
 def _find_called_by_name(made: type) -> frozenset[str] | None:
-    """Find which members of a class of the user's no package calls; None if it may call any."""
+    """Find which members of a class of the user's no package calls; None if it may call any.
+
+    The data of a data class are the defaults of its objects, which packages read.
+    """
     theirs = [base for base in mro(made) if not is_local_module(module_of_class(base))]
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
         return None
@@ -152,9 +158,10 @@ def _find_called_by_name(made: type) -> frozenset[str] | None:
     return frozenset(
         name
         for name, member in [*own(made).items()]
-        if type(member) in _MEMBERS
-        and getattr(member, "fset", None) is None  # which counts where any attribute is set
-        and (not copied if name in _CONSTRUCTORS else not _is_asked(name, inner, theirs))
+        if type(name) is str
+        and not (type(member) is property and member.fset)  # which may be set by any name
+        and not (copied and (name in _CONSTRUCTORS or type(member) not in _MEMBERS))
+        and (name in _CONSTRUCTORS or not _is_asked(name, inner, theirs))
     )
 
 

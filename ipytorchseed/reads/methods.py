@@ -91,6 +91,7 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
         Parts of its own; of a model ``INSIDE``, or those of ``LAYER``. None for all of it.
     """
     parts = {_layer_named(value, part) if part[:2] == "k:" else part for part in parts}
+    parts = {LAYER if _is_setting(value, part[2:]) else part for part in parts}
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
     if user_function(find_member(type(value), ITEM)) is not None:
         heads |= {part: ITEM for part in parts if part[:2] == "k:"}
@@ -273,6 +274,17 @@ def _layer_named(model: object, part: str) -> str:
     if place.removeprefix("-").isdecimal() and -len(names) <= int(place) < len(names):
         key = names[int(place)]
     return f"a:{key}" if key in names else part
+
+
+def _is_setting(model: object, path: str) -> bool:
+    """Tell whether ``fc.in_features`` is a number, text or flag that a layer of a model keeps."""
+    *layers, name = path.split(".")
+    for each in layers:
+        model = None if may_run(model, each) else _registered(model, "_modules").get(each)
+    held = anatomy(type(model)).dictionary(model) or {}
+    kept = held if may_run(model, name) else held.get(name, held)
+    parts = kept if type(kept) is tuple else (kept,)
+    return bool(layers) and all(id(type(each)) in PLAIN for each in parts)
 
 
 def _is_private(name: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS
+from ipytorchseed.reads.columns import ALL_BUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +50,7 @@ def find_parts(
             columns = _item(key, effects, names)
         if columns is not None:
             used.setdefault(root, set()).update(f"k:{each}" for each in columns)
+            used[root] |= {"a:columns"} if key[:1] == ALL_BUT else set()
         elif otherwise := path_otherwise(root, key):
             used.setdefault(root, set()).add(f"a:{otherwise.partition('.')[2]}")
         else:
@@ -76,6 +78,11 @@ def _columns(
     frame: object, key: str, effects: Effects, names: Mapping[str, Any]
 ) -> list[str] | None:
     """Return the columns of a data frame that a key stands for; None where nobody knows."""
+    if key[:1] == ALL_BUT:
+        labels = [*vars(frame)["_mgr"].axes[0]]
+        dropped = [_columns(frame, each, effects, names) for each in key[1:].split(ALL_BUT)]
+        known = None not in dropped and all(type(each) is str for each in labels)
+        return [*{*labels}.difference(*filter(None, dropped))] if known else None
     held = HELD.fullmatch(key)
     if held is None:
         attribute = key[1:] if key[:1] == "." else ""

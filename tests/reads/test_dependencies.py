@@ -61,7 +61,7 @@ MADE = {
     "a partialmethod": ("class A:\n    m = functools.partialmethod(f, 1)\np = A()", "A scale"),
     "a cached function": ("@functools.lru_cache\ndef p(x): return scale", "scale"),
     "a cached property": (
-        "class A:\n    @functools.cached_property\n    def q(self): return scale\np = A()", "A scale",
+        "class A:\n    @functools.cached_property\n    def m(self): return scale\np = A()", "A scale",
     ),
     "a wrapped function": (
         "def d(f):\n    @functools.wraps(f)\n    def w(*a): return f(*a) + offset\n    return w\n"

@@ -21,27 +21,33 @@ class Net(torch.nn.Module):
     def predict(self, x): return self(x)
     @property
     def width(self): return 1
-    size = 3
+    depth = 3
 class Action(argparse.Action):
     def summary(self): return "an action"
 net = Net()
 def show(part): return getattr(net, part)()
+from pandas import DataFrame
+frame, asked = DataFrame({"n": [1]}), "n > @net.depth"
 """
 
 UNUSED = {
-    "x = Net()": {"summary", "width"},
-    "x = net(torch.ones(1))": {"summary", "width", "__init__"},
-    "net.eval()": {"summary", "width", "__init__"},
-    "x = net.width": {"summary", "__init__"},
-    "x = net.summary()": {"width", "__init__"},
-    "x = getattr(net, 'summary')()": {"width", "__init__"},
-    "x = [f(net) for f in [lambda each: each.width]]": {"summary", "__init__"},
+    "x = Net()": {"summary", "width", "depth"},
+    "x = net(torch.ones(1))": {"summary", "width", "depth", "__init__"},
+    "net.eval()": {"summary", "width", "depth", "__init__"},
+    "x = net.width": {"summary", "depth", "__init__"},
+    "x = net.summary()": {"width", "depth", "__init__"},
+    "x = getattr(net, 'summary')()": {"width", "depth", "__init__"},
+    "x = [f(net) for f in [lambda each: each.width]]": {"summary", "depth", "__init__"},
+    "x = net.depth": {"summary", "width", "__init__"},
+    "x = '{0.depth:>3}'.format(net)": {"summary", "width", "__init__"},
+    "x = frame.query('n > @net.depth')": {"summary", "width", "__init__"},
+    "match net:\n    case Net(depth=3): x = 1": {"summary", "width"},
 }
 
 
 @pytest.mark.parametrize(("cell", "unused"), UNUSED.items(), ids=UNUSED)
 def test_methods_that_nobody_calls(notebook, cell, unused):
-    """Those that a base or a package may call count as called."""
+    """Those that a base or a package may call count as called; data likewise."""
     notebook.run(HELD)
     assert notebook.dependencies(cell).parts["Net"] == {"-", *(f"-a:{each}" for each in unused)}
 
@@ -95,6 +101,16 @@ class Row:
 class Fit:
     def __init__(self): self.width = width
     def get_params(self, deep=True): return {}
+class Table(Base):
+    limits, steps = {"low": lambda: slope}, functools.cached_property(lambda self: bias)
+@dataclasses.dataclass
+class Options:
+    act: object = dataclasses.field(init=False, default=lambda: width)
+class Kind:
+    def __init_subclass__(cls): cls.width = width
+class Known(Kind):
+    def run(self): return 1
+table, options, known = Table(), Options(), Known()
 net, row, fit, kinds, named = Net(), Row(), Fit(), {"net": Net}, "shift"
 many = [[torch.nn.Identity() for _ in range(40)] for _ in range(40)]
 many.append([functools.partial(lambda each: each.shift(1))])
@@ -150,6 +166,13 @@ CALLS = {
     "x = moved(net)": {"width", "slope", "bias"},
     "x = sorted([net], key=shift)": {"width", "slope", "bias"},
     "from operator import attrgetter as a; x = a(named)(net)": {"width", "slope", "bias"},
+    "x = copy.copy(table)": set(),
+    "x = table.limits['low']()": {"slope"},
+    "x = table.steps": {"bias"},
+    "x = known.run()": set(),
+    "class Other(Kind): pass": {"width"},
+    "x = type('Other', (type(known),), {})": {"width"},
+    "x = dataclasses.asdict(options)": {"width"},
 }
 
 
@@ -160,7 +183,16 @@ def test_what_members_read(notebook, cell, reads):
     assert {*notebook.dependencies(cell).names} & {"width", "slope", "bias"} == reads
 
 
-@pytest.mark.parametrize("cell", ["x = show('width')", "x = vars(Net)", "exec(text)\nx = Net()"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "x = show('width')",
+        "x = vars(Net)",
+        "exec(text)\nx = Net()",
+        "match net:\n    case Net(3): x = 1",
+        "x = frame.query(asked)",
+    ],
+)
 def test_code_that_may_call_any(notebook, cell):
     """A method may be called by a text, and code that is not known may call all."""
     notebook.run(HELD)

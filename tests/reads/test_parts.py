@@ -49,6 +49,7 @@ def ones_like(values): return values * 2
 array = np.arange(3)
 def cost(row): return row["price"] * row["n"]
 columns = ["day", "price"]
+numbered = DataFrame({0: [1], "n": [2]})
 mask = [True, False]
 """
 
@@ -141,6 +142,24 @@ PARTS = {
     "x = frame.dropna()['n']": ("frame", {"a:dropna"}),
     "x = frame.sample(2)['n']": ("frame", {"a:sample"}),
     "x = frame.agg({'price': 'max'})": ("frame", {"k:price"}),
+    "x = frame.drop(columns='n').mean()": ("frame", {"a:columns", "k:day", "k:price"}),
+    "x = frame.drop('n', axis=1) ** 2": ("frame", {"a:columns", "k:day", "k:price"}),
+    "x = frame.drop(labels=['n', 'day'], axis='columns', errors='ignore').values": (
+        "frame",
+        {"a:columns", "k:price"},
+    ),
+    "x = frame[frame['n'] > 0].drop(columns=['n']), frame.shape": (
+        "frame",
+        {"a:columns", "a:shape", "k:day", "k:price", "k:n"},
+    ),
+    "x = frame.drop('n')": ("frame", {"a:drop"}),
+    "x = frame.drop('n', axis=place)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns='n', index=1)": ("frame", {"a:drop"}),
+    "frame.drop(columns='n', inplace=True)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns=columns)": ("frame", {"a:columns", "k:n"}),
+    "x = frame.drop([key, 'day'], axis=1)": ("frame", {"a:columns", "k:price"}),
+    "key += 'x'\nx = frame.drop(columns=key)": ("frame", {"a:drop"}),
+    "x = frame.drop(columns=[key for key in columns])": ("frame", {"a:drop"}),
 }
 
 WHOLE = {
@@ -157,6 +176,11 @@ WHOLE = {
     "x = frame.query(text)['n']": "frame",
     "x = frame.query('n > 0').shape": "frame",
     "x = frame.sort_values('n').head(2)": "frame",
+    "x = numbered.drop(columns='n')": "numbered",
+    "x = params.drop(columns='n')": "params",
+    "x = item.drop(columns='n')": "item",
+    "x = frame.drop(columns='n'), frame": "frame",
+    "columns.append('n')\nx = frame.drop(columns=columns)": "frame",
     "x = frame.groupby('day').agg('mean')": "frame",
     "x = frame.groupby('day').agg({key: 'mean'})": "frame",
     "x = params.copy()['n']": "params",
@@ -243,6 +267,10 @@ class Back(nn.Module):
     def __init__(self, owner):
         super().__init__()
         self.owner = [owner]
+class Sly(nn.LayerNorm):
+    def __getattribute__(self, name): return super().__getattribute__(name)
+sly = nn.Sequential()
+sly.inner = Sly(2)
 back = Coder()
 back.head = Back(back)
 coder, tied, parts, named = Coder(), Tied(), nn.Sequential(Coder(), nn.Tanh()), nn.ModuleDict()
@@ -254,6 +282,13 @@ LAYERS = {
     "x = coder.encode(1)": ("coder", {"m:", "m:enc", "a:rate"}),
     "x = coder(1)": ("coder", {"m:", "m:enc", "m:dec", "a:rate"}),
     "x = coder.enc.weight.sum()": ("coder", {"m:", "m:enc"}),
+    "x = coder.enc.eps, coder.enc.normalized_shape[0]": ("coder", {"m:"}),
+    "x = coder.enc.eps + coder.dec.training": ("coder", {"m:"}),
+    "x = coder.enc.eps * coder.rate * coder.dec(1)": ("coder", {"m:", "m:dec", "a:rate"}),
+    "x = coder.enc.bias": ("coder", {"m:", "m:enc"}),
+    "x = coder.enc.gain": ("coder", {"m:", "m:enc"}),
+    "x = parts[0].enc.eps": ("parts", {"m:", "m:0"}),
+    "x = sly.inner.eps": ("sly", {"m:", "m:inner"}),
     "x = coder.dec.state_dict()": ("coder", {"m:", "m:dec"}),
     "x = coder.state_dict()": ("coder", {"m:", "inside"}),
     "x = coder.training": ("coder", {"m:"}),

@@ -53,6 +53,9 @@ _ASKED = frozenset(_NAMES.split())
 _INSIDE = re.compile(r"\.(\w+)").findall
 """Finds the attributes that a text may name: ``"{0.width}"``."""
 
+_LONGEST = 10_000
+"""Characters of a text that are searched."""
+
 _CONSTRUCTORS = frozenset({"__init__", "__init_subclass__", "__post_init__"})
 """Methods that run where a class is used that code names, or an unknown one."""
 
@@ -172,8 +175,9 @@ def _is_asked(name: str, private: str, bases: Iterable[type]) -> bool:
 
 
 def _named(text: str) -> set[str]:
-    """Return the members that a text may name."""
-    return {text, *_INSIDE(text)}
+    """Return the members that a text may name; a long one is no format."""
+    start = text[:_LONGEST]
+    return {start, *_INSIDE(start)}
 
 
 _called_by_name = per_object(_find_called_by_name)

@@ -118,6 +118,7 @@ over, later, rated, failure, parts = Over(), Later(), Rated(), Failure("no"), Pa
 nets, empty = collections.defaultdict(Net, a=net), collections.defaultdict(Net)
 ask, moved, shift = getattr, operator.attrgetter("moved"), operator.methodcaller("shift", 1)
 asked, shown = functools.partial(getattr, net), "{0.moved}"
+corpus = " " * 10_000 + shown
 layer = torch.nn.Linear(1, 1)
 torch.nn.utils.parametrize.register_parametrization(layer, "weight", Twice())
 def build(): return Net()
@@ -159,6 +160,7 @@ CALLS = {
     "x = net.eval(1)": {"bias"},
     "x = '{0.moved}'.format(net)": {"bias"},
     "x = shown.format(net)": {"bias"},
+    "x = corpus.split(), net(1)": set(),
     "match net:\n    case Net(moved=x): pass": {"width", "slope", "bias"},
     "x = getattr(net, 'reshift'[2:])(1)": {"width", "slope", "bias"},
     "x = ask(net, named)(1)": {"width", "slope", "bias"},

@@ -219,10 +219,11 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
     except OSError:  # it was removed
         pass
     for setting in SETTINGS:
-        if setting.package and setting.through.union({setting.package}).isdisjoint(packages):
+        package = setting.package
+        if package and package not in packages and setting.through.isdisjoint(packages):
             continue
-        module = sys.modules.get(setting.package)
-        if setting.package and module is None:
+        module = sys.modules.get(package)
+        if package and module is None:
             continue
         try:  # noqa: SIM105 -- before every cell
             found[setting.name] = setting.read(module)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.session.file_calls import CALLS, Listener, names_of, tell_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Function = Callable[..., Any]
     Place = tuple[dict[Any, Any], object]
@@ -33,6 +33,8 @@ _listener: Listener | None = None
 def start(listener: Listener) -> None:
     """Tell a listener, and no other, of files from now on."""
     global _listener  # noqa: PLW0603 -- the functions are the process's
+    if not _looked:
+        look_through()
     _listener = listener
     _exchange(_HEARD)
 
@@ -88,19 +90,19 @@ _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 # Where they are bound
 
 _looked: set[str] = set()
+_unsearched: set[str] = set()
 _bound: dict[tuple[str, str], None] = {}
 
 
 def _exchange(others: dict[int, Function]) -> None:
     """Put others in the place of functions, by the ids of these, wherever modules have bound them.
 
-    Modules are looked through once, as they are new; the notebook's own, which grows with every
-    cell, each time for the functions' own names.
+    Modules are looked through as they are new; the notebook's own, which grows with every cell,
+    each time. Both for the functions' own names: for others there is time when the kernel is idle.
     """
     if len(sys.modules) != len(_looked):
-        look_through()
-    main = names_of("__main__")
-    _bound.update({("__main__", key): None for key in _NAMES if id(main.get(key)) in _IDS})
+        _look_at_new()
+    _note("__main__", _NAMES)
     modules = sys.modules
     for name, key in _bound:  # twice for every cell: without a call for each
         module = modules.get(name)
@@ -117,15 +119,38 @@ def _exchange(others: dict[int, Function]) -> None:
                     place[at] = other
 
 
-def look_through() -> None:
-    """Note where modules that are new since the last time have bound the functions."""
+def _look_at_new() -> None:
     new = sys.modules.keys() - _looked
-    _looked.intersection_update(sys.modules)
+    if len(_looked) + len(new) != len(sys.modules):  # some were taken away
+        _looked.intersection_update(sys.modules)
+        _unsearched.intersection_update(sys.modules)
     _looked.update(new)
+    _unsearched.update(new)
     for name in new:
+        _note(name, _NAMES & names_of(name).keys())
+
+
+def _note(module: str, keys: Iterable[str]) -> None:
+    held = names_of(module)
+    _bound.update({(module, key): None for key in keys if id(held.get(key)) in _IDS})
+
+
+def look_through() -> None:
+    """Find the functions under other names in modules that are new since the last time.
+
+    A thousand modules have a hundred thousand names: this is for when nobody waits. Until then an
+    alias in a module that was imported while a cell was listened to is what tells of files.
+    """
+    if len(sys.modules) != len(_looked):
+        _look_at_new()
+    if not _unsearched:
+        return
+    for name in _unsearched:
         held = names_of(name)
         if not _IDS.isdisjoint(map(id, [*held.values()])):
-            _bound.update({(name, key): None for key in [*held] if id(held.get(key)) in _IDS})
+            _note(name, [*held])
+    _unsearched.clear()
+    _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 
 def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:

@@ -21,6 +21,8 @@ from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.shell import prints_no_result
+from ipytorchseed.rng.table import import_lazy
+from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
 from ipytorchseed.session.confinement import is_confined, leads_nowhere
 from ipytorchseed.session.files import FileWatch
@@ -178,6 +180,9 @@ class Session:
         self._cut_short = False
         self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
+        text = with_scripts(source)
+        if recording and "random" in text:
+            import_lazy()  # so that it is known where its first draw begins
         states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
         if prepare is not None:
@@ -186,7 +191,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        effects = effects_among(with_scripts(source), self._transform, namespace)
+        effects = effects_among(text, self._transform, namespace)
         dependencies = find_dependencies(
             effects,
             namespace,
@@ -283,6 +288,8 @@ class Session:
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
+        if self._imports.own:  # whose functions may draw, without a word of it in a cell
+            import_lazy()
         states = pending.states if pending.inert else self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         bound_anew = pending.writes | rebound
@@ -362,6 +369,7 @@ class Session:
         return run
 
     def _maintain(self) -> None:
+        hearing.look_through()
         with suppress(LedgerError):  # the runs are kept; the next one meets the same fault
             self.ledger.maintain()  # the one in use by then
 
@@ -391,6 +399,7 @@ class Session:
         self.pending = None
         self._files.stop()
         self._imports.stop()
+        hearing.look_through()  # what is bound under other names is put back too
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import import_lazy, sources
+from ipytorchseed.rng.table import sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,6 @@ class StateWatch:
 
     def read(self) -> States:
         """Look at every source. Nothing is drawn or started, and no package imported."""
-        import_lazy()  # so that it is known where the first run begins that draws from them
         digests: dict[str, str] = {}
         kept: dict[str, bytes] = {}
         notes = []

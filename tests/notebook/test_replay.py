@@ -61,6 +61,28 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
     assert "✓ In[5] is In[3]'s result again, bit for bit." in said(reply)
 
 
+def test_the_first_numbers_that_a_module_draws_come_back(new_kernel, tmp_path):
+    """The user's own: no cell says that it draws."""
+    (tmp_path / "chance.py").write_text(
+        "import numpy as np\ndef draw():\n    return np.random.rand()\n"
+    )
+    new_kernel.run("import chance")
+    first = new_kernel.run("chance.draw()")
+    new_kernel.run("chance.draw()")
+    assert new_kernel.run("%replay 3").shown == first.shown
+
+
+def test_looking_imports_no_generator_that_no_code_names(tmp_path):
+    """numpy's takes ten milliseconds, and a cell that does not name it has no need of it."""
+    with Kernel(tmp_path, cold=True) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("import sys, numpy as np")
+        kernel.run("x = np.zeros(3).sum()")
+        assert kernel.run("any(name.startswith('numpy.ran') for name in sys.modules)").shown == (
+            "False"
+        )
+
+
 def test_its_cell_shows_what_it_showed_and_the_others_nothing(new_kernel):
     """Its value is ``Out`` of the magic's cell."""
     new_kernel.run("print('made')\nx = [1]")

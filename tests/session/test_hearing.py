@@ -116,21 +116,49 @@ def test_a_program_is_heard(tmp_path, told, start):
     assert [str(Path(folder, script)) for script, folder in told.ran] == [str(tmp_path / "a.py")]
 
 
-def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch):
-    """Whether the module came before, or while the functions are replaced."""
+IN_MODULES = {
+    "by its own name": ("from io import open\nfrom os import remove", "open", "remove"),
+    "by another": ("from io import open as mine\nfrom os import remove as cut", "mine", "cut"),
+}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
+@pytest.mark.parametrize(("code", "opens", "removes"), IN_MODULES.values(), ids=IN_MODULES)
+def test_a_name_that_a_module_binds_is_heard_and_put_back(
+    file, monkeypatch, code, opens, removes, late
+):
+    """Whether the module came before, or while the functions are replaced.
+
+    Other names than the function's own are looked for when the kernel is idle.
+    """
     listener = Told()
-    for name in ("early_of_a_test", "late_of_a_test"):
-        module = ModuleType(name)
-        if name.startswith("late"):
-            hearing.start(listener)
-        exec("from io import open as mine\nfrom os import remove", vars(module))  # noqa: S102
-        monkeypatch.setitem(sys.modules, name, module)
+    module = ModuleType("of_a_test")
+    if late:
         hearing.start(listener)
-        module.mine(file).close()
-        hearing.stop(listener)
-        assert module.mine is open
-        assert module.remove is os.remove
-    assert listener.read == [str(file)] * 2
+    exec(code, vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    hearing.start(listener)
+    if opens != "open":
+        hearing.look_through()
+    vars(module)[opens](file).close()
+    hearing.stop(listener)
+    assert vars(module)[opens] is open
+    assert vars(module)[removes] is os.remove
+    assert listener.read == [str(file)]
+
+
+def test_another_name_is_put_back_when_the_kernel_is_idle(file, monkeypatch):
+    """Of a module that a cell imported; until then it opens files, and tells nobody."""
+    listener = Told()
+    hearing.start(listener)
+    module = ModuleType("of_a_test")
+    exec("from io import open as mine", vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    hearing.stop(listener)
+    module.mine(file).close()
+    assert listener.read == []
+    hearing.look_through()
+    assert module.mine is open
 
 
 def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):

@@ -127,7 +127,9 @@ def _look_at_new() -> None:
     _looked.update(new)
     _unsearched.update(new)
     for name in new:
-        _note(name, _NAMES & names_of(name).keys())
+        keys = _NAMES & names_of(name).keys()
+        if keys:
+            _note(name, keys)
 
 
 def _note(module: str, keys: Iterable[str]) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.reads.effects import Effects
+    from ipytorchseed.session.sources import States
 
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""
@@ -288,9 +289,7 @@ class Session:
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
-        if self._imports.own:  # whose functions may draw, without a word of it in a cell
-            import_lazy()
-        states = pending.states if pending.inert else self._states.read()
+        states = pending.states if pending.inert else self._states_after()
         rebound = self._users(self._watch.rebound(namespace))
         bound_anew = pending.writes | rebound
         written = foremost(bound_anew, pending.writes)
@@ -367,6 +366,11 @@ class Session:
         else:
             self._later(self._maintain)
         return run
+
+    def _states_after(self) -> States:
+        if self._imports.own:  # whose functions may draw, without a word of it in a cell
+            import_lazy()
+        return self._states.read()
 
     def _maintain(self) -> None:
         hearing.look_through()

@@ -73,7 +73,7 @@ def test_the_first_numbers_that_a_module_draws_come_back(new_kernel, tmp_path):
 
 
 def test_looking_imports_no_generator_that_no_code_names(tmp_path):
-    """numpy's takes ten milliseconds, and a cell that does not name it has no need of it."""
+    """That of numpy takes ten milliseconds, and a cell that does not name it has no need of it."""
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import sys, numpy as np")

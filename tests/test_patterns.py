@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from ipytorchseed.patterns import LazyPattern
 from ipytorchseed.reads.shell import _MAY_FETCH
 
 
@@ -24,7 +25,7 @@ def patterns():
             while waiting:
                 value = waiting.pop()
                 value = getattr(value, "__self__", value)
-                if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                if isinstance(value, re.Pattern | LazyPattern) and isinstance(value.pattern, str):
                     found.setdefault(value, f"{module.name}-{len(found)}")
                 elif type(value) in (tuple, list):
                     waiting += value

@@ -21,6 +21,7 @@ from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.asking import only_asks
@@ -215,7 +216,7 @@ def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
 
 _ASKED = ("time.", "datetime.", "pandas.Timestamp.")
 _KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
-_TIMES = re.compile(
+_TIMES = lazy_pattern(
     r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
     re.IGNORECASE,
 )

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.patterns import lazy_pattern
 
 TAG = "tag"
 """The kind of an edit that adds ``VARIES`` to the tags of its cell."""
@@ -23,8 +24,8 @@ TAG = "tag"
 _CONTEXT = 2
 """Lines of a cell that a diff shows around each edit."""
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_UNIT = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
+_UNIT = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 """A character as a JSON string has it."""
 
 

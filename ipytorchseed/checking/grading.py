@@ -15,13 +15,14 @@ from msgspec import Struct
 
 from ipytorchseed.checking.outputs import cleaner, say_pixels
 from ipytorchseed.checking.verdict import Found
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.changes import ROUNDING
 
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     # not within a word, a version, a colour; with or without commas between thousands
     r"(?<![\w.#])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
 )
-_RULE = re.compile(r"([-=_─━═])\1+")
+_RULE = lazy_pattern(r"([-=_─━═])\1+")
 """Rules of tables, whose length depends on the widest number."""
 
 _SMALLEST = 1e-9
@@ -104,8 +105,8 @@ def say_bound(distance: float) -> str:
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
-_BLANK = re.compile(r"\s+")
-_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLANK = lazy_pattern(r"\s+")
+_TRAILING = lazy_pattern(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
 _BEFORE = 24
 """The columns shown of a long line, and those of them before the first difference."""

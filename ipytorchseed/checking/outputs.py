@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
@@ -22,17 +23,17 @@ Outputs = Sequence[Mapping[str, Any]]
 Pixels = tuple[tuple[int, int], bytes]
 
 
-_BAR = re.compile(r"\d%\|.*\||\dit \[")  # of a line
-_CURSOR = re.compile(r"\x1b\[\d*[ABCDK]")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
+_BAR = lazy_pattern(r"\d%\|.*\||\dit \[")  # of a line
+_CURSOR = lazy_pattern(r"\x1b\[\d*[ABCDK]")
+_COLOUR = lazy_pattern(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
 
-_OURS = re.compile(r"^ipytorchseed: .*\n?", re.MULTILINE)
+_OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
 """Our own messages on standard error, which depend on how busy the machine is."""
 
-_ADDRESS_OF = re.compile(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
+_ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
 """Code that reads the address of memory, besides ``id``."""
 
-_ADDRESS = re.compile(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
+_ADDRESS = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")

@@ -13,17 +13,18 @@ from msgspec import Struct
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Cause
 
-_MAGIC = re.compile(
+_MAGIC = lazy_pattern(
     r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )
 """A magic or shell command; only looked for where the text is no Python."""
 
-_CELL_MAGIC = re.compile(r"%%(\w+)")
+_CELL_MAGIC = lazy_pattern(r"%%(\w+)")
 
 _REPEATING = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,

@@ -22,6 +22,7 @@ from ipytorchseed.checking.outputs import (
 from ipytorchseed.checking.passes import Pass, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
     BY_HASH,
     CLOCKS,
@@ -201,12 +202,12 @@ def _grades(
     yield grade_text("error", error_text(saved), error_text(fresh), rtol)
 
 
-_WARNING = re.compile(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
+_WARNING = lazy_pattern(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
 """Python's warnings, which depend on paths and on the versions of packages."""
 
 _DROPPED = "IOPub data rate exceeded"
-_LAST = re.compile(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
-_MIDDLE = re.compile(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
+_LAST = lazy_pattern(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
+_MIDDLE = lazy_pattern(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
 
 
 def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
@@ -229,7 +230,7 @@ _OF_FRONT_ENDS = (
     "application/vnd.vscode.",
 )
 _RICH = ("application/", "image/", "video/", "audio/")
-_NAMED_ONLY = re.compile(r"<[^<>]*>")
+_NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 
 
 def _grade_bundles(

@@ -24,6 +24,7 @@ from packaging.version import Version
 from ipytorchseed import __version__
 from ipytorchseed.commands import in_json
 from ipytorchseed.errors import SourceError
+from ipytorchseed.patterns import lazy_pattern
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
@@ -31,7 +32,7 @@ _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel
 _REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
 """Extensions that take over how cells run."""
 
-_PATH = re.compile(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
+_PATH = lazy_pattern(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
 """An absolute path of two steps or more."""
 
 _MEGABYTE = 1e6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from msgspec.json import decode
 
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words
+from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -26,7 +26,7 @@ _LARGEST_HASH_SEED = 2**32 - 1
 _MOST_THREADS = 1024
 """More than any machine runs at once; a kernel that is to start far more dies of it."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of kernels are names of folders: ``..`` would be all that the user has in Jupyter."""
 
 _MARK = "ipytorchseed"

@@ -11,6 +11,8 @@ import re
 
 from msgspec import Struct
 
+from ipytorchseed.patterns import lazy_pattern
+
 
 class Advice(Struct, frozen=True):
     """A row: what to use instead of an operation.
@@ -134,7 +136,7 @@ def find_advice(operation: str) -> Advice | None:
     return None
 
 
-_SWITCHES = re.compile(
+_SWITCHES = lazy_pattern(
     r"^((cudnn_|_slow_|slow_)?conv|replication_pad\dd_backward|bmm|_?(unsafe_)?index_put|put"
     r"|scatter_add|index_add|index_select_backward|repeat_interleave|index_copy|scatter_?$"
     r"|scatter_reduce|max_pool3d_with_indices_backward)"

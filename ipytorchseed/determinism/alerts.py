@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import UNLISTED, find_advice
+from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 _UNDETERMINED = "does not have a deterministic implementation"
 _ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it
 _CUBLAS = "not deterministic because it uses CuBLAS"
-_OPERATION = re.compile(  # names hold spaces; others' errors quote them ("RuntimeError: put_ does")
-    r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
-    rf" (?:{_UNDETERMINED}|{_ATTENTION})",
-    re.MULTILINE,
+_OPERATION = (
+    lazy_pattern(  # names hold spaces; others' errors quote them ("RuntimeError: put_ does")
+        r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
+        rf" (?:{_UNDETERMINED}|{_ATTENTION})",
+        re.MULTILINE,
+    )
 )
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
 """Functions of torch's through which a backward pass is called."""

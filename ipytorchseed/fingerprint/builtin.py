@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 import weakref
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from ipytorchseed.fingerprint.walk import (
     digest_of,
 )
 from ipytorchseed.introspection.anatomy import anatomy, mro
+from ipytorchseed.patterns import lazy_pattern
 
 
 def state_writer(
@@ -133,7 +133,7 @@ def captured(value: Any) -> object:
     return [_ADDRESS.sub("0x", each) for each in (printed, *plain) if type(each) is str]
 
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+_ADDRESS = lazy_pattern(r"0x[0-9a-fA-F]{4,}")
 
 
 def zone(value: Any) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Generator, Iterable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ipytorchseed.fingerprint.derived import split
 from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.patterns import lazy_pattern
 
 PARTS = 32
 """Attributes or items told one by one; of more, only the number."""
@@ -156,7 +156,7 @@ _plain = frozenset({write_object, write_namespace})
 """Writers of what has no content but its attributes, which are told apart inside of others too."""
 
 _undated = object_writer("object", frozenset({"data"}))
-_DATE = re.compile(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
+_DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 
 def write_table_cell(value: Any, walk: Walk) -> Writing:

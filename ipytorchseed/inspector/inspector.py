@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import report
 from ipytorchseed.render.seeding import Row, SeedStatus, row_of
@@ -26,7 +27,7 @@ from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
-_COMMENT = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
+_COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 """A comment with lines of its own, as the types are, which no browser reads."""
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
 
-_SAVED = re.compile(r"[a-zA-Z0-9-_]{1,64}")
+_SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
 """Ids that a notebook's file can hold, from nbformat 4.5 on."""
 
-_EACH_RUN = re.compile(r"vscode-interactive|[^#]*\.interactive#")
+_EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
 """How ids of VS Code's Interactive Window begin: each run has a new one."""
 
 _LARGEST = 100_000_000

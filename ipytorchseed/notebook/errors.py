@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOURS = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 def shown_traceback(shell: InteractiveShell) -> list[str]:

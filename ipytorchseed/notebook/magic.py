@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
 
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.state import State
 
 
-_WORD = re.compile(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
+_WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
 """A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name.
 
 From a ``#`` on, all is one word, a comment; ``#17`` is a run.
 """
 
-_TYPED = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+_TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 """The same in a line that is being typed, whose last quotation may be open."""
 
-_VARIABLE = re.compile(r"\$[A-Za-z_$]|\{")
+_VARIABLE = lazy_pattern(r"\$[A-Za-z_$]|\{")
 _CALLER = 3
 """Frames from ``_words`` to the code that called: ``__call__``, ``run_line_magic`` and its."""
 

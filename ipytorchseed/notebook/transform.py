@@ -22,8 +22,10 @@ from IPython.core.inputtransformer2 import (
     leading_indent,
 )
 
-_HEAD = re.compile(r"%%deterministic(?![\w?])[ \t]*(?P<arguments>.*?)[ \t]*\r?\n?\Z")
-_MAGIC = re.compile(r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z")
+from ipytorchseed.patterns import lazy_pattern
+
+_HEAD = lazy_pattern(r"%%deterministic(?![\w?])[ \t]*(?P<arguments>.*?)[ \t]*\r?\n?\Z")
+_MAGIC = lazy_pattern(r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z")
 
 
 def deterministic_head(line: str) -> re.Match[str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,13 +15,14 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import Target
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
 from ipytorchseed.session.session import Session
 
-_RUN = re.compile(r"#?\d+|In\[\d+\]")
+_RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
 
 _NEAR = 50
 """Runs, the last ones, whose cells and variables may have been meant by a mistyped word."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESSES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ CALL, CONTAINS, ITEM, ITERATE = "__call__", "__contains__", "__getitem__", "__it
 ENTER = "__enter__", "__exit__"
 """Methods of an object that are used by a call, ``in``, ``[key]``, a loop and ``with``."""
 
-HELD = re.compile("\0([*]?)(\\w+)\0")
+HELD = lazy_pattern("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""
 
 UNKNOWN_ORDER = "?"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import re
 
 from msgspec.structs import replace
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
 from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
@@ -27,7 +27,7 @@ from ipytorchseed.reads.taint import note_call
 from ipytorchseed.reads.uses import SPREAD
 
 _BUILTINS = frozenset(vars(builtins))
-_FUNCTION = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
+_FUNCTION = lazy_pattern(r"[^\W\d]\w*(?:\.\w+)?")
 
 _OF_BATCHES = frozenset({"dataset", "batch_size", "drop_last", "collate_fn", "pin_memory"})
 """Arguments of a ``DataLoader`` that may be anything, and its order stays that of the data."""

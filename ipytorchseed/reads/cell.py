@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
@@ -25,7 +25,7 @@ _MOST_NODES = 20_000
 """Nodes of a cell that is followed; of a longer one, the names are collected."""
 
 
-_CHECK = re.compile(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
+_CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 """What follows the magic where it is only to check: no seed before it."""
 
 _CLOSE = object()

@@ -8,7 +8,6 @@ results do not hang on that source.
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from ipytorchseed.introspection.anatomy import (
     name_of_class,
 )
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.reads.effects import Effects
 
 # Too many rather than too few: a source that is not passed over is named as a cause.
-_DRAWS = re.compile(
+_DRAWS = lazy_pattern(
     r"(.*_)?(rand(n|int|perm|om)?|(alpha_)?dropout\d?d?|bernoulli|multinomial|normal|uniform"
     r"|poisson|exponential|geometric|cauchy|gumbel|r?sample|shuffle|binomial|rrelu|orthogonal"
     r"|sparse|permutation|reset_parameters|compile|scaled_dot_product_attention)(_.*)?"
@@ -46,21 +46,21 @@ _GRADIENTS = frozenset(
 )
 """Last parts of names by which gradients come to bear on results."""
 
-_MODE_LAYERS = re.compile(
+_MODE_LAYERS = lazy_pattern(
     r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
 )
 """Layers that compute otherwise in evaluation, be it by a faster way."""
 
-_MAKES = re.compile(
+_MAKES = lazy_pattern(
     r"(as_|scalar_)?tensor|Tensor|zeros|ones|empty|full|arange|(lin|log)space|eye|.*_window"
     r"|[gs]et_default_dtype|DataLoader|default_collate"
 )
 """The last parts of names of what makes tensors of the default type, besides what draws."""
 
-_RATED_LAYERS = re.compile(r".*(Dropout|BatchNorm|InstanceNorm).*")
+_RATED_LAYERS = lazy_pattern(r".*(Dropout|BatchNorm|InstanceNorm).*")
 """Those that have a rate of dropping, or of following the data, which counts in training only."""
 
-_DRAWING_LAYERS = re.compile(r".*(Dropout|RReLU|FractionalMaxPool).*")
+_DRAWING_LAYERS = lazy_pattern(r".*(Dropout|RReLU|FractionalMaxPool).*")
 
 _SILENT = frozenset(
     {"torch", "numpy", "pandas", "matplotlib", "PIL", "sklearn", "scipy", "seaborn", "tqdm"}

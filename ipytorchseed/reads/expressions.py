@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from msgspec.structs import replace
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
     CONTAINS,
@@ -30,7 +30,7 @@ from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
 _TEXT = AbstractValue(only_taint=True)
-_PATH = re.compile(r"[^\n\0]{1,240}")
+_PATH = lazy_pattern(r"[^\n\0]{1,240}")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})

@@ -7,13 +7,13 @@ leads to names (here), names to values (``names``), and values to code again (``
 
 from __future__ import annotations
 
-import re
 import time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.code import effects_among, effects_of_code
 from ipytorchseed.reads.conditions import touched, upset
 from ipytorchseed.reads.dependencies import look_up
@@ -46,7 +46,7 @@ _FOR_MEMBERS = 0.01
 """Seconds for members of classes, where time is short."""
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,80}")
+_VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
 """Names by which code asks the environment, and names of its variables."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.columns import ALL_BUT, Rows, columns_in_query, dropped_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ipytorchseed.reads.abstract import AbstractValue
     from ipytorchseed.reads.scope import Scope
 
-_NAME_IN_QUERY = re.compile(r"@([A-Za-z_]\w{0,200})")
+_NAME_IN_QUERY = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
 
 _MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
 """What picks rows by whether something holds of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 from types import FunctionType
@@ -11,10 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
 from ipytorchseed.reads.uses import called_through
 
-DUNDER = re.compile(r"__\w+__")
+DUNDER = lazy_pattern(r"__\w+__")
 """Names that the interpreter keeps for itself."""
 
 

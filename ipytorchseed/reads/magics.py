@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from msgspec import Struct
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.shell import MAGICS, program_of, scripts_of
 
 CELL_MAGICS = frozenset(
@@ -17,10 +17,10 @@ _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lpru
 _RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
 _SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
 _FORGETS = frozenset({"timeit", "memit", "seeds"})
-_OPTIONS = re.compile(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
-_NAMED_OPTION = re.compile(r"\s*-[fmTDs]\s+\S+\s*")
-_BETWEEN_WORDS = re.compile(r"[\s;|&<>()'\"=]+")
-_EXPANDED = re.compile(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
+_OPTIONS = lazy_pattern(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
+_NAMED_OPTION = lazy_pattern(r"\s*-[fmTDs]\s+\S+\s*")
+_BETWEEN_WORDS = lazy_pattern(r"[\s;|&<>()'\"=]+")
+_EXPANDED = lazy_pattern(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
 
 
 class Magic(Struct):

@@ -6,7 +6,6 @@ Nothing is called: attributes are read from dictionaries and slots only.
 from __future__ import annotations
 
 import builtins
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
@@ -21,7 +21,7 @@ from ipytorchseed.reads.patches import Met, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
 
-_NOBODYS = re.compile(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
+_NOBODYS = lazy_pattern(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 """Names that the shell or the interpreter puts into the namespace."""
 
 

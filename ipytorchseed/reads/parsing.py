@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 
 from ipytorchseed.introspection.quiet import hidden_warnings
+from ipytorchseed.patterns import lazy_pattern
 
 NAME = "<a cell, read>"
-_MAY_WARN = re.compile(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
+_MAY_WARN = lazy_pattern(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 
 def parse_text(text: str) -> ast.Module | None:

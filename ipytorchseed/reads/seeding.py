@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
 from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_SEEDS = re.compile(r"(.*_)?seed(_.*)?")
+_SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
 """The last parts of names of functions that seed."""
 
 

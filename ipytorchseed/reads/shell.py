@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
 
 _ANY: Final[frozenset[str]] = frozenset()
@@ -52,12 +53,12 @@ _SILENT = frozenset(
 MAGICS = ("conda", "mamba", "micromamba", "pip", "uv")
 """Programs with a line magic of their name, which works without a sign as well."""
 
-_QUIET = re.compile(
+_QUIET = lazy_pattern(
     r"%%time\s*|%%capture\b.*|%(?:alias|autoreload|cd|config|load_ext|matplotlib|reload_ext)\b.*"
 )
 """Magics that may stand beside: they print nothing that hangs on the cell."""
 
-_COMMAND = re.compile(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
+_COMMAND = lazy_pattern(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
 """A line that runs a program."""
 
 _MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
@@ -67,10 +68,10 @@ _WRITES = frozenset({"%%file", "%%writefile"})
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _SCRIPTS = (".bash", ".jl", ".js", ".lua", ".pl", ".py", ".r", ".R", ".rb", ".sh")
-_PARTS = re.compile(r"&&|\|\||;")
-_TO_OUTPUT = re.compile(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
-_PYTHON = re.compile(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
-_SETS_VARIABLE = re.compile(r"\w+=\S*")
+_PARTS = lazy_pattern(r"&&|\|\||;")
+_TO_OUTPUT = lazy_pattern(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
+_PYTHON = lazy_pattern(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
+_SETS_VARIABLE = lazy_pattern(r"\w+=\S*")
 
 
 def program_of(command: str) -> str:

@@ -19,6 +19,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.record import VALUES, each_text, each_value
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
@@ -97,9 +98,9 @@ def _swap(path: str, part: str, other: str) -> str:
 _ITEM = "k:"
 """Prefix of the parts of a value that are named by its content: the keys of a dictionary."""
 
-_TYPE = re.compile(r"[\w.]+")
+_TYPE = lazy_pattern(r"[\w.]+")
 
-_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+_ID = lazy_pattern(r"[\w-]{1,64}", re.ASCII)
 """An id of a cell as notebooks have them; other names of cells are texts or document addresses."""
 
 _BY_CODE = frozenset({"function", "method", "class", "code"})

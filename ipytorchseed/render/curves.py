@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.view import fill
 from ipytorchseed.why.explanation import Change
 
@@ -23,7 +24,7 @@ _LONGEST = 2_000
 _COLUMNS = 8
 """Numbers in a printed line that are told apart."""
 
-_MEASURES = re.compile(
+_MEASURES = lazy_pattern(
     r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
 )
 """Names of what is measured, which come first."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import WIDTH, visible, width
 from ipytorchseed.render.values import code
 from ipytorchseed.session.asking import only_asks
@@ -19,7 +19,7 @@ from ipytorchseed.why.value_changes import write_number
 _SHORTEST = 0.05
 """Seconds below which a run is only said to be short."""
 
-_LOOKS = re.compile(
+_LOOKS = lazy_pattern(
     r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|%replay\s.*--dry\b.*|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
 )
 """A line that only looks at something, as ``%why`` and ``%seed?``."""

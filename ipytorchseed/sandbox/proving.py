@@ -18,6 +18,7 @@ from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what a cell reads now."""
 
-_COMMANDS = re.compile(
+_COMMANDS = lazy_pattern(
     r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
 )
 """Commands that act on more than a cell."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import completed
@@ -34,7 +34,7 @@ _SEEN = 20
 _NEAR = 20
 """Runs that are looked through for one to compare the first run of a cell with."""
 
-_HEAD = re.compile(r"%%deterministic(?![\w?]).*\n?")
+_HEAD = lazy_pattern(r"%%deterministic(?![\w?]).*\n?")
 
 _HISTORY = 250
 """Runs between the two that are looked at for blame, the latest ones."""

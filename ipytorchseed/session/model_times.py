@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 
+from ipytorchseed.patterns import lazy_pattern
+
 _NAME = r"\b(?:(?:mean_|std_)?(?:fit|score)|refit)_time\b"
-_NAMED = re.compile(_NAME)
-_ITEM = re.compile(
+_NAMED = lazy_pattern(_NAME)
+_ITEM = lazy_pattern(
     rf"('{_NAME}':\s{{0,99}})(?:array\()?(?:\[[^\[\]]{{0,9999}}\]|(?:np\.float64\()?[-\d.e]{{1,30}})"
 )
-_NUMBER = re.compile(r"(?<!\S)-?\.?\d")
-_TOKEN = re.compile(r"\S+")
+_NUMBER = lazy_pattern(r"(?<!\S)-?\.?\d")
+_TOKEN = lazy_pattern(r"\S+")
 
 _EPOCH, _DURATION = "epoch", "dur"
 """Columns of the log that skorch prints of a training, the second one its last."""
 
 _FITTED = "fitted-att-type"
-_KEEPS = re.compile(r"[>\s](?:refit_time_|cv_results_)\s{0,99}<")
+_KEEPS = lazy_pattern(r"[>\s](?:refit_time_|cv_results_)\s{0,99}<")
 """In scikit-learn's diagrams: the class of a cell beside what a fit found, and what holds times."""
 
 # None goes on beyond where another one begins: a text that opens many would take its square.
-_TABLE = re.compile(r"<table\b(?:(?!</?table\b).)*</table>", re.DOTALL)
-_ROW = re.compile(r"<tr\b(?:(?!</?tr\b).)*</tr>", re.DOTALL)
-_CELL = re.compile(r"(<t[dh]\b[^<>]*>)((?:(?!</?t[dh]\b).)*)(?=</t[dh]>)", re.DOTALL)
+_TABLE = lazy_pattern(r"<table\b(?:(?!</?table\b).)*</table>", re.DOTALL)
+_ROW = lazy_pattern(r"<tr\b(?:(?!</?tr\b).)*</tr>", re.DOTALL)
+_CELL = lazy_pattern(r"(<t[dh]\b[^<>]*>)((?:(?!</?t[dh]\b).)*)(?=</t[dh]>)", re.DOTALL)
 
 
 def without_model_times(text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
     Mark = tuple[int, ...]
 
-_SUFFIX = re.compile(r"(?<=\w)\.\w{1,16}\Z")
+_SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 """What the name of a file ends with: ``.h5``, ``.safetensors``."""
 
-_QUOTED = re.compile(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
+_QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
-_RUN_INSIDE = re.compile(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
+_RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
 _SCRIPT = 2**16
 """Characters of a script that are looked through."""

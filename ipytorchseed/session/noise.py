@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session.model_times import without_model_times
 
 MOST_ERROR = 10_000
@@ -19,21 +20,21 @@ _STAMP = (
     r"|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"  # as rich writes it
     r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # as time.ctime() does
 )
-STAMP = re.compile(_STAMP)
+STAMP = lazy_pattern(_STAMP)
 """A moment, to the second or finer."""
 
-_ELEMENT_ID = re.compile(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched for by its letters
-_UUID = re.compile(r"[0-9a-f]{32}\Z")
+_ELEMENT_ID = lazy_pattern(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched for by its letters
+_UUID = lazy_pattern(r"[0-9a-f]{32}\Z")
 """The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
 
-_COUNTED_ID = re.compile(r'"id":"(p\d{4,9})"')
-_SCRIPT_ID = re.compile(
+_COUNTED_ID = lazy_pattern(r'"id":"(p\d{4,9})"')
+_SCRIPT_ID = lazy_pattern(
     r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|p\d{4,9})\b"
 )
-_SCRIPT = re.compile(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
+_SCRIPT = lazy_pattern(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
 
-_DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
-_WORD = re.compile(r"[\w-]+")
+_DATE = lazy_pattern(r"<dc:date>[^<]*</dc:date>")
+_WORD = lazy_pattern(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
@@ -44,40 +45,40 @@ _CELL_ENDS = r"(?: {1,40}|</th>\s{0,40}<td>|\}\s{0,40}&\s{0,40})"
 
 _CHANGES_EACH_RUN = (
     # the words without which a pattern finds nothing; the pattern; what is put in its place
-    (("0x",), re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    (("0x",), lazy_pattern(r"0x[0-9a-fA-F]{4,}"), "0x"),
     # one that reprlib shortened, as scikit-learn does in its diagrams: <Scorer obj...x7fb628ee9a10>
-    (("...x", "...0x"), re.compile(r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)"), ""),
-    (("at 0x",), re.compile(r"\bat 0x\b"), "at"),
-    (("id=", "id "), re.compile(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    (("...x", "...0x"), lazy_pattern(r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)"), ""),
+    (("at 0x",), lazy_pattern(r"\bat 0x\b"), "at"),
+    (("id=", "id "), lazy_pattern(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
     # IPython's handle of a display that is updated
-    (("display_id=",), re.compile(r"(?<=display_id=)[0-9a-f]{32}\b"), ""),
+    (("display_id=",), lazy_pattern(r"(?<=display_id=)[0-9a-f]{32}\b"), ""),
     # the file that ipykernel names in a warning: its process, and the cell's text
-    (("ipykernel_",), re.compile(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
+    (("ipykernel_",), lazy_pattern(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
     # unittest: Ran 5 tests in 0.038s
-    (("Ran ",), re.compile(r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s"), r"\1"),
+    (("Ran ",), lazy_pattern(r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s"), r"\1"),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (
         ("/s", "s/"),
-        re.compile(
+        lazy_pattern(
             r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})"
         ),
         "[",
     ),
     # when a line was logged
-    (_LEVELS, re.compile(rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)"), ""),
+    (_LEVELS, lazy_pattern(rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)"), ""),
     # when a summary of statsmodels was made: in text, HTML or LaTeX
-    (("Date:",), re.compile(rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}"), "Date:"),
-    (("Time:",), re.compile(rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d"), "Time:"),
+    (("Date:",), lazy_pattern(rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}"), "Date:"),
+    (("Time:",), lazy_pattern(rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d"), "Time:"),
     # when lifelines fitted a model
     (
         ("time fit was run",),
-        re.compile(rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}"),
+        lazy_pattern(rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}"),
         r"\1",
     ),
     # what IPython says where a cell that loads an extension runs again
     (
         (" extension is already loaded",),
-        re.compile(
+        lazy_pattern(
             r"^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", re.MULTILINE
         ),
         "",
@@ -85,20 +86,20 @@ _CHANGES_EACH_RUN = (
     # how long ago runs were, in what %why says of them, and where that breaks its lines
     (
         ("now", "before", "ago"),
-        re.compile(r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b"),
+        lazy_pattern(r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b"),
         r" \1",
     ),
     (
         ("before the restart (",),
-        re.compile(r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d"),
+        lazy_pattern(r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d"),
         r"\1",
     ),
     # %time, %timeit
-    (("CPU times:", "Wall time:"), re.compile(r"(?:CPU times:|Wall time:).*"), ""),
+    (("CPU times:", "Wall time:"), lazy_pattern(r"(?:CPU times:|Wall time:).*"), ""),
     # lines that they print where something took long, or not equally long
     (
         ("Compiler", "Parser ", "The slowest run took"),
-        re.compile(
+        lazy_pattern(
             r"^(?:(?:Compiler(?: time)?|Parser) {0,9}: .*"
             r"|The slowest run took .*is being cached\.)\n?",
             re.MULTILINE,
@@ -108,7 +109,7 @@ _CHANGES_EACH_RUN = (
     # a timer of QuantEcon's, as it ends
     (
         ("seconds elapsed",),
-        re.compile(
+        lazy_pattern(
             r"^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)",
             re.MULTILINE,
         ),
@@ -116,44 +117,44 @@ _CHANGES_EACH_RUN = (
     ),
     (
         (" per loop (mean ± ",),
-        re.compile(r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*"),
+        lazy_pattern(r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*"),
         "",
     ),
     # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
     (
         ("total time=", "| elapsed:", "s remaining:"),
-        re.compile(
+        lazy_pattern(
             r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)"
         ),
         "",
     ),
-    (("s/step", "s/epoch"), re.compile(r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)"), ""),
+    (("s/step", "s/epoch"), lazy_pattern(r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)"), ""),
     (
         ("_runtime': ", "_per_second': "),
-        re.compile(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"),
+        lazy_pattern(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"),
         "",
     ),
 )
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 _TIMES = (
     STAMP,
-    re.compile(r"(?<![\w.:])\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?![\w:])"),  # 10:49:54
+    lazy_pattern(r"(?<![\w.:])\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?![\w:])"),  # 10:49:54
     # 'time': [3.2, 3.1]
-    re.compile(
+    lazy_pattern(
         r"\b((?:times?|secs|seconds|elapsed|durations?)\b['\"]?\s{0,3}[:=]\s{0,3}\[)[-+.,\de\s]{1,9999}\]"
     ),
     # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
-    re.compile(
+    lazy_pattern(
         r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"
         r"|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)"
     ),
-    re.compile(
+    lazy_pattern(
         rf"(?<![\w.:]){_READING} ?"
         r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",
         re.IGNORECASE,
     ),
     # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
-    re.compile(
+    lazy_pattern(
         r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b(?=[^\d\n,;|]{0,24}\d)"
         rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
         re.IGNORECASE,

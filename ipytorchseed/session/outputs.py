@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session.noise import as_overwritten, cleaner, without_noise
 from ipytorchseed.why.changes import COUNT
 from ipytorchseed.why.words import many
@@ -28,7 +28,7 @@ _PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+_NUMBER = lazy_pattern(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
 
 _WIDGETS = "application/vnd.jupyter.widget-"
 

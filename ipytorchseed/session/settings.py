@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -13,9 +12,10 @@ from ipytorchseed.determinism.flag import PLAIN, plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.torch_random import has_torch
 
-_OF_SHELL = re.compile(r"\$\{?([A-Za-z_]\w*)")
+_OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 """An environment variable as commands of a shell name it."""
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import re
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import imported, is_scalar
+from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from types import FrameType
 
-_CALLS = re.compile(
+_CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
     r"(?:\s*(?:seed\s*=\s*)?([\w.]*)\s*\))?"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER
 
@@ -42,7 +42,7 @@ _LABELS = {
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""
 
-_SETTING = re.compile(r"a:param_groups\.\d+\.(?!params\b)\w+")
+_SETTING = lazy_pattern(r"a:param_groups\.\d+\.(?!params\b)\w+")
 """An item of a group of an optimizer's that is not its parameters."""
 
 MOST_NAMES = 5_000

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.why.evidence import run_name
 
@@ -44,7 +45,7 @@ _LATE = {
 """Settings that nobody can change once the library has begun that they act on."""
 
 
-_ASKS_FOR_FILES = re.compile(r"\b(?:exists|is_?file)\(")
+_ASKS_FOR_FILES = lazy_pattern(r"\b(?:exists|is_?file)\(")
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:

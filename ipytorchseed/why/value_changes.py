@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import DERIVED
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     )
 
 
-_COUNT = re.compile(r", (?:[\d,]+|thousands of) attributes?$")
+_COUNT = lazy_pattern(r", (?:[\d,]+|thousands of) attributes?$")
 
 
 def _plain(summary: str) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.changes import ROUNDING, find_distance
 from ipytorchseed.why.value_changes import changed_parts
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.why.evidence import Evidence
 
-_NAMED = re.compile(r"batch|(?:\b|_)bs(?:\b|_)", re.IGNORECASE)
+_NAMED = lazy_pattern(r"batch|(?:\b|_)bs(?:\b|_)", re.IGNORECASE)
 """Names of numbers that are the size of a batch."""
 
 

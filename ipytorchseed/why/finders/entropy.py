@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
     CLOCKS,
     MEMORY,
@@ -39,14 +40,14 @@ _FIX = {
     "torch.empty_like": "torch.zeros_like",
 }
 
-_KEEPS_DATE = re.compile(
+_KEEPS_DATE = lazy_pattern(
     r"^[ \t]*(\w+)[ \t]*=[ \t]*![ \t]*(?:/\S*/)?date\b"
     r"(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))",
     re.MULTILINE,
 )
 """Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
 
-_SETS_ALL = re.compile(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
+_SETS_ALL = lazy_pattern(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
 """Text of cells that set all of an array or a tensor at once."""
 
 

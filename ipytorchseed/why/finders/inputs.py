@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import SHARED, same
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import FITTED
@@ -53,8 +53,8 @@ _EMPTIED = frozenset({"dict", "list", "optimizer", "scheduler", "set"})
 
 _INITIALISED = "initialised anew by the cell before it reads it"
 
-_REFITS = re.compile(r"\.fit(?:_transform|_predict)?\(")
-_GOES_ON = re.compile(r"partial_fit|warm_start")
+_REFITS = lazy_pattern(r"\.fit(?:_transform|_predict)?\(")
+_GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 """Text of cells that fit anew, and that go on from what is there."""
 
 _ONLY = "differs only in "

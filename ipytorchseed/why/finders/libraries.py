@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ipytorchseed.determinism.libraries import (
     TEXT,
     Setting,
 )
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.words import first_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TOLD = 3
 
-_CATCHES = re.compile(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
+_CATCHES = lazy_pattern(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
 """Text of cells that go on after an error, or hear warnings, and may answer otherwise then."""
 
 

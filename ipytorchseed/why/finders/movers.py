@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import operator
-import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import listed, many
@@ -25,13 +25,13 @@ _TOLD = 20
 _NAMED = 4
 """Of them, those that a message names."""
 
-_SETS_STATE = re.compile("seed|set_?state|rng_state|bit_generator")
+_SETS_STATE = lazy_pattern("seed|set_?state|rng_state|bit_generator")
 """What the text of a cell has that may put a source elsewhere than draws do."""
 
-_OWN = re.compile(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
+_OWN = lazy_pattern(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
 """Text that makes a generator of one's own, with its seed: that moves no source."""
 
-_PUTS_BACK = re.compile(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
+_PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
 
 _OF_32_BITS = frozenset(

@@ -6,6 +6,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_left_out
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
-_RESET = re.compile(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
+_RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
 
 
 def find_names(case: Evidence) -> Iterator[Cause | Cleared]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Operation, Run
     from ipytorchseed.why.evidence import Evidence
 
-_STRICT = re.compile(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
+_STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 """The first line of a cell that ran under deterministic flags."""
 
 

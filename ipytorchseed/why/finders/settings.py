@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.files import FOLDER
@@ -45,8 +46,10 @@ FOLLOWS = {  # set along with another flag, which is the one to name
     "OMP_NUM_THREADS": "torch.num_threads",
     "MKL_NUM_THREADS": "torch.num_threads",
 }
-_ON_FLOATS = re.compile(r"default_dtype|threads|THREADS|precision|tf32|autocast|reduced_precision")
-_WHOLE = re.compile(r"\bu?int\d+|\bbool")
+_ON_FLOATS = lazy_pattern(
+    r"default_dtype|threads|THREADS|precision|tf32|autocast|reduced_precision"
+)
+_WHOLE = lazy_pattern(r"\bu?int\d+|\bbool")
 _STAYS_WHOLE = frozenset(
     {"sum", "max", "min", "argmax", "argmin", "item", "tolist", "int", "len", "print", "range"}
     | {"randint", "randperm", "randrange", "getrandbits", "shuffle", "choice", "sample", "arange"}
@@ -55,7 +58,7 @@ _STAYS_WHOLE = frozenset(
 )
 """Functions that make whole numbers of whole numbers."""
 
-_SETS = re.compile(r"environ|putenv|%(?:set_)?env\b|dotenv")
+_SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
 """Text of cells that set environment variables."""
 
 _STATEMENTS = {

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _RELOADS = importlib.reload.__code__
 
+_DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {"numpy", "torch"}
+"""Modules that draw from numpy's generator only where code says so."""
+
 _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
 
@@ -32,17 +35,21 @@ class ImportWatch:
         steps: For each source, its states before and after each import that moved it.
         inside: Whether a package is being imported.
         own: The files of the user's own modules that were imported or reloaded, by module.
+        may_draw: Whether something was imported that may draw from numpy without a word of it in
+            the cell: anything but torch, numpy and the standard library.
     """
 
     def __init__(self) -> None:
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.inside = False
         self.own: dict[str, str] = {}
+        self.may_draw = False
 
     def clear(self) -> None:
         """Forget all notes."""
         self.steps.clear()
         self.own.clear()
+        self.may_draw = False
 
     def start(self) -> None:
         """Begin to note."""
@@ -85,6 +92,7 @@ class ImportWatch:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
+                self.may_draw |= name.partition(".")[0] not in _DRAW_ONLY_IF_ASKED
                 if is_installed_file(spec.origin or ""):
                     if _runs_modules(spec.loader):
                         spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]

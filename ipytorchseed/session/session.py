@@ -182,8 +182,8 @@ class Session:
         self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
         recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
         text = with_scripts(source)
-        if recording and "random" in text:
-            import_lazy()  # so that it is known where its first draw begins
+        if recording and (self.last is None or "random" in text):
+            import_lazy()  # so that it is known where the first draw begins
         states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
         if prepare is not None:
@@ -368,7 +368,7 @@ class Session:
         return run
 
     def _states_after(self) -> States:
-        if self._imports.own:  # whose functions may draw, without a word of it in a cell
+        if self._imports.may_draw:
             import_lazy()
         return self._states.read()
 

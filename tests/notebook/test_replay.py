@@ -61,15 +61,25 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
     assert "✓ In[5] is In[3]'s result again, bit for bit." in said(reply)
 
 
-def test_the_first_numbers_that_a_module_draws_come_back(new_kernel, tmp_path):
-    """The user's own: no cell says that it draws."""
-    (tmp_path / "chance.py").write_text(
+@pytest.mark.parametrize("installed", [False, True], ids=["own", "installed"])
+@pytest.mark.parametrize("loaded", [False, True], ids=["after", "before"])
+def test_the_first_numbers_that_a_module_draws_come_back(tmp_path, installed, loaded):
+    """No cell says that it draws; whether it was imported before the extension was loaded."""
+    folder = tmp_path / "site-packages" if installed else tmp_path
+    folder.mkdir(exist_ok=True)
+    (folder / "chance.py").write_text(
         "import numpy as np\ndef draw():\n    return np.random.rand()\n"
     )
-    new_kernel.run("import chance")
-    first = new_kernel.run("chance.draw()")
-    new_kernel.run("chance.draw()")
-    assert new_kernel.run("%replay 3").shown == first.shown
+    steps = [
+        f"import sys; sys.path.append({str(folder)!r}); import chance",
+        "%load_ext ipytorchseed",
+    ]
+    with Kernel(tmp_path, cold=True) as kernel:
+        for step in steps if loaded else reversed(steps):
+            kernel.run(step)
+        first = kernel.run("chance.draw()")
+        kernel.run("chance.draw()")
+        assert kernel.run("%replay 3").shown == first.shown
 
 
 def test_looking_imports_no_generator_that_no_code_names(tmp_path):

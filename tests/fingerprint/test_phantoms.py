@@ -105,6 +105,12 @@ def _source(document, *column):
     return made
 
 
+def _kept(module, name, **kept):
+    made = _of_library(module, name)
+    vars(made).update(kept)
+    return made
+
+
 def _recurrent(*, moved=False, aliased=True):
     """Make a layer that keeps lists of its own parameters; these may be copies."""
     made = torch.nn.GRU(2, 2)
@@ -127,6 +133,14 @@ def _asked(matrix):
 
 CASES = {
     "layers": (_recurrent(), _recurrent(moved=True), _recurrent(aliased=False)),
+    "plot": tuple(
+        _kept("seaborn._core.data", "PlotData", ids=ids, names=names)
+        for ids, names in ((1, "x"), (2, "x"), (1, "y"))
+    ),
+    "begin of training": tuple(
+        _kept("mlxtend._base", "_BaseModel", init_time_=when, w_=found)
+        for when, found in ((1.0, 1), (2.0, 1), (1.0, 2))
+    ),
     "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
     "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
     "options": (_compiled(), _compiled("int64"), _compiled(fastmath=True)),

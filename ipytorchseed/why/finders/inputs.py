@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import SHARED, same
+from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import FITTED
@@ -161,7 +161,8 @@ def _borrowed(case: Evidence, value: Fingerprint) -> str:
     _, owner, reason = _BORROWED.get(value.kind, ("", "", ""))
     earlier = case.against.reads
     for name, lender in case.run.reads.items():
-        if lender.kind == owner and name in earlier and differ(earlier[name], lender):
+        lent = name in value.parts.get(BELONGS, "").split()
+        if lent and lender.kind == owner and name in earlier and differ(earlier[name], lender):
             return reason.format(name)
     return ""
 

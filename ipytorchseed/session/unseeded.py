@@ -48,6 +48,8 @@ def find_unseeded(maker: FrameType) -> str | None:
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
     line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+    if _is_put_elsewhere(line, linecache.getline(maker.f_code.co_filename, maker.f_lineno + 1)):
+        return None
     calls = [(call[1], _is_given(call[2], maker)) for call in _CALLS.finditer(line)]
     if _ALWAYS_ASKS in line:
         if calls and all(given for _, given in calls):
@@ -58,6 +60,12 @@ def find_unseeded(maker: FrameType) -> str | None:
     if not _is_users(maker):
         return _called_by_user(maker)
     return next((f"numpy.random.{name}" for name, given in calls if not given), "")
+
+
+def _is_put_elsewhere(line: str, following: str) -> bool:
+    """Tell whether a line puts the generator that the one before it makes into a given state."""
+    name, made, _ = line.partition("=")
+    return bool(made) and following.strip().startswith(f"{name.strip()}.set_state(")
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:

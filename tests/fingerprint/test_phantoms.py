@@ -138,7 +138,7 @@ CASES = {
         for ids, names in ((1, "x"), (2, "x"), (1, "y"))
     ),
     "begin of training": tuple(
-        _kept("mlxtend._base", "_BaseModel", init_time_=when, w_=found)
+        _kept("mlxtend._base", "_BaseModel", _init_time=when, init_time_=when, w_=found)
         for when, found in ((1.0, 1), (2.0, 1), (1.0, 2))
     ),
     "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),

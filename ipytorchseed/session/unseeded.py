@@ -26,6 +26,8 @@ _CALLS = re.compile(
 _ALWAYS_ASKS = "RandomState"
 """It is seeded by the system before it takes the seed that it is given."""
 
+_MADE = re.compile(rf"\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
+
 _MISSING: Any = object()
 
 
@@ -64,8 +66,8 @@ def find_unseeded(maker: FrameType) -> str | None:
 
 def _is_put_elsewhere(line: str, following: str) -> bool:
     """Tell whether a line puts the generator that the one before it makes into a given state."""
-    name, made, _ = line.partition("=")
-    return bool(made) and following.strip().startswith(f"{name.strip()}.set_state(")
+    made = _MADE.match(line)
+    return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:

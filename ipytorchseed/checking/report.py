@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -224,6 +225,12 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
         yield wrap(_next_step(verdict), first="  ▲ ")
 
 
+_HASHES = (
+    ". Where it repeats in one kernel, it may be the order of sets of strings: put"
+    " PYTHONHASHSEED=0 before this command to tell"
+)
+
+
 def _next_step(verdict: CellVerdict) -> str:
     """Say what to do about a cell for whose difference no cause was recorded."""
     if verdict.programs:
@@ -237,6 +244,7 @@ def _next_step(verdict: CellVerdict) -> str:
         f"two runs of the cell {gave}, and nothing that was recorded differs"
         f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
         " operation gives another result each time, that names it"
+        f"{_HASHES if os.environ.get('PYTHONHASHSEED', 'random') == 'random' else ''}"
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from typing import Any
+from weakref import ReferenceType
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint.builtin import referred
 from ipytorchseed.fingerprint.elements import contents, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, inner_parts, join
@@ -152,10 +154,20 @@ def _sort_fields(
             if item:
                 hooks.append((name, _hooks(item, fields)))
         elif type(name) is str and not (item is None and name in _UNSET):
-            plain.append((name, item))
+            plain.append((name, _by_name(item, fields)))
     plain += made.slot_values(module)
     plain.sort(key=_name)
     return plain, hooks
+
+
+def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
+    """Return the names of a module's own parameters where a list holds them, or refers to them."""
+    if type(item) is not list or not item:
+        return item
+    names = {id(each): name for name, each in entries(fields.get("_parameters"))}
+    held = [referred(each) if type(each) is ReferenceType else each for each in item]
+    found = tuple([None if each is None else names.get(id(each)) for each in held])
+    return item if None in found else found
 
 
 def _name(item: tuple[str, Any]) -> str:

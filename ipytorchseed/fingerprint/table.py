@@ -159,6 +159,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
+    (_object("ids"), "seaborn._core.data:PlotData"),
+    (_object("_init_time", "init_time_"), "mlxtend._base:_BaseModel"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one

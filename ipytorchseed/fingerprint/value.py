@@ -14,6 +14,10 @@ DERIVED = "derived"
 """The part that names results which objects inside a value keep of their own properties, such as
 ``Data.total=1f3a9c02; Data.rate=02b0c5d7``; they are not in its digest."""
 
+BELONGS = "belongs"
+"""The part that names, in the record of a run, the models read there whose parameters an optimizer
+moves, and the optimizers whose rate a scheduler sets."""
+
 FORMS = ("random", "strides", "order", SHARED)
 """Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
 order of a set, and which places hold one object. They matter only where nothing else differs."""

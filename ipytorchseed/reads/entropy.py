@@ -26,6 +26,9 @@ CLOCKS: dict[str, int] = {
             "pandas.Timestamp": "now today utcnow",
             "time": "clock_gettime clock_gettime_ns monotonic monotonic_ns perf_counter"
             " perf_counter_ns process_time process_time_ns thread_time thread_time_ns time time_ns",
+            "timeit": "repeat timeit",
+            "timeit.Timer": "autorange repeat timeit",
+            "torch.utils.benchmark.Timer": "adaptive_autorange blocked_autorange timeit",
         },
     ),
     **_calls(0, {"time": "asctime ctime gmtime localtime"}),
@@ -124,6 +127,7 @@ ALIASES: dict[str, str] = {
     "numpy.random.bit_generator": "numpy.random",
     "pandas.libs.tslibs.timestamps": "pandas",
     "torch.random.seed": "torch.seed",
+    "torch.utils.benchmark.utils.timer": "torch.utils.benchmark",
     "timeit.default_timer": "time.perf_counter",
 }
 """Where functions and classes are defined, and where one would import them from."""

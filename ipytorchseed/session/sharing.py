@@ -1,16 +1,17 @@
-"""Which of the variables that a cell reads are one object, or share their memory."""
+"""Which of the variables that a cell reads are one object, share their memory, or hold another."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import SHARED
-from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
+from ipytorchseed.fingerprint.modules import entries
+from ipytorchseed.fingerprint.value import BELONGS, SHARED
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
 
@@ -26,10 +27,12 @@ class Places:
 
     def __init__(self) -> None:
         self._names: dict[int, list[str]] = {}
+        self._values: dict[str, object] = {}
 
     def note(self, name: str, value: object) -> None:
-        """Add a variable's value; the user's variables keep the objects alive."""
+        """Add a variable's value; it is held no longer than the look takes."""
         self._names.setdefault(id(_owner(value)), []).append(name)
+        self._values[name] = value
 
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
         """Yield what was seen of the variables that share, each with the names of all of them."""
@@ -39,6 +42,51 @@ class Places:
                 inside = looks[name].parts.get(SHARED, "")
                 told = " ".join(filter(None, (inside, *alike)))
                 yield name, replace(looks[name], parts={**looks[name].parts, SHARED: told})
+        yield from self._belonging(looks)
+
+    def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
+        """Yield optimizers and schedulers, each with the names of what it was made for."""
+        for name, look in looks.items():
+            owner, reach, found = _OWNERS.get(look.kind, ("", None, None))
+            owners = [each for each in looks if looks[each].kind == owner and each in self._values]
+            if not (owners and reach and found and name in self._values):
+                continue
+            held = {id(each) for each in reach(_fields(self._values[name]))}
+            told = [
+                each
+                for each in owners
+                if any(id(part) in held for part in found(self._values[each]))
+            ]
+            yield name, replace(look, parts={**look.parts, BELONGS: " ".join(told)})
+
+
+def _fields(value: object) -> dict[Any, Any]:
+    return anatomy(type(value)).dictionary(value) or {}
+
+
+def _moved(fields: dict[Any, Any]) -> list[object]:
+    """Return the parameters that an optimizer moves."""
+    groups = fields.get("param_groups")
+    lists = [dict(entries(each)).get("params") for each in groups] if type(groups) is list else []
+    return [each for found in lists if type(found) is list for each in found]
+
+
+def _parameters(module: object) -> Iterator[object]:
+    """Yield the parameters of a model, its layers' included."""
+    queue, seen = [module], set[int]()
+    while queue:
+        fields = _fields(layer := queue.pop())
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield from (each for _, each in entries(fields.get("_parameters")) if each is not None)
+            queue += [each for _, each in entries(fields.get("_modules"))]
+
+
+_OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., Any]]] = {
+    "optimizer": ("module", _moved, _parameters),
+    "scheduler": ("optimizer", lambda fields: [fields.get("optimizer")], lambda owner: [owner]),
+}
+"""By kind, the kind of what a value is made for, what it holds of that, and what that has."""
 
 
 def _owner(value: object) -> object:

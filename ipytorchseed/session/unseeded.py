@@ -26,6 +26,8 @@ _CALLS = lazy_pattern(
 _ALWAYS_ASKS = "RandomState"
 """It is seeded by the system before it takes the seed that it is given."""
 
+_MADE = re.compile(rf"\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
+
 _MISSING: Any = object()
 
 
@@ -48,6 +50,8 @@ def find_unseeded(maker: FrameType) -> str | None:
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
     line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+    if _is_put_elsewhere(line, linecache.getline(maker.f_code.co_filename, maker.f_lineno + 1)):
+        return None
     calls = [(call[1], _is_given(call[2], maker)) for call in _CALLS.finditer(line)]
     if _ALWAYS_ASKS in line:
         if calls and all(given for _, given in calls):
@@ -58,6 +62,12 @@ def find_unseeded(maker: FrameType) -> str | None:
     if not _is_users(maker):
         return _called_by_user(maker)
     return next((f"numpy.random.{name}" for name, given in calls if not given), "")
+
+
+def _is_put_elsewhere(line: str, following: str) -> bool:
+    """Tell whether a line puts the generator that the one before it makes into a given state."""
+    made = _MADE.match(line)
+    return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:

@@ -103,7 +103,8 @@ def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, t
     found = chain(*(finder(case) for finder in FINDERS))
     found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
     for cause in found:
-        if isinstance(cause, Cause) and (cause.kind, cause.name) not in known:  # told by itself
+        told = cause.kind != "rng" and (cause.kind, cause.name) in known  # a state is the run's own
+        if isinstance(cause, Cause) and not told:
             if cause.kind == "code":
                 steps = _steps(case, cause, known)
                 yield f"{steps}{case.name(case.run)} was edited", ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import DERIVED
+from ipytorchseed.fingerprint.value import BELONGS, DERIVED
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
@@ -141,7 +141,7 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         only: The aspects that count, where not all do; those of private names are said then.
     """
     parts = changed_parts(before, after, only)
-    said = []
+    said = _belonging(*parts.pop(BELONGS, (None, None)))
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
@@ -170,6 +170,14 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
     if not said and after.kind in _HOOKED:
         said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
     return ", ".join(said)
+
+
+def _belonging(before: str | None, after: str | None) -> list[str]:
+    if before is None or after is None:
+        return []
+    was, now = before.split(), after.split()
+    lost = [f"no longer belongs to {each}" for each in was if each not in now]
+    return lost or [f"now belongs to {each}" for each in now if each not in was]
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:

@@ -31,8 +31,9 @@ from tests.checking.verdicts import (
 from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
-def test_the_text_is_that_of_the_golden_file(golden):
+def test_the_text_is_that_of_the_golden_file(golden, monkeypatch):
     """A table of all, then what there is to say of each."""
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     golden("check", report.text(EACH))
 
 
@@ -111,6 +112,13 @@ def test_what_could_not_be_seen_is_named_where_nothing_else_is():
         "nothing that was recorded differs, but table, a, b, c and 1 more could not be looked at"
         " whole. Put" in said
     )
+
+
+def test_string_hashes_are_no_suspect_where_all_kernels_have_the_same(monkeypatch):
+    """Only random hashes give sets another order in each kernel."""
+    for seed, suspect in (("random", True), ("0", False)):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        assert ("PYTHONHASHSEED=0" in report.text([DOES_NOT_REPEAT])) is suspect
 
 
 def test_cells_that_were_not_reached_are_told_everywhere():

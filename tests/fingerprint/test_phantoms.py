@@ -105,6 +105,22 @@ def _source(document, *column):
     return made
 
 
+def _kept(module, name, **kept):
+    made = _of_library(module, name)
+    vars(made).update(kept)
+    return made
+
+
+def _recurrent(*, moved=False, aliased=True):
+    """Make a layer that keeps lists of its own parameters; these may be copies."""
+    made = torch.nn.GRU(2, 2)
+    with torch.no_grad():
+        for each in made.parameters():
+            each.fill_(1.0 + moved)
+    made._flat_weights = made._flat_weights if aliased else [*map(torch.clone, made._flat_weights)]
+    return fingerprint(torch.nn.Sequential(made)).parts["inside"]
+
+
 def _sparse(last):
     return scipy.sparse.csr_matrix(np.diag([1, last]))
 
@@ -116,6 +132,15 @@ def _asked(matrix):
 
 
 CASES = {
+    "layers": (_recurrent(), _recurrent(moved=True), _recurrent(aliased=False)),
+    "plot": tuple(
+        _kept("seaborn._core.data", "PlotData", ids=ids, names=names)
+        for ids, names in ((1, "x"), (2, "x"), (1, "y"))
+    ),
+    "begin of training": tuple(
+        _kept("mlxtend._base", "_BaseModel", _init_time=when, init_time_=when, w_=found)
+        for when, found in ((1.0, 1), (2.0, 1), (1.0, 2))
+    ),
     "shown": (_source(None, 1), _source(object(), 1), _source(None, 2)),
     "compiled": (_compiled(), _compiled("int64"), _compiled(step=2)),
     "options": (_compiled(), _compiled("int64"), _compiled(fastmath=True)),

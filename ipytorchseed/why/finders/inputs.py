@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import SHARED, same
+from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
@@ -161,7 +161,8 @@ def _borrowed(case: Evidence, value: Fingerprint) -> str:
     _, owner, reason = _BORROWED.get(value.kind, ("", "", ""))
     earlier = case.against.reads
     for name, lender in case.run.reads.items():
-        if lender.kind == owner and name in earlier and differ(earlier[name], lender):
+        lent = name in value.parts.get(BELONGS, "").split()
+        if lent and lender.kind == owner and name in earlier and differ(earlier[name], lender):
             return reason.format(name)
     return ""
 

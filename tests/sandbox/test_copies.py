@@ -228,7 +228,7 @@ FREED = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", FREED)
 def test_a_tensor_whose_memory_was_freed_is_not_copied(kind):
-    """torch's own copy of it would read an address that is not the process's."""
+    """Torch's own copy of it would read an address that is not the process's."""
     value = FREED[kind]()
     memory = value if value.layout is torch.strided else value.values().detach()
     memory.untyped_storage().resize_(0)

@@ -130,6 +130,7 @@ def test_a_large_value_names_no_file():
     """Neither is a dictionary gone through, nor a long text hashed, for what is no path."""
 
     class Counted(str):
+        __slots__ = ()
         hashed = 0
 
         def __hash__(self):

@@ -299,6 +299,13 @@ def sparse_parts(tensor: Any, layout: str) -> list[Any]:
     return [tensor.to_dense()]
 
 
+def made_of(tensor: Any) -> list[Any]:
+    """Return the tensors that one of no strided layout is made of."""
+    if native().is_nested(tensor):
+        return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
+    return sparse_parts(tensor, str(native().layout(tensor)))
+
+
 def _nested(walk: Walk, tensor: Any) -> bytes:
     """Digest a nested tensor of torch's older kind; the newer ones are objects of Python."""
     tensor = native().detach(tensor)

@@ -40,7 +40,7 @@ PLAIN: frozenset[int] = identities(
 _SCALARS: frozenset[int] = identities({type(None), bool, int, float, complex, str, bytes})
 
 _ITERATORS: frozenset[int] = identities(
-    {map, filter, zip, enumerate, reversed, types.MappingProxyType, collections.deque}
+    {map, filter, zip, enumerate, reversed, types.MappingProxyType}
     | {kind for kind in vars(itertools).values() if type(kind) is type}
     | {type(iter(())), type(iter([])), type(iter({})), type(iter({}.values()))}
     | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
@@ -155,7 +155,7 @@ def items(value: Any) -> list[Any]:
     return [*first, _FACTORY.__get__(value)] if is_made else first
 
 
-_ITERABLES = (list, tuple, set, frozenset)
+_ITERABLES = (list, tuple, set, frozenset, collections.deque)
 
 CONTAINERS: frozenset[int] = identities(
     {*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict}

@@ -103,16 +103,15 @@ class Magic:
         """
         import click
 
-        words = self._words(line)
-        command = self.command
         try:
-            with command.make_context(self.sign, words) as context:
+            words = self._words(line)
+            with (command := self.command).make_context(self.sign, words) as context:
                 context.obj = self._state, cell
                 return command.invoke(context)
-        except click.exceptions.Exit:  # after --help
-            return None
         except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
             raise interrupt.with_traceback(None) from None
+        except click.exceptions.Exit:  # after --help
+            return None
         except click.UsageError as error:
             raise UsageError(self._one_line(error)) from None
         except click.ClickException as error:

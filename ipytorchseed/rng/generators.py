@@ -166,9 +166,10 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
                 kinds[id(made)] = _kind_of(made, types)
             kind = kinds[id(made)]
             if kind is not None:
-                identity = id(_state_holder(value, kind))
+                holder = _state_holder(value, kind)
+                identity = id(holder)
                 hidden = hidden or _hidden()
-                if identity in hidden:
+                if identity in hidden or holder is None:  # a class forgot numpy's ``__init__``
                     continue
                 known = entries.get(identity)
                 if known is None:

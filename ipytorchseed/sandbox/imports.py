@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 
 from ipytorchseed.reads.parsing import parse_cell
-from ipytorchseed.rng.table import libraries
+from ipytorchseed.rng.table import check_folder, libraries
 
 
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:
@@ -52,4 +52,5 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _import(module: str) -> None:
     if module not in sys.modules:
         with suppress(Exception):  # the cell will meet it, if it comes to the statement
+            check_folder(module)
             importlib.import_module(module)

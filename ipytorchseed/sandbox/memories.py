@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, fingerprint, reading
-from ipytorchseed.fingerprint.elements import lent_tensor
+from ipytorchseed.fingerprint.elements import is_there, lent_tensor, made_of
 from ipytorchseed.fingerprint.lent import lent_array
-from ipytorchseed.fingerprint.native import reads_natively
+from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.owners import (
     Owner,
     address_of_array,
@@ -172,31 +172,41 @@ def make_sure(value: object) -> None:
         if id(each) in seen or issubclass(type(each), _CODE):
             continue
         seen.add(id(each))
-        borrows = _borrows(each)
-        if borrows is None:
-            waiting += gc.get_referents(each)
-        elif borrows:
+        waiting += gc.get_referents(each)
+        if _borrows(each):
             found = fingerprint(each, budget=Budget(float("inf")))
             if found.opaque or "unseen" in found.parts:
                 raise UnreadableError("its memory was given back")
+        if _is_gone(each):
+            raise UnreadableError("its memory was given back")
 
 
 _CODE = (type, types.ModuleType, types.FunctionType)
 
 
-def _borrows(value: Any) -> bool | None:
-    """Tell whether a value may lie in memory that may be gone; None if it is no memory."""
+def _is_gone(value: Any) -> bool:
+    """Tell whether a value is a tensor whose memory is not there, as ``resize_(0)`` leaves it."""
+    if not reads_natively(type(value)) or value.device.type == "meta":
+        return False
+    at = native()
+    plain = at.layout(value) is at.strided and not at.is_nested(value)
+    parts = [value] if plain else made_of(value)
+    return any(at.numel(each) and not is_there(each) for each in parts)
+
+
+def _borrows(value: Any) -> bool:
+    """Tell whether a value lies in memory that may be gone."""
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")
     if numpy is not None and issubclass(kind, (numpy.ndarray, numpy.void)):
         return lent_array(numpy.asarray(value)) is not None
     if not hasattr(torch, "nn"):
-        return None
+        return False
     if issubclass(kind, torch.UntypedStorage):
         return value.device.type == "cpu" and owner_of_storage(value) is not Owner.LIBRARY
     if not issubclass(kind, torch.Tensor):
-        return None
+        return False
     if not reads_natively(kind) or value.layout is not torch.strided or value.is_quantized:
         return True
     return value.device.type == "cpu" and lent_tensor(value) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from pathlib import Path, PurePath
+from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.anatomy import anatomy
@@ -31,6 +31,9 @@ _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 _SCRIPT = 2**16
 """Characters of a script that are looked through."""
 
+_PATHS = frozenset(map(id, (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)))
+"""Classes of paths; one of the user's may say in its own code what its path is."""
+
 _LONGEST = 240
 """Characters of a path: longer texts name no file."""
 
@@ -46,16 +49,15 @@ def texts_of(value: Any, parts: Collection[str] | None = None) -> Iterator[str]:
         parts: Its items and attributes that are read, as ``parts.find_parts`` tells; None for all.
     """
     made = type(value)
-    if made is str:
-        yield value
-    elif issubclass(made, PurePath):
-        yield os.fspath(value)
+    if made is str or id(made) in _PATHS:
+        text = os.fspath(value)
+        if len(text) <= _LONGEST:
+            yield text
     elif made is list or made is tuple or made is dict:
-        items = _read_of(value, parts, "k") if made is dict else value
-        items = items if len(value) <= _MOST else ()
-        for each in [*items]:
-            if type(each) is str or issubclass(type(each), PurePath):
-                yield os.fspath(each)
+        if len(value) <= _MOST:
+            for each in [*(_read_of(value, parts, "k") if made is dict else value)]:
+                if type(each) is str or id(type(each)) in _PATHS:
+                    yield from texts_of(each)
     elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
         for each in _read_of(names, parts, "a"):
             yield from texts_of([each])

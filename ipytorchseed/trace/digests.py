@@ -17,8 +17,8 @@ from ipytorchseed.fingerprint.elements import (
     is_captured,
     is_there,
     lent_tensor,
+    made_of,
     readable,
-    sparse_parts,
 )
 from ipytorchseed.fingerprint.lent import Lent, free
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
@@ -162,7 +162,7 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
     with Unseen():
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
-            return hash(tuple(map(digest_of_tensor(portable=portable), _parts(tensor))))
+            return hash(tuple(map(digest_of_tensor(portable=portable), made_of(tensor))))
         if at.device(tensor).type == "cpu" and lent_tensor(tensor) is not None:
             if not (at.is_conj(tensor) or at.is_neg(tensor)) and at.numel(tensor):
                 return _lent(tensor, as_it_lies=False)
@@ -182,12 +182,6 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
         torch = sys.modules["torch"]
         flat = bits(tensor).reshape(-1).view(torch.uint8)
         return hash((*head, int.from_bytes(digest_on_device(flat, free), "little")))
-
-
-def _parts(tensor: Any) -> list[Any]:
-    if native().is_nested(tensor):
-        return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
-    return sparse_parts(tensor, str(native().layout(tensor)))
 
 
 def plain_digest(words: list[Any]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import ScopeError
+from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
         self.count = 0
 
     def __enter__(self) -> Self:
+        check_folder("torch")
         import torch  # noqa: F401 -- what follows looks at it
 
         from ipytorchseed.trace.draws import Draws

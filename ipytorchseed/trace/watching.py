@@ -9,6 +9,7 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
 from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
@@ -49,7 +50,12 @@ def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
 
 @cache
 def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed by the microsecond
-    """Return the class of dispatch modes, once torch is there."""
+    """Return the class of dispatch modes; torch is imported if it was not.
+
+    Raises:
+        SourceError: It cannot be, as the working folder is gone.
+    """
+    check_folder("torch")
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import gc
+import tracemalloc
 import weakref
 
 import pytest
@@ -72,3 +74,15 @@ def test_what_is_worked_out_is_worked_out_once():
     kinds = [type("A", (), {}), type("B", (), {})]
     assert [name_of(kind) for kind in kinds * 2] == ["A", "B"] * 2
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset, dict.fromkeys, collections.deque])
+def test_the_first_parts_of_a_large_container_are_taken_alone(kind):
+    """What it costs to look into one does not grow with it."""
+    value = kind(range(10**6))
+    tracemalloc.start()
+    try:
+        assert len([*parts(value)]) < 100
+        assert tracemalloc.get_traced_memory()[1] < 2**16
+    finally:
+        tracemalloc.stop()

@@ -128,3 +128,21 @@ def test_another_thread_has_runs_of_its_own(kernel):
         f"thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n{ON}"
     )
     assert reply.stdout == "on True\non False\n"
+
+
+def test_an_interrupt_of_a_magic_that_is_being_loaded_names_no_line_of_ours(kernel):
+    """Which of them it met says nothing to whoever interrupted."""
+    kernel.run(
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'ipytorchseed.notebook.rng_magic':\n"
+        "            sys.meta_path.remove(self)\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.modules.pop('ipytorchseed.notebook.rng_magic', None)\n"
+        "sys.meta_path.insert(0, Stop())"
+    )
+    reply = kernel.run("%rng --text")
+    assert reply.error.ename == "KeyboardInterrupt"
+    assert reply.error.traceback.count("ipytorchseed") <= 1
+    assert kernel.run("%rng --text").error is None

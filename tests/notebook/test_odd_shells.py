@@ -121,6 +121,9 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
         for cell in (
             "%seed 42",
             "%%deterministic 42\nx = 1",
+            "%%deterministic --warn\nx = 1",
+            "%%deterministic --trace\nx = 1",
+            "%%seeds 2\nx = 1.0",
             "%deterministic on",
             "%deterministic",
         ):

@@ -277,3 +277,12 @@ def test_a_namespace_without_generators_gives_an_empty_list():
     """Nor does an empty one."""
     assert find_generators({}) == []
     assert find_generators({"x": 1, "model": torch.nn.Linear(1, 1)}) == []
+
+
+@pytest.mark.parametrize("kind", [np.random.Generator, np.random.RandomState])
+def test_a_generator_that_was_never_initialised_is_none(kind):
+    """A class that forgets numpy's ``__init__`` makes some; there is no state to read."""
+    half = kind.__new__(type("Half", (kind,), {}))
+    assert [
+        each.name for each in find_generators({"half": half, "r": np.random.default_rng(1)})
+    ] == ["r"]

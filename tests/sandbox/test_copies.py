@@ -210,3 +210,28 @@ def test_the_default_generator_is_a_source_and_no_value():
     """Copies draw from the same stream, which is put back by itself."""
     made, _ = _copied(g=torch.default_generator)
     assert made["g"] is torch.default_generator
+
+
+FREED = {
+    "tensor": lambda: torch.ones(2**20),
+    "subclass": lambda: torch.ones(2**20).as_subclass(type("Named", (torch.Tensor,), {})),
+    "parameter": lambda: nn.Parameter(torch.ones(2**20)),
+    "sparse": lambda: torch.eye(2**10).to_sparse(),
+    "compressed": lambda: torch.eye(2**10).to_sparse_csr(),
+    "conjugate": lambda: torch.ones(2**20, dtype=torch.complex64).conj(),
+    "jagged": lambda: torch.nested.nested_tensor(
+        [torch.ones(2**19), torch.ones(2**18)], layout=torch.jagged
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", FREED)
+def test_a_tensor_whose_memory_was_freed_is_not_copied(kind):
+    """Torch's own copy of it would read an address that is not the process's."""
+    value = FREED[kind]()
+    memory = value if value.layout is torch.strided else value.values().detach()
+    memory.untyped_storage().resize_(0)
+    made, copier = _copied(value=value)
+    assert made["value"] is value
+    assert "its memory was given back" in copier.shared["value"]

@@ -124,3 +124,33 @@ def test_of_a_dictionary_the_items_count_that_are_read(parts, texts):
     of_object = parts and {each.replace("k:", "a:") for each in parts if each[:2] == "k:"}
     if parts is None or "a:values" not in parts:
         assert [*texts_of(held, of_object)] == texts
+
+
+def test_a_large_value_names_no_file():
+    """Neither is a dictionary gone through, nor a long text hashed, for what is no path."""
+
+    class Counted(str):
+        __slots__ = ()
+        hashed = 0
+
+        def __hash__(self):
+            Counted.hashed += 1
+            return super().__hash__()
+
+    large = {Counted(number): "a.csv" for number in range(100)}
+    before = Counted.hashed
+    assert [*texts_of(large, {"k:1"})] == []
+    assert Counted.hashed == before
+    assert [*texts_of("x" * 10**6)] == [*texts_of(["x" * 10**6])] == []
+
+
+def test_a_path_of_a_class_of_the_users_is_not_asked():
+    """What it is as a text is for its own code to say."""
+
+    class Mine(type(Path())):
+        def __str__(self):
+            raise AssertionError
+
+        __fspath__ = __str__
+
+    assert [*texts_of(Mine("a.csv"))] == [*texts_of([Mine("a.csv")])] == []

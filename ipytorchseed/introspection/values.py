@@ -176,3 +176,18 @@ def parts(value: object) -> Iterator[Any]:
     made = anatomy(kind)
     yield from [each for _, each in itertools.islice(made.slot_values(value), _MANY)]
     yield from items(made.dictionary(value) or {})
+
+
+def index_named(text: str) -> Any:
+    """Read an index as code writes it with integers: ``-1``, ``:8`` or ``:,0``.
+
+    Raises:
+        ValueError: It is none.
+    """
+    found = [
+        slice(*(int(each) if each else None for each in part.split(":")))
+        if ":" in part
+        else int(part)
+        for part in text.split(",")
+    ]
+    return tuple(found) if len(found) > 1 else found[0]

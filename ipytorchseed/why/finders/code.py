@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.draws import are_silent
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Cause, Cleared
 
 if TYPE_CHECKING:
@@ -21,11 +26,50 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     if run.code == against.code:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
-        return
+    elif _says_the_same(case):
+        yield Cleared("code", run.cell, "only imports that it does not use were edited")
+    else:
+        yield _cause(case)
+
+
+def find_cleared_code(case: Evidence) -> Iterator[Cause]:
+    """Come back to an edit of imports that the cell does not use: they may run code."""
+    if not case.two_cells and case.run.code != case.against.code and _says_the_same(case):
+        yield _cause(case)
+
+
+def _says_the_same(case: Evidence) -> bool:
+    """Tell whether two texts differ in nothing but imports that neither uses."""
+    texts = {_without_unused_imports(each.source) for each in (case.run, case.against)}
+    return len(texts) == 1 and "" not in texts
+
+
+def _without_unused_imports(source: str) -> str:
+    """Write a cell's code anew without imports of well-known packages that nothing in it names."""
+    tree = parse_text(source)
+    if tree is None:
+        return ""
+    imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
+    rest = ast.unparse(ast.Module([each for each in tree.body if each not in imports], []))
+    words = {*re.findall(r"\w+", rest), "*"}
+    kept = [each for each in imports if _names(each) & words or not _is_silent(each)]
+    return "\n".join([*map(ast.unparse, kept), rest]) if rest else ""
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> set[str]:
+    return set().union(*map(bound_by, node.names))
+
+
+def _is_silent(node: ast.Import | ast.ImportFrom) -> bool:
+    names = [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module]
+    return all(each and are_silent([each.partition(".")[0]]) for each in names)
+
+
+def _cause(case: Evidence) -> Cause:
+    run, against = case.run, case.against
     if case.elsewhere:  # which has no text
         message = f"the cell was edited: its text is not that of {case.name(against)}"
-        yield Cause("code", run.cell, message)
-        return
+        return Cause("code", run.cell, message)
     lines = [
         line
         for line in difflib.unified_diff(
@@ -37,4 +81,4 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     noun = "line was" if changed == 1 else "lines were"
     fix = f"%recall {case.word(against)}" if case.same_kernel else ""
     message = f"the cell was edited: {changed} {noun} changed since {case.name(against)}"
-    yield Cause("code", run.cell, message, "\n".join(lines), fix)
+    return Cause("code", run.cell, message, "\n".join(lines), fix)

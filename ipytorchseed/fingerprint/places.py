@@ -25,16 +25,13 @@ def with_places(
     wanted: Collection[str],
     look: Callable[[Any], Fingerprint],
 ) -> Fingerprint:
-    """Tell what lies at some places of a value as parts of it: ``k:[:8]``, ``k:[:,0]``.
+    """Add what lies at places among the ``wanted`` parts to a fingerprint: ``k:[:8]``, ``k:[:,0]``.
 
     Args:
         value: The value.
         found: Its fingerprint.
-        wanted: The parts that code reads, others among them.
+        wanted: The parts that code reads.
         look: Returns the fingerprint of what lies there.
-
-    Returns:
-        The fingerprint, with those of the parts that can be told.
     """
     names = {part.partition(".")[0] for part in wanted if part[:3] == "k:["} - found.parts.keys()
     if not names or len(names) > _MOST or not found.exact or not _is_small(value):

@@ -184,10 +184,6 @@ def index_named(text: str) -> Any:
     Raises:
         ValueError: It is none.
     """
-    found = [
-        slice(*(int(each) if each else None for each in part.split(":")))
-        if ":" in part
-        else int(part)
-        for part in text.split(",")
-    ]
+    ends = [[int(end) if end else None for end in each.split(":")] for each in text.split(",")]
+    found = [slice(*each) if len(each) > 1 else each[0] for each in ends]
     return tuple(found) if len(found) > 1 else found[0]

@@ -29,9 +29,8 @@ def _place(node: ast.expr) -> str:
     if not isinstance(node, ast.Slice):
         return _integer(node)
     ends = [node.lower, node.upper, *([node.step] if node.step else [])]
-    texts = ["" if end is None else _integer(end) for end in ends]
-    known = all(text or end is None for text, end in zip(texts, ends, strict=True))
-    return ":".join(texts) if known else ""
+    text = ":".join("" if end is None else _integer(end) or "?" for end in ends)
+    return "" if "?" in text else text
 
 
 def _integer(node: ast.expr) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -97,8 +96,7 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
     Returns:
         Parts of its own; of a model ``INSIDE``, or those of ``LAYER``. None for all of it.
     """
-    named = (_layers_named(value, part) if part[:2] == "k:" else [part] for part in parts)
-    parts = {*itertools.chain(*named)}
+    parts = {each for part in parts for each in _layers_named(value, part)}
     parts = {LAYER if _is_setting(value, part[2:]) else part for part in parts}
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
     if user_function(find_member(type(value), ITEM)) is not None:
@@ -275,7 +273,7 @@ def _layers(model: object) -> dict[str, object]:
 def _layers_named(model: object, part: str) -> list[str]:
     """Name the layers of a list of layers, or a dictionary, that an item or slice is: ``a:0``."""
     at = next((each for each in mro(type(model)) if ITEM in own(each)), None)
-    if at is None or module_of_class(at) != _CONTAINERS:
+    if part[:2] != "k:" or at is None or module_of_class(at) != _CONTAINERS:
         return [part]
     key, names = part[2:].partition(".")[0], [*_registered(model, "_modules")]
     found: str | list[str] = key
@@ -285,9 +283,8 @@ def _layers_named(model: object, part: str) -> list[str]:
         except (IndexError, TypeError, ValueError):
             return [part]
     layers = [found] if type(found) is str else [*found]
-    moves = ":-" in key  # with how many layers there are
-    told = layers and {*layers} <= {*names} and not moves
-    return [f"a:{each}" for each in layers] if told else [part]
+    told = {*layers} <= {*names} and ":-" not in key  # which hangs on how many there are
+    return [f"a:{each}" for each in layers if told] or [part]
 
 
 def _is_setting(model: object, path: str) -> bool:

@@ -29,7 +29,7 @@ def find_parts(
         None for all of it.
     """
     used = {name: {*parts} for name, parts in given.items() if parts is not None}
-    whole = {*given} - used.keys()
+    whole = given.keys() - used.keys()
     for path in effects.paths:
         root, _, rest = path.partition(".")
         part = rest.partition("()")[0].replace("[", "").replace("]", "")
@@ -43,8 +43,6 @@ def find_parts(
         parts = used.setdefault(root, set())
         parts |= {f"k:{key}"} if key else set()
         parts -= set() if path in varies else {"a:get"}
-        beyond = key[:1] == "[" and not _BEYOND.isdisjoint(effects.attributes | {*effects.reads})
-        whole |= {root} if beyond else set()
     for root, key in effects.columns:
         held = names.get(root)
         columns = _columns(held, key, effects, names) if _is_frame(held) else None
@@ -71,9 +69,6 @@ def path_otherwise(root: str, key: str) -> str:
         return f"{root}.apply"
     return f"{root}.{ITEM}" if key[0] in _OPEN else ""
 
-
-_BEYOND = frozenset({"_base", "as_strided", "base", "data_ptr", "storage", "untyped_storage"})
-"""Names by which code comes from some rows of an array to the others."""
 
 _OPEN = ".\0"
 """What keys begin with that hang on what names hold."""

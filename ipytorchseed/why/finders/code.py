@@ -26,7 +26,7 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     if run.code == against.code:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
-    elif _says_the_same(case):
+    elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
         yield Cleared("code", run.cell, "only imports that it does not use were edited")
     else:
         yield _cause(case)
@@ -34,35 +34,24 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
 
 def find_cleared_code(case: Evidence) -> Iterator[Cause]:
     """Come back to an edit of imports that the cell does not use: they may run code."""
-    if not case.two_cells and case.run.code != case.against.code and _says_the_same(case):
+    if not case.two_cells and case.run.code != case.against.code:
         yield _cause(case)
-
-
-def _says_the_same(case: Evidence) -> bool:
-    """Tell whether two texts differ in nothing but imports that neither uses."""
-    texts = {_without_unused_imports(each.source) for each in (case.run, case.against)}
-    return len(texts) == 1 and "" not in texts
 
 
 def _without_unused_imports(source: str) -> str:
     """Write a cell's code anew without imports of well-known packages that nothing in it names."""
     tree = parse_text(source)
     if tree is None:
-        return ""
+        return source
     imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
     rest = ast.unparse(ast.Module([each for each in tree.body if each not in imports], []))
     words = {*re.findall(r"\w+", rest), "*"}
-    kept = [each for each in imports if _names(each) & words or not _is_silent(each)]
-    return "\n".join([*map(ast.unparse, kept), rest]) if rest else ""
-
-
-def _names(node: ast.Import | ast.ImportFrom) -> set[str]:
-    return set().union(*map(bound_by, node.names))
-
-
-def _is_silent(node: ast.Import | ast.ImportFrom) -> bool:
-    names = [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module]
-    return all(each and are_silent([each.partition(".")[0]]) for each in names)
+    for each in imports:
+        roots = [getattr(each, "module", name.name) or "." for name in each.names]
+        named = any(words & bound_by(name) for name in each.names)
+        if named or not are_silent(root.partition(".")[0] for root in roots):
+            rest += f"\n{ast.unparse(each)}"
+    return rest
 
 
 def _cause(case: Evidence) -> Cause:

@@ -31,7 +31,9 @@ def rows_of(node: ast.expr) -> Rows | None:
     """Tell the rows of which frame something is; None where it may be more than its rows."""
     rows = Rows("")
     while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Subscript) and not constant_keys(node.slice, places=True):
+        if isinstance(node, ast.Subscript) and (
+            isinstance(node.slice, ast.Slice) or not constant_keys(node.slice, places=True)
+        ):
             rows.others.append(node.slice)
             node = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

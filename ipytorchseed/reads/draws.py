@@ -68,6 +68,9 @@ _SILENT = frozenset(
 )
 """Packages that draw from torch nowhere but where it is called by name, besides Python's own."""
 
+_BEYOND = frozenset({"_base", "as_strided", "base", "data_ptr", "storage", "untyped_storage"})
+"""Names by which code comes from some rows of an array to those beside them."""
+
 _IN_ORDER = frozenset(
     {"SequentialSampler", "BatchSampler", "DistributedSampler", "_InfiniteConstantSampler"}
 )
@@ -124,6 +127,11 @@ class Draws:
         if draws or any(map(_is_rate, rates)):
             self._layers = self._heed_mode = True
             self._active |= trains
+
+    @property
+    def looks_beyond(self) -> bool:
+        """Whether any code may come from some rows of an array to the others."""
+        return not _BEYOND.isdisjoint(self._lasts())
 
     @property
     def passive_loaders(self) -> int:

@@ -165,7 +165,8 @@ class _CodeFollower(NameFollower):
         found.complete &= self.complete
         known = found.complete and self.in_time
         for name in [*found.parts]:
-            if name in self._entire or not found.complete:
+            beyond = any(each[:3] == "k:[" for each in found.parts[name]) and draws.looks_beyond
+            if name in self._entire or not found.complete or beyond:
                 del found.parts[name]
         if known:
             self._note_defaults()

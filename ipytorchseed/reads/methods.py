@@ -16,7 +16,13 @@ from ipytorchseed.introspection.anatomy import (
     own,
 )
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.introspection.values import CONTAINERS, PLAIN, is_module, module_names
+from ipytorchseed.introspection.values import (
+    CONTAINERS,
+    PLAIN,
+    index_named,
+    is_module,
+    module_names,
+)
 from ipytorchseed.introspection.values import parts as contents
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
@@ -90,7 +96,7 @@ def through_methods(value: object, parts: set[str]) -> set[str] | None:
     Returns:
         Parts of its own; of a model ``INSIDE``, or those of ``LAYER``. None for all of it.
     """
-    parts = {_layer_named(value, part) if part[:2] == "k:" else part for part in parts}
+    parts = {each for part in parts for each in _layers_named(value, part)}
     parts = {LAYER if _is_setting(value, part[2:]) else part for part in parts}
     heads = {part: part[2:].partition(".")[0] for part in parts if part[:2] == "a:"}
     if user_function(find_member(type(value), ITEM)) is not None:
@@ -264,16 +270,21 @@ def _layers(model: object) -> dict[str, object]:
     return {} if "_orig_mod" in named else named  # what torch.compile wraps has its own names
 
 
-def _layer_named(model: object, part: str) -> str:
-    """Name the layer of a list of layers, or a dictionary, that an item is: ``m:0``."""
+def _layers_named(model: object, part: str) -> list[str]:
+    """Name the layers of a list of layers, or a dictionary, that an item or slice is: ``a:0``."""
     at = next((each for each in mro(type(model)) if ITEM in own(each)), None)
-    if at is None or module_of_class(at) != _CONTAINERS:
-        return part
+    if part[:2] != "k:" or at is None or module_of_class(at) != _CONTAINERS:
+        return [part]
     key, names = part[2:].partition(".")[0], [*_registered(model, "_modules")]
-    place = key[1:-1] if key[:1] == "[" else ""
-    if place.removeprefix("-").isdecimal() and -len(names) <= int(place) < len(names):
-        key = names[int(place)]
-    return f"a:{key}" if key in names else part
+    found: str | list[str] = key
+    if key[:1] == "[":
+        try:
+            found = names[index_named(key[1:-1])]
+        except (IndexError, TypeError, ValueError):
+            return [part]
+    layers = [found] if type(found) is str else [*found]
+    told = {*layers} <= {*names} and ":-" not in key  # which hangs on how many there are
+    return [f"a:{each}" for each in layers if told] or [part]
 
 
 def _is_setting(model: object, path: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from ipytorchseed.patterns import lazy_pattern
@@ -69,6 +69,9 @@ _WRITES = frozenset({"%%file", "%%writefile"})
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _SCRIPTS = (".bash", ".jl", ".js", ".lua", ".pl", ".py", ".r", ".R", ".rb", ".sh")
 _PARTS = lazy_pattern(r"&&|\|\||;")
+_PIPED = lazy_pattern(r"&&|\|+|[;<>\n]")
+_LISTS = frozenset({"dir", "du", "find", "ls", "tree"})
+"""Programs that tell what is in the folders that they are given."""
 _TO_OUTPUT = lazy_pattern(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
 _PYTHON = lazy_pattern(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
 _SETS_VARIABLE = lazy_pattern(r"\w+=\S*")
@@ -85,14 +88,27 @@ def program_of(command: str) -> str:
 
 
 def scripts_of(words: Sequence[str]) -> list[str]:
-    """Return the files of code among the words of a command, as far as names tell.
+    """Return the files of code among the words of a command, and folders that it lists.
+
+    As far as names tell; folders end with a slash.
 
     Args:
         words: The command's words, or those of several; ``-m name`` runs the module's file.
     """
     modules = [f"{late.replace('.', '/')}.py" for word, late in pairwise(words) if word == "-m"]
     named = [word.strip("'\"") for word in words]
-    return [*(word for word in named if word.endswith(_SCRIPTS)), *modules]
+    here = takewhile(lambda part: _words(part)[0] != "cd", _PIPED.split(" ".join(words)))
+    listed = [f"{each}/" for part in here for each in _listed(part)]
+    return [*(word for word in named if word.endswith(_SCRIPTS)), *modules, *listed]
+
+
+def _listed(command: str) -> list[str]:
+    """Return the folders of which a command, or the shell for it, looks up what is there."""
+    name, *words = _words(command)
+    given = [word.strip("'\"") for word in words if word[:1] != "-"]
+    bare = [word for word in words if "*" in word and word[:1] not in {"'", '"'}]
+    globs = [word.rpartition("/")[0] or "." for word in bare]
+    return [*globs, *((given or ["."]) if name in _LISTS else [])]
 
 
 def may_print_result(command: str) -> bool:

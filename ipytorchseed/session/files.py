@@ -132,15 +132,17 @@ class FileWatch:
             self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Note files of code that programs run, those that are there.
+        """Note files of code that programs run, and folders that they list, those that are there.
 
         Args:
-            scripts: Their paths.
+            scripts: Their paths; of folders with a slash at the end.
             folder: What these begin from; empty for the working folder.
         """
         for script in scripts:
             path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
-            if os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
+            if script[-1:] == "/" and os.path.isdir(path):  # noqa: PTH112 -- as below
+                self.lists(path)
+            elif os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
                 self.opens(path, reads=True, writes=False, anew=False)
 
     def prints(self) -> None:

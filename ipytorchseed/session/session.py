@@ -233,8 +233,9 @@ class Session:
             if self._is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 places.note(name, value)
-                dependencies.texts.update(texts_of(value, dependencies.parts.get(name)))
-                look = pending.reads[name] = self.variables.look(value, pending.budget)
+                parts = dependencies.parts.get(name)
+                dependencies.texts.update(texts_of(value, parts))
+                look = pending.reads[name] = self.variables.look(value, pending.budget, parts)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
         self.pending = pending

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.fingerprint.places import with_places
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER
@@ -77,9 +79,12 @@ class Variables:
         self._known: dict[str, Seen] = {}
         self._round = 0
 
-    def look(self, value: object, budget: Budget) -> Fingerprint:
-        """Name a value's content, as far as the time goes."""
-        return fingerprint(value, memo=self._memo, budget=budget)
+    def look(
+        self, value: object, budget: Budget, parts: Collection[str] | None = None
+    ) -> Fingerprint:
+        """Name a value's content, as far as the time goes, and places that are among ``parts``."""
+        look = partial(fingerprint, memo=self._memo, budget=budget)
+        return with_places(value, look(value), parts or (), look)
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -194,7 +199,12 @@ def parts_read(
 def _absent(wanted: Collection[str], value: Fingerprint) -> set[str]:
     """Return the items that are asked for by their keys and are not there: the cell sets them."""
     told = value.kind in _KEYED and any(part[:2] == "k:" for part in value.parts)
-    return {part for part in wanted if told and part[:2] == "k:" and "." not in part}
+    other = _ODD_KEY if value.kind == "dict" else _NO_COLUMN
+    return {part for part in wanted if told and part[:2] == "k:" and not other.search(part)}
+
+
+_ODD_KEY, _NO_COLUMN = lazy_pattern(r"\.|k:\[.*[,:]"), lazy_pattern(r"\.|k:\[")
+"""Items of items, slices of a dictionary's, and rows of a frame: none is told as a part."""
 
 
 _KEYED = frozenset({"dict", "frame"})

@@ -41,15 +41,26 @@ _ROUNDS = dict.fromkeys(_ORDERS, ROUNDING) | {
 def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
     """Clear settings that only round, where more than rounding differs.
 
-    They stay where no other cause than settings was found: many steps make much of a little.
+    They stay where no other cause than settings was found: many steps make much of a little, but
+    no numbers of another type.
 
     Args:
         case: The evidence.
         causes: What was found in it.
     """
-    if all(each.kind in _KINDS for each in causes):
+    settings = all(each.kind in _KINDS for each in causes)
+    types = _types(case)
+    cleared = [
+        each
+        for each in causes
+        if (
+            types[0] != types[1] and each.name in _ORDERS
+            if settings
+            else _only_rounds(case, each.name)
+        )
+    ]
+    if len(cleared) == len(causes):
         return causes, []
-    cleared = [each for each in causes if _only_rounds(case, each.name)]
     return (
         [each for each in causes if each not in cleared],
         [Cleared(each.kind, each.name, _MORE) for each in cleared],
@@ -103,13 +114,15 @@ def _only_rounds(case: Evidence, name: str) -> bool:
 
 def _keeps_types(case: Evidence) -> bool:
     """Tell whether no run makes tensors of the default type, and all results are of one type."""
+    before, after = _types(case)
+    return not case.heeds("type") and before == after
+
+
+def _types(case: Evidence) -> list[list[str | None]]:
+    """Return the types of numbers that each run left under the names of the results that differ."""
     names = [each.name for each in case.changed if each.what == "variable"]
-    types = [
-        [None if (value := run.writes.get(name)) is None else value.parts.get("dtype", "")
-         for name in names]
-        for run in (case.against, case.run)
-    ]  # fmt: skip
-    return not case.heeds("type") and types[0] == types[1]
+    made = [[run.writes.get(name) for name in names] for run in (case.against, case.run)]
+    return [[each.parts.get("dtype", "") if each else None for each in some] for some in made]
 
 
 def _is_more(case: Evidence, change: Change, most: float) -> bool | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.shell import prints_no_result
+from ipytorchseed.reads.shell import prints_no_result, scripts_of
 
 transform = TransformerManager().transform_cell
 
@@ -136,3 +136,24 @@ def test_any_text(source):
     prints_no_result(source)
     prints_no_result(f"!{source}")
     prints_no_result(f"%%bash\n{source}")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    {
+        "ls data": ["data/"],
+        "ls -la": ["./"],
+        "ls -1 | wc -l": ["./"],
+        "cd x && ls": [],
+        "find 'my data' -name '*.csv'": ["my/", "data/", "*.csv/"],
+        "cat data/*.csv > all.csv": ["data/"],
+        "wc -l *.txt": ["./"],
+        "python train.py --out runs": ["train.py"],
+        "echo data": [],
+        "grep -r 'a*b' notes": [],
+        "bash ls.sh": ["ls.sh"],
+    }.items(),
+)
+def test_scripts_and_folders(command, told):
+    """Files of code, and folders that it lists or the shell looks through; some may not be there."""
+    assert scripts_of(command.split()) == told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ipytorchseed.why.finders.code import find_code
+from ipytorchseed.why.finders.code import find_cleared_code, find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
@@ -52,6 +52,7 @@ LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_own_names,
     find_memory,
     find_libraries,
+    _alone(find_cleared_code),
     _alone(find_unseen),
 )
 """Finders that also weigh whether another cause was found."""

@@ -120,9 +120,13 @@ def _makes_anew(run: Run, name: str) -> bool:
 
 
 def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a change may have brought about any of the differences ``moved``."""
+    """Tell whether a change may have brought about any of the differences ``moved``.
+
+    Places such as ``[:8]`` are told of what a run reads alone.
+    """
     parts = changed_parts(before, after)
-    return not moved or not parts or not moved.keys().isdisjoint(parts)
+    untold = any(part[:3] == "k:[" and part not in after.parts for part in moved)
+    return not moved or not parts or untold or not moved.keys().isdisjoint(parts)
 
 
 def _how(
@@ -132,7 +136,8 @@ def _how(
         return REDEFINED if anew else "changed it"
     if after.kind == "class" and anew:
         return REDEFINED
-    said = say_parts(before, after, only) or say_parts(before, after)
+    told = None if only is None else {*only} & after.parts.keys()
+    said = say_parts(before, after, told) or say_parts(before, after)
     if said and not anew:
         return said
     return "made it anew" if anew else "changed it"

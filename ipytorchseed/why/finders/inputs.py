@@ -200,7 +200,7 @@ def _replaced(value: Fingerprint) -> set[str]:
             "buffers",
         }
     if value.kind in ("tensor", "array"):
-        return {"content"}
+        return {"content", *(part for part in value.parts if part[:2] == "k:")}
     return {*value.parts} if value.kind in _EMPTIED else set()
 
 

@@ -17,7 +17,7 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
-from ipytorchseed.why.unknown import say_unseen
+from ipytorchseed.why.unknown import say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -77,6 +77,8 @@ class WhyView(View):
                 other = f"before the restart ({other}, {_clock(said.against)})"
             times = ", ".join(said.run.timed)
             but = f"; times are not compared: {times}" if times else ""
+            hidden = [each.name for each in said.unknown]
+            but += f"; {say_hidden(hidden)}" if hidden else ""
             return f"{name}: same result, bit for bit, as {other}{but}"
         if said.verdict != "explained" and said.unknown:
             return f"{name}: {said.message}"

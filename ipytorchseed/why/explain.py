@@ -11,7 +11,14 @@ from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
 from ipytorchseed.why.roots import with_roots
-from ipytorchseed.why.unknown import find_unknown_inputs, say, say_unseen, unknown_outcome
+from ipytorchseed.why.unknown import (
+    find_unknown_inputs,
+    say,
+    say_hidden,
+    say_unseen,
+    unknown_outcome,
+    unseen_results,
+)
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -118,7 +125,10 @@ def _explain_same(
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(case, unknown)}"
     else:
-        verdict, message = "same", f"same result, bit for bit, as {other}"
+        hidden = unseen_results(case.against, case.run) if causes else []
+        unknown = tuple(map(Unknown, hidden))
+        but = f"; {say_hidden(hidden)}" if hidden else ""
+        verdict, message = "same", f"same result, bit for bit, as {other}{but}"
     return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
 
 

@@ -89,7 +89,7 @@ class Cleared(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """A value that was only sampled, so that it is not known whether it changed.
+    """A value that was only sampled, or is opaque: it is not known whether it changed.
 
     Attributes:
         name: The variable, or in words what was shown.

@@ -12,7 +12,7 @@ from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
@@ -64,11 +64,19 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
 
 def unseen_inputs(against: Run, run: Run) -> list[str]:
     """Name the opaque values that both runs read: objects of C code, databases."""
+    return _unseen(against.reads, run.reads)
+
+
+def unseen_results(against: Run, run: Run) -> list[str]:
+    """Name the opaque values that both runs made, such as figures."""
+    return _unseen(against.writes, run.writes)
+
+
+def _unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
     return [
-        name
-        for name, after in run.reads.items()
-        if name in against.reads and hides(against.reads[name]) and hides(after)
-    ]
+        name for name, value in later.items()
+        if name in earlier and hides(earlier[name]) and hides(value)
+    ]  # fmt: skip
 
 
 def hides(value: Fingerprint) -> bool:
@@ -80,8 +88,13 @@ def say_unseen(against: Run, run: Run) -> str:
     """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
     programs, unseen = programs_of(run.nondeterministic_calls), unseen_inputs(against, run)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    said += [f"{' and '.join(unseen)} cannot be seen into"] if unseen else []
+    said += [say_hidden(unseen)] if unseen else []
     return ", and ".join(said)
+
+
+def say_hidden(names: Sequence[str]) -> str:
+    """Say in a clause of which values the content is not known."""
+    return f"{first_of(names, _NAMED, ' and ')} cannot be seen into"
 
 
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:

@@ -149,6 +149,22 @@ def test_readings_of_clocks_are_not_called_the_same(new_kernel):
     )
 
 
+def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
+    """A figure of data that grew; where nothing that it was made of differs, nothing is said."""
+    new_kernel.run("import matplotlib; matplotlib.use('agg')\nfrom matplotlib import pyplot as plt")
+    new_kernel.run("data = [1, 2]")
+    plot = "fig = plt.figure()\nfig.gca().plot(data)\nplt.close(fig)"
+    for cell in (plot, plot):
+        new_kernel.run(cell)
+    alike = said(new_kernel.run("%why"))
+    assert "In[5]: same result, bit for bit, as In[4]" in alike
+    assert "seen into" not in alike
+    new_kernel.run("data.append(9)")
+    new_kernel.run(plot)
+    told = said(new_kernel.run("%why"))
+    assert "In[8]: same result, bit for bit, as In[5]; fig cannot be seen into" in told
+
+
 def test_a_source_that_came_with_one_of_two_cells(new_kernel):
     """Nothing seeded it there, and it is not said so; nor that both found what one found."""
     new_kernel.run("import torch", "import")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.values import index_named
 
@@ -50,12 +51,12 @@ def with_places(
 
 
 def _is_small(value: Any) -> bool:
-    """Tell whether a value is a sequence, of no class of anybody's, that is quickly read again."""
+    """Tell whether a value is a sequence, of nobody's class, in memory that is quickly read again."""
     kind, torch, numpy = type(value), sys.modules.get("torch"), sys.modules.get("numpy")
     if kind is list or kind is tuple:
         return len(value) <= _MOST_BYTES // 2**8
     if kind is getattr(numpy, "ndarray", None):
-        return bool(value.nbytes <= _MOST_BYTES)
+        return bool(value.nbytes <= _MOST_BYTES) and lent_array(value) is None  # a number is read
     if kind is not getattr(torch, "Tensor", None):
         return False
     at = native()

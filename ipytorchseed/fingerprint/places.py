@@ -51,7 +51,7 @@ def with_places(
 
 
 def _is_small(value: Any) -> bool:
-    """Tell whether a value is a sequence of nobody's class that is safely and quickly read again."""
+    """Tell whether a value is a sequence of nobody's class that is read again safely and soon."""
     kind, torch, numpy = type(value), sys.modules.get("torch"), sys.modules.get("numpy")
     if kind is list or kind is tuple:
         return len(value) <= _MOST_BYTES // 2**8

@@ -226,8 +226,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
 
 
 _HASHES = (
-    ". Where it repeats in one kernel, it may be the order of sets of strings: put"
-    " PYTHONHASHSEED=0 before this command to tell"
+    ". If it repeats within one kernel, it may be the order of string sets: try PYTHONHASHSEED=0"
 )
 
 

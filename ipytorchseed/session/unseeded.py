@@ -26,7 +26,7 @@ _CALLS = lazy_pattern(
 _ALWAYS_ASKS = "RandomState"
 """It is seeded by the system before it takes the seed that it is given."""
 
-_MADE = lazy_pattern(rf"\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
+_MADE = lazy_pattern(rf"\A\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
 
 _MISSING: Any = object()
 

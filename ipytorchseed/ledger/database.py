@@ -67,7 +67,7 @@ class Database:
         self._read_only = read_only
         self._patience = patience
         self._waits = patience
-        self._files, self._shm, self._wal = place.Files(None, None, None), 0, 0
+        self._files, self._shm = place.Files(None, None, None), 0
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -236,8 +236,7 @@ class Database:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
         refuse_unsafe(path)  # also what SQLite and others made meanwhile
         self._files, sizes = place.look(path)
-        self._filled, self._made = sizes.ledger > 0, False
-        self._shm, self._wal = sizes.shm, sizes.wal
+        self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
 
     def _attach(self, mode: str) -> Connection:
@@ -272,23 +271,17 @@ class Database:
         elif self._files.wal is None and self._files.shm == place.look(path)[0].shm is not None:
             place.shm_of(path).unlink(missing_ok=True)
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
-        elif place.is_cut(path, _PAGE):
-            self.notices.append(f"the log of the ledger {path} was cut short: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
         """Check whether the files were replaced, emptied or truncated since they were opened."""
         files, sizes = place.look(path)
         self._mend_shm(path, sizes)
-        was_cut = sizes.wal < self._wal and place.is_cut(path, _PAGE)
-        self._wal = sizes.wal
-        if files == self._files and sizes.ledger and not was_cut:
+        if files == self._files and sizes.ledger:
             return
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:
             self._set_aside("damaged", f"the ledger {path} was emptied while it was in use")
-        elif was_cut:
-            self.notices.append(f"the log of the ledger {path} was cut short: {_NEWEST}")
         elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
             return
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +16,6 @@ NAME = "ledger.sqlite"
 _BLOCK, _PAGES = 32_768, 4_062
 """Bytes of a block of the log's index, and how many pages of the log the first one tells of
 (https://www.sqlite.org/walformat.html)."""
-
-_COUNTED, _FRAME = 16, 24
-"""Where the index counts the pages of the log, and the bytes before each of them in the log."""
 
 
 def ledger_path() -> Path:
@@ -152,25 +148,6 @@ def wal_of(path: Path) -> Path:
 def shm_of(path: Path) -> Path:
     """Return where SQLite's index of that log lies, which processes share as memory."""
     return path.with_name(path.name + "-shm")
-
-
-def is_cut(path: Path, page: int) -> bool:
-    """Tell whether the log ends before the last page that its index counts.
-
-    Args:
-        path: Where the ledger lies.
-        page: The size of its pages in bytes.
-    """
-    try:
-        with shm_of(path).open("rb", buffering=0) as index:
-            before = index.read(_COUNTED + 4)
-            size = wal_of(path).stat().st_size
-            index.seek(0)  # others may let both grow, or empty both, meanwhile
-            counts = (before, index.read(_COUNTED + 4))
-    except OSError:
-        return False
-    pages = min(int.from_bytes(each[_COUNTED:], sys.byteorder) for each in counts)
-    return size < pages * (_FRAME + page)
 
 
 def shm_size(pages: int) -> int:

@@ -163,35 +163,6 @@ def test_a_ledger_that_is_emptied_while_in_use_is_told(path):
 
 
 @posix
-@pytest.mark.parametrize("size", [0, 50, 10_000])
-def test_a_log_that_was_cut_short_is_told(path, killed, size):
-    """SQLite takes what is left of it for all there was."""
-    os.truncate(beside(path, "-wal"), size)
-    with Ledger.open(path) as ledger:
-        (notice,) = ledger.notices
-        assert "was cut short: its newest runs may be lost" in notice
-        assert ledger.verify() == []
-        samples.add(ledger, 2)
-    with Ledger.open(path) as ledger:
-        assert ledger.notices == []
-
-
-@posix
-def test_a_log_that_is_cut_short_while_in_use_is_told(path):
-    """What is added after that is kept."""
-    with Ledger.open(path) as ledger:
-        samples.add(ledger, 3)
-        os.truncate(beside(path, "-wal"), 50)
-        samples.add(ledger, 2)
-        (notice,) = {*ledger.notices}
-        assert "was cut short: its newest runs may be lost" in notice
-        assert ledger.verify() == []
-    with Ledger.open(path) as ledger:
-        assert ledger.counts().runs >= 2
-        assert ledger.notices == []
-
-
-@posix
 @pytest.mark.parametrize("ends", [["-wal"], ["-shm"], ["-wal", "-shm"]])
 def test_a_log_that_is_removed_while_in_use_is_told(path, ends):
     """What it held is saved from the file that is still open."""

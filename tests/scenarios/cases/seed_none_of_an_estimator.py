@@ -16,6 +16,6 @@ class Bootstrap:
         means = [rng.choice(values, len(values)).mean() for _ in range(self.rounds)]
         self.mean_ = float(np.mean(means))
         return self
-values = np.arange(7.0)
+values = np.sqrt(np.arange(101.0))
 # %% fit
 out = Bootstrap().fit(values).mean_

@@ -55,6 +55,15 @@ def pieces(source: int, size: int) -> Iterator[memoryview]:
         yield memoryview(held)[:length]
 
 
+def blocks(sources: list[int], size: int) -> bytearray:
+    """Copy blocks of memory, of ``size`` bytes each, one after the other. Raises as ``copy``."""
+    held = bytearray(size * len(sources))
+    target = address_of(held) if held else 0
+    for index, source in enumerate(sources):
+        copy(source, target + index * size, size)
+    return held
+
+
 def _gone() -> UnreadableError:
     return UnreadableError("its memory was given back")
 

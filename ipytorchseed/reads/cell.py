@@ -127,7 +127,7 @@ def _effects(
 ) -> Effects:
     if tree is None:
         return Effects()
-    nodes = nodes_in(tree)
+    nodes = [each for statement in tree.body for each in nodes_in(statement)]
     if len(nodes) > _MOST_NODES:
         return _every_name(nodes)
     parse = partial(parse_cell, transform=transform)

@@ -116,6 +116,7 @@ class _Statement:
     def __init__(self, node: ast.stmt) -> None:
         self._node = node
         self._parts = nodes_in(node)
+        self._kinds = {*map(type, self._parts)}
         self.mentions: dict[str, list[ast.Name]] = {}
         for each in self._parts:
             if isinstance(each, ast.Name):
@@ -123,23 +124,21 @@ class _Statement:
 
     def runs_when_called(self) -> bool:
         """Tell whether a call runs this function as it stands here, and not later."""
-        return not getattr(self._node, "decorator_list", ()) and not any(
-            isinstance(each, ast.Yield | ast.YieldFrom) for each in self._parts
-        )
+        plain = not getattr(self._node, "decorator_list", ())
+        return plain and self._kinds.isdisjoint((ast.Yield, ast.YieldFrom))
 
     def may_leave(self) -> bool:
         """Tell whether a statement that holds others may end what it stands in."""
         if isinstance(self._node, ast.FunctionDef | ast.ClassDef):
             return False
-        return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in self._parts)
+        return not self._kinds.isdisjoint((ast.Return, ast.Break, ast.Continue))
 
     @cached_property
     def calls(self) -> list[ast.Call]:
         """The calls of a statement that certainly runs them all."""
-        if not isinstance(self._node, ast.Expr | ast.Assign | ast.Return) or any(
-            isinstance(each, ast.Lambda | ast.IfExp | ast.BoolOp | ast.Starred)
-            for each in self._parts
-        ):
+        may_not_run = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.Starred)
+        plain = isinstance(self._node, ast.Expr | ast.Assign | ast.Return)
+        if not (plain and self._kinds.isdisjoint(may_not_run)):
             return []
         return [each for each in self._parts if isinstance(each, ast.Call)]
 
@@ -178,7 +177,7 @@ class _Statement:
         return self._harmless.get(name) == len(self.mentions[name]) and not any(
             self._reads_each(loop.target)
             for loop in self._parts
-            if isinstance(loop, ast.For | ast.comprehension) and name in names_in(loop.iter)
+            if isinstance(loop, (ast.For, ast.comprehension)) and name in names_in(loop.iter)
         )
 
     def _reads_each(self, target: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.patterns import lazy_pattern
 
 NAME = "<a cell, read>"
+_KEPT = "nodes_inside"
 _MAY_WARN = lazy_pattern(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 
@@ -48,12 +49,18 @@ def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | Non
 def nodes_in(node: ast.AST) -> list[ast.AST]:
     """Return a piece of code and all nodes in it, in the order of ``ast.walk``, which is slower.
 
-    The contexts of names are left out: each name has its own as a field.
+    The contexts of names are left out: each name has its own as a field. What is inside a statement
+    is kept with it, as several passes ask for it.
     """
-    found = [node]
+    kept: list[ast.AST] | None = getattr(node, _KEPT, None)
+    if kept is not None:
+        return [node, *kept]
+    found = children_of(node)
     for each in found:  # which grows
         found += children_of(each)
-    return found
+    if isinstance(node, ast.stmt):
+        setattr(node, _KEPT, found)  # without itself, so that both are gone with the tree
+    return [node, *found]
 
 
 def children_of(node: ast.AST) -> list[ast.AST]:
@@ -63,13 +70,20 @@ def children_of(node: ast.AST) -> list[ast.AST]:
         node: The node.
     """
     found: list[ast.AST] = []
+    fields = node.__dict__
     for field in _INNER[type(node)]:
-        value = getattr(node, field, None)
+        value = fields.get(field)
         if type(value) is list:
             found += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+def visit_inner(visitor: ast.NodeVisitor, node: ast.AST) -> None:
+    """Visit the nodes directly in one, as ``generic_visit`` does, which is slower."""
+    for each in children_of(node):
+        visitor.visit(each)
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}

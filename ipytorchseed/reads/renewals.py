@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ipytorchseed.reads.columns import by_row, columns_named
 from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
-from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in
+from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in, visit_inner
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
 _LEAVES = {ast.Return, ast.Break, ast.Continue}
@@ -107,6 +107,8 @@ class _Scan(ast.NodeVisitor):
     Attributes:
         put: Names and the parts of their objects that it sets in the end.
     """
+
+    generic_visit = visit_inner
 
     def __init__(self, found: dict[str, Renewal], *, certain: bool) -> None:
         self._found = found

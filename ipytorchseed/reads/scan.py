@@ -9,6 +9,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
+from ipytorchseed.reads.parsing import visit_inner
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 """What has parameters."""
@@ -73,6 +74,8 @@ class _Scan(ast.NodeVisitor):
         given: Functions that it is given to, and where.
         escapes: Whether anything else is done with it.
     """
+
+    generic_visit = visit_inner
 
     def __init__(self, name: str, taken: Collection[str], *, is_first: bool) -> None:
         self._self = name

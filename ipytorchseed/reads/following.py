@@ -15,7 +15,7 @@ from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.code import effects_among, effects_of_code
-from ipytorchseed.reads.conditions import touched, upset
+from ipytorchseed.reads.conditions import supposed_by, touched, upset
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
@@ -224,7 +224,7 @@ class _CodeFollower(NameFollower):
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         for path, shapes in effects.shapes.items():
-            self._note_calls(home.function(path), shapes)
+            self._note_calls(home, path, shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
@@ -247,11 +247,13 @@ class _CodeFollower(NameFollower):
             except (RecursionError, TooMuchError):
                 self._found.complete = False
 
-    def _note_calls(self, function: FunctionType | None, shapes: Iterable[CallShape]) -> None:
+    def _note_calls(self, home: Home, path: str, shapes: Iterable[CallShape]) -> None:
         """Note how a function is called, and follow it again if that is new."""
+        function = home.function(path)
         if function is not None:
             options = effects_of_code(function.__code__).options
-            changes = [self._arguments.note(function, options, each) for each in shapes]
+            changes = [self._arguments.note(function, options, each, home.names) for each in shapes]
+            self.supposed |= supposed_by(self._arguments.decided, home.names)
             if any(changes):
                 self.follow_again(function)
 

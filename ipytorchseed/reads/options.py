@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
+from ipytorchseed.reads.decisions import Decision, decision
 from ipytorchseed.reads.parsing import nodes_in
 
 if TYPE_CHECKING:
@@ -37,33 +38,42 @@ class CallShape(Struct, frozen=True):
     """How a function is called.
 
     Attributes:
-        places: The arguments by place, where they are constants, else None.
+        places: The arguments by place, where they are constants or names of the namespace alone
+            decide on them, else None.
         names: Those by name, likewise.
         complete: Whether these are all.
     """
 
-    places: tuple[Known | None, ...] = ()
-    names: tuple[tuple[str, Known | None], ...] = ()
+    places: tuple[Known | Decision | None, ...] = ()
+    names: tuple[tuple[str, Known | Decision | None], ...] = ()
     complete: bool = True
 
 
-def shape_of(node: ast.Call, known: Mapping[str, object]) -> CallShape:
+def shape_of(
+    node: ast.Call, known: Mapping[str, object], taken: Collection[str] | None = None
+) -> CallShape:
     """Return how a call calls.
 
     Args:
         node: The call.
         known: Arguments of the function around it.
+        taken: Names that are not the namespace's there; None where any may be.
     """
-    named = [(word.arg, _known(word.value, known)) for word in node.keywords if word.arg]
+    named = [(word.arg, _known(word.value, known, taken)) for word in node.keywords if word.arg]
     spread = any(type(each) is ast.Starred for each in node.args)
     if spread or len(named) < len(node.keywords):
         return CallShape(complete=False)
-    return CallShape(tuple([_known(each, known) for each in node.args]), tuple(named))
+    return CallShape(tuple([_known(each, known, taken) for each in node.args]), tuple(named))
 
 
-def _known(node: ast.expr, known: Mapping[str, object]) -> Known | None:
+def _known(
+    node: ast.expr, known: Mapping[str, object], taken: Collection[str] | None
+) -> Known | Decision | None:
     value = known.get(node.id, _OPEN) if isinstance(node, ast.Name) else constant(node)
-    return Known(repr(value), value) if type(value) in _PLAIN else None
+    if type(value) in _PLAIN:
+        return Known(repr(value), value)
+    found = None if taken is None else decision(node)
+    return found if found is not None and found.names.isdisjoint(taken or ()) else None
 
 
 def constant(node: ast.expr) -> Any:  # noqa: ANN401
@@ -109,14 +119,18 @@ def _straight(statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def arguments_given(
-    function: FunctionType, shape: CallShape, options: Collection[str]
+    function: FunctionType,
+    shape: CallShape,
+    options: Collection[str],
+    namespace: Mapping[str, object],
 ) -> dict[str, object]:
-    """Return the values that a call gives to parameters, where they are constants.
+    """Return the values that a call gives to parameters, where they are known.
 
     Args:
         function: The function.
         shape: How it is called.
         options: Names of parameters.
+        namespace: What names hold that decide on arguments.
     """
     if not shape.complete:
         return {}
@@ -129,15 +143,22 @@ def arguments_given(
     found: dict[str, object] = {}
     for name in options:
         argument = given[name] if name in given else Known("", defaults.get(name, _OPEN))
-        if argument is not None and type(argument.value) in _PLAIN:
-            found[name] = argument.value
+        known = argument.value(namespace) if isinstance(argument, Decision) else argument
+        value = known.value if isinstance(known, Known) else known
+        if argument is not None and type(value) in _PLAIN:
+            found[name] = value
     return found
 
 
 class Arguments:
-    """What calls give to the functions of the user's that are followed, where all give the same."""
+    """What calls give to the functions of the user's that are followed, where all give the same.
+
+    Attributes:
+        decided: Arguments that decide on branches, and that names of the namespace decide on.
+    """
 
     def __init__(self) -> None:
+        self.decided: list[Decision] = []
         self._known: dict[int, dict[str, object]] = {}
         self._given: dict[int, frozenset[str]] = {}
 
@@ -149,16 +170,25 @@ class Arguments:
         """Return the parameters that every call of a function gives an argument."""
         return self._given.get(id(function.__code__), frozenset())
 
-    def note(self, function: FunctionType, options: Collection[str], shape: CallShape) -> bool:
+    def note(
+        self,
+        function: FunctionType,
+        options: Collection[str],
+        shape: CallShape,
+        namespace: Mapping[str, object],
+    ) -> bool:
         """Note a call, and tell whether less is known than before.
 
         Args:
             function: The function.
             options: Those of its parameters that decide on branches.
             shape: How it is called.
+            namespace: What names hold that decide on arguments.
         """
-        key, given = id(function.__code__), arguments_given(function, shape, options)
-        all_given = frozenset(_bind(function.__code__, shape))
+        key, given = id(function.__code__), arguments_given(function, shape, options, namespace)
+        bound = _bind(function.__code__, shape)
+        self.decided += [each for each in map(bound.get, options) if isinstance(each, Decision)]
+        all_given = frozenset(bound)
         self._given[key] = self._given.get(key, all_given) & all_given
         before = self._known.setdefault(key, given)
         self._known[key] = {
@@ -176,7 +206,7 @@ class Arguments:
         return bool(before)
 
 
-def _bind(code: CodeType, shape: CallShape) -> dict[str, Known | None]:
+def _bind(code: CodeType, shape: CallShape) -> dict[str, Known | Decision | None]:
     """Return the parameters that a call gives arguments, with these; nothing if any is unknown."""
     places = code.co_varnames[: code.co_argcount]
     placed = places[: code.co_posonlyargcount]  # a name that is one of these is another's

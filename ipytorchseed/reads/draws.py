@@ -76,6 +76,9 @@ _IN_ORDER = frozenset(
 )
 """Samplers that draw nothing, or from a generator that they seed themselves."""
 
+_SAMPLERS = frozenset({"_index_sampler", "batch_sampler", "sampler"})
+"""Attributes of a loader by which code comes by its order without a pass over it."""
+
 
 class Draws:
     """What is met of a cell that may draw from torch.
@@ -88,7 +91,7 @@ class Draws:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
-        self._loaders: list[bool] = []
+        self._loaders: list[bool | None] = []
         self._layers = self._active = self._heed_mode = self._rated = False
         self._submodules: set[str] = set()
 
@@ -135,7 +138,12 @@ class Draws:
 
     @property
     def passive_loaders(self) -> int:
-        """How many loaders are met, where a pass over any of them draws its seed and no more."""
+        """How many loaders are met, where a pass over any of them draws its seed and no more.
+
+        One whose order is a matter of the user's own class may draw more, and is then seen to.
+        """
+        if self._loaders == [None] and _SAMPLERS.isdisjoint(self._lasts()):
+            return 1
         return len(self._loaders) if all(self._loaders) else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
@@ -144,7 +152,7 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self.passive_loaders or not are_silent(packages):
+        if not (self._loaders and all(self._loaders) and are_silent(packages)):
             return False
         lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
@@ -209,13 +217,17 @@ def may_draw(name: str) -> bool:
     return _DRAWS.fullmatch(name) is not None
 
 
-def _is_passive(fields: dict[str, Any]) -> bool:
+def _is_passive(fields: dict[str, Any]) -> bool | None:
+    """Tell whether a pass over a loader draws nothing but its seed; None if the user's class may."""
     batches = fields.get("batch_sampler")
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))
-    return fields.get("num_workers") == 0 and all(
-        module_of_class(type(each)).startswith("torch.utils.data.")
-        and name_of_class(type(each)) in _IN_ORDER
-        for each in samplers
-        if each is not None
+    kinds = [type(each) for each in samplers if each is not None]
+    theirs = [each for each in kinds if not is_local_module(module_of_class(each))]
+    in_order = all(
+        module_of_class(each).startswith("torch.utils.data.") and name_of_class(each) in _IN_ORDER
+        for each in theirs
     )
+    if fields.get("num_workers") != 0 or not in_order:
+        return False
+    return True if theirs == kinds else None

@@ -218,7 +218,7 @@ def may_draw(name: str) -> bool:
 
 
 def _is_passive(fields: dict[str, Any]) -> bool | None:
-    """Tell whether a pass over a loader draws nothing but its seed; None if the user's class may."""
+    """Tell whether a pass over a loader draws its seed alone; None if the user's class decides."""
     batches = fields.get("batch_sampler")
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))

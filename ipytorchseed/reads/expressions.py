@@ -24,7 +24,7 @@ from ipytorchseed.reads.abstract import (
     join,
 )
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
-from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.keys import SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
@@ -74,6 +74,11 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         abstract = scope.load(base.id)
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
+    elif names[-1] in SIZES and (item := item_named(base)):
+        abstract = scope.load(item[0])
+        scope.run_all(abstract.bodies)
+        scope.effects.items.update((path, f"{item[1]}.{names[-1]}") for path in abstract.paths)
+        return UNKNOWN
     else:
         abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
     if abstract.bodies:
@@ -113,6 +118,14 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
     return look_up_name(scope, f"{_RESULTS[name]}{number}")
+
+
+def item_named(node: ast.expr) -> tuple[str, str] | None:
+    """Return the name and the key of ``batch["x"]``; None for anything else."""
+    owner = node.value if isinstance(node, ast.Subscript) else None
+    keys = constant_keys(node.slice) if isinstance(node, ast.Subscript) else []
+    plain = isinstance(owner, ast.Name) and len(keys) == 1 and keys[0].isidentifier()
+    return (owner.id, keys[0]) if isinstance(owner, ast.Name) and plain else None
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:

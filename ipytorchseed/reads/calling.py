@@ -14,7 +14,7 @@ from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.decisions import LOOKS
-from ipytorchseed.reads.expressions import item_named, look_up_text
+from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.keys import constant_keys
@@ -67,7 +67,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         scope.visit_by(each, *_LAYOUT[called])
         if place == 0 and called in _LAYOUT and isinstance(each, ast.Name)
         else scope.visit(ast.Attribute(each, "__len__", ast.Load()))
-        if place == 0 and name == "len" and (isinstance(each, ast.Attribute) or item_named(each))
+        if place == 0 and name == "len" and isinstance(each, ast.Attribute | ast.Subscript)
         else _argument(scope, each, function, place)
         for place, each in enumerate(node.args)
     ]

@@ -218,12 +218,10 @@ def _binop(node: ast.BinOp, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
 
 
 def _boolop(node: ast.BoolOp, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    value: Any = None
-    for each in node.values:
-        value = _evaluate(each, names)
-        if _truth(value) is isinstance(node.op, ast.Or):
-            break
-    return value
+    value, *others = node.values
+    left = _evaluate(value, names)
+    is_last = not others or _truth(left) is isinstance(node.op, ast.Or)
+    return left if is_last else _boolop(ast.BoolOp(node.op, others), names)
 
 
 def _compare(node: ast.Compare, names: Mapping[str, Any]) -> Any:  # noqa: ANN401

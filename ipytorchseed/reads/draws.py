@@ -76,9 +76,6 @@ _IN_ORDER = frozenset(
 )
 """Samplers that draw nothing, or from a generator that they seed themselves."""
 
-_SAMPLERS = frozenset({"_index_sampler", "batch_sampler", "sampler"})
-"""Attributes of a loader by which code comes by its order without a pass over it."""
-
 
 class Draws:
     """What is met of a cell that may draw from torch.
@@ -138,13 +135,10 @@ class Draws:
 
     @property
     def passive_loaders(self) -> int:
-        """How many loaders are met, where a pass over any of them draws its seed and no more.
-
-        One whose order is a matter of the user's own class may draw more, and is then seen to.
-        """
-        if self._loaders == [None] and _SAMPLERS.isdisjoint(self._lasts()):
-            return 1
-        return len(self._loaders) if all(self._loaders) else 0
+        """How many loaders are met, all in order; or 1, whose order a class of the user's decides."""
+        asked = self._lasts() & {"_index_sampler", "batch_sampler", "sampler"}  # without a pass
+        known = all(self._loaders) or (self._loaders == [None] and not asked)
+        return len(self._loaders) if known else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
@@ -222,12 +216,11 @@ def _is_passive(fields: dict[str, Any]) -> bool | None:
     batches = fields.get("batch_sampler")
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))
-    kinds = [type(each) for each in samplers if each is not None]
-    theirs = [each for each in kinds if not is_local_module(module_of_class(each))]
-    in_order = all(
+    kinds = {type(each) for each in samplers if each is not None}
+    users = {each for each in kinds if is_local_module(module_of_class(each))}
+    if fields.get("num_workers") != 0 or not all(
         module_of_class(each).startswith("torch.utils.data.") and name_of_class(each) in _IN_ORDER
-        for each in theirs
-    )
-    if fields.get("num_workers") != 0 or not in_order:
+        for each in kinds - users
+    ):
         return False
-    return True if theirs == kinds else None
+    return None if users else True

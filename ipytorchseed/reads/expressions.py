@@ -74,11 +74,15 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         abstract = scope.load(base.id)
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
-    elif names[-1] in SIZES and (item := item_named(base)):
-        abstract = scope.load(item[0])
-        scope.run_all(abstract.bodies)
-        scope.effects.items.update((path, f"{item[1]}.{names[-1]}") for path in abstract.paths)
-        return UNKNOWN
+    elif (
+        names[-1] in SIZES
+        and isinstance(base, ast.Subscript)
+        and isinstance(base.value, ast.Name)
+        and isinstance(base.slice, ast.Constant)
+        and "".join(constant_keys(base.slice)).isidentifier()
+    ):
+        size = ast.Constant(f"{base.slice.value!s}.{names[-1]}")
+        return _subscript(scope, ast.Subscript(base.value, size, ast.Load()))
     else:
         abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
     if abstract.bodies:
@@ -118,14 +122,6 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
     return look_up_name(scope, f"{_RESULTS[name]}{number}")
-
-
-def item_named(node: ast.expr) -> tuple[str, str] | None:
-    """Return the name and the key of ``batch["x"]``; None for anything else."""
-    owner = node.value if isinstance(node, ast.Subscript) else None
-    keys = constant_keys(node.slice) if isinstance(node, ast.Subscript) else []
-    plain = isinstance(owner, ast.Name) and len(keys) == 1 and keys[0].isidentifier()
-    return (owner.id, keys[0]) if isinstance(owner, ast.Name) and plain else None
 
 
 def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:

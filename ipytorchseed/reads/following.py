@@ -118,7 +118,7 @@ class _CodeFollower(NameFollower):
         self._counted: set[str] = set()
         self._nondeterminism = Nondeterminism()
         self._overwritten = Overwritten()
-        self._arguments = Arguments()
+        self._arguments = Arguments(namespace)
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -224,7 +224,7 @@ class _CodeFollower(NameFollower):
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         for path, shapes in effects.shapes.items():
-            self._note_calls(home, path, shapes)
+            self._note_calls(home.function(path), shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
@@ -247,13 +247,12 @@ class _CodeFollower(NameFollower):
             except (RecursionError, TooMuchError):
                 self._found.complete = False
 
-    def _note_calls(self, home: Home, path: str, shapes: Iterable[CallShape]) -> None:
+    def _note_calls(self, function: FunctionType | None, shapes: Iterable[CallShape]) -> None:
         """Note how a function is called, and follow it again if that is new."""
-        function = home.function(path)
         if function is not None:
             options = effects_of_code(function.__code__).options
-            changes = [self._arguments.note(function, options, each, home.names) for each in shapes]
-            self.supposed |= supposed_by(self._arguments.decided, home.names)
+            changes = [self._arguments.note(function, options, each) for each in shapes]
+            self.supposed |= supposed_by(self._arguments.decided, self._notebook.names)
             if any(changes):
                 self.follow_again(function)
 

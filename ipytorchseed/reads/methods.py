@@ -289,10 +289,7 @@ def _layers_named(model: object, part: str) -> list[str]:
 
 
 def _is_setting(model: object, path: str) -> bool:
-    """Tell whether ``fc.in_features`` is a number, text or flag that a layer of a model keeps.
-
-    The size of a parameter or buffer is kept likewise.
-    """
+    """Tell whether a layer of a model keeps ``fc.in_features``, a number or text, or a size."""
     *layers, name = path.split(".")
     tensor = layers.pop() if layers and name in SIZES else ""
     for each in layers:

@@ -34,24 +34,24 @@ class Known(Struct, frozen=True):
     value: object
 
 
+_Argument = Known | Decision | None
+
+
 class CallShape(Struct, frozen=True):
     """How a function is called.
 
     Attributes:
-        places: The arguments by place, where they are constants or names of the namespace alone
-            decide on them, else None.
+        places: The arguments by place, as constants or what names alone decide on, else None.
         names: Those by name, likewise.
         complete: Whether these are all.
     """
 
-    places: tuple[Known | Decision | None, ...] = ()
-    names: tuple[tuple[str, Known | Decision | None], ...] = ()
+    places: tuple[_Argument, ...] = ()
+    names: tuple[tuple[str, _Argument], ...] = ()
     complete: bool = True
 
 
-def shape_of(
-    node: ast.Call, known: Mapping[str, object], taken: Collection[str] | None = None
-) -> CallShape:
+def shape_of(node: ast.Call, known: Mapping[str, object], taken: set[str] | None) -> CallShape:
     """Return how a call calls.
 
     Args:
@@ -66,14 +66,12 @@ def shape_of(
     return CallShape(tuple([_known(each, known, taken) for each in node.args]), tuple(named))
 
 
-def _known(
-    node: ast.expr, known: Mapping[str, object], taken: Collection[str] | None
-) -> Known | Decision | None:
-    value = known.get(node.id, _OPEN) if isinstance(node, ast.Name) else constant(node)
+def _known(node: ast.expr, known: Mapping[str, object], taken: set[str] | None) -> _Argument:
+    found = decision(node)
+    value = constant(node) if found is None else found.value(known)
     if type(value) in _PLAIN:
         return Known(repr(value), value)
-    found = None if taken is None else decision(node)
-    return found if found is not None and found.names.isdisjoint(taken or ()) else None
+    return found if found and taken is not None and found.names.isdisjoint(taken) else None
 
 
 def constant(node: ast.expr) -> Any:  # noqa: ANN401
@@ -119,46 +117,27 @@ def _straight(statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def arguments_given(
-    function: FunctionType,
-    shape: CallShape,
-    options: Collection[str],
-    namespace: Mapping[str, object],
+    function: FunctionType, values: Mapping[str, object], options: Iterable[str]
 ) -> dict[str, object]:
-    """Return the values that a call gives to parameters, where they are known.
-
-    Args:
-        function: The function.
-        shape: How it is called.
-        options: Names of parameters.
-        namespace: What names hold that decide on arguments.
-    """
-    if not shape.complete:
-        return {}
+    """Return what parameters hold in a call that gives some of them these values, if known."""
     code = function.__code__
     places = code.co_varnames[: code.co_argcount]
-    held = function.__defaults__ or ()
-    defaults = dict(zip(places[len(places) - len(held) :], held, strict=True))
-    defaults |= function.__kwdefaults__ or {}
-    given = _bind(code, shape)
-    found: dict[str, object] = {}
-    for name in options:
-        argument = given[name] if name in given else Known("", defaults.get(name, _OPEN))
-        known = argument.value(namespace) if isinstance(argument, Decision) else argument
-        value = known.value if isinstance(known, Known) else known
-        if argument is not None and type(value) in _PLAIN:
-            found[name] = value
-    return found
+    defaults = function.__defaults__ or ()
+    held: dict[str, object] = dict(zip(places[::-1], defaults[::-1], strict=False))
+    held |= {**(function.__kwdefaults__ or {}), **values}
+    return {name: held[name] for name in options if type(held.get(name, _OPEN)) in _PLAIN}
 
 
 class Arguments:
     """What calls give to the functions of the user's that are followed, where all give the same.
 
     Attributes:
-        decided: Arguments that decide on branches, and that names of the namespace decide on.
+        decided: Arguments that decide on branches, where names of the namespace decide on them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, object]) -> None:
         self.decided: list[Decision] = []
+        self._names = names
         self._known: dict[int, dict[str, object]] = {}
         self._given: dict[int, frozenset[str]] = {}
 
@@ -170,24 +149,25 @@ class Arguments:
         """Return the parameters that every call of a function gives an argument."""
         return self._given.get(id(function.__code__), frozenset())
 
-    def note(
-        self,
-        function: FunctionType,
-        options: Collection[str],
-        shape: CallShape,
-        namespace: Mapping[str, object],
-    ) -> bool:
+    def note(self, function: FunctionType, options: Collection[str], shape: CallShape) -> bool:
         """Note a call, and tell whether less is known than before.
 
         Args:
             function: The function.
             options: Those of its parameters that decide on branches.
             shape: How it is called.
-            namespace: What names hold that decide on arguments.
         """
-        key, given = id(function.__code__), arguments_given(function, shape, options, namespace)
-        bound = _bind(function.__code__, shape)
+        key, bound = id(function.__code__), _bind(function.__code__, shape)
         self.decided += [each for each in map(bound.get, options) if isinstance(each, Decision)]
+        values = {
+            name: each.value(self._names)
+            if isinstance(each, Decision)
+            else each.value
+            if each
+            else _OPEN
+            for name, each in bound.items()
+        }
+        given = arguments_given(function, values, options) if shape.complete else {}
         all_given = frozenset(bound)
         self._given[key] = self._given.get(key, all_given) & all_given
         before = self._known.setdefault(key, given)
@@ -206,7 +186,7 @@ class Arguments:
         return bool(before)
 
 
-def _bind(code: CodeType, shape: CallShape) -> dict[str, Known | Decision | None]:
+def _bind(code: CodeType, shape: CallShape) -> dict[str, _Argument]:
     """Return the parameters that a call gives arguments, with these; nothing if any is unknown."""
     places = code.co_varnames[: code.co_argcount]
     placed = places[: code.co_posonlyargcount]  # a name that is one of these is another's

@@ -44,6 +44,7 @@ _LABELS = {
     **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
     **{("dict", each): "keys" for each in BY_KEYS},
     **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
+    **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""
 
@@ -88,9 +89,8 @@ class Variables:
         """Name a value's content, as far as the time goes, and places that are among ``parts``."""
         look = partial(fingerprint, memo=self._memo, budget=budget)
         found = with_places(value, look(value), parts or (), look)
-        sizes = {part: _size_inside(value, part, look) for part in parts or ()}
-        known = {part: size for part, size in sizes.items() if size}
-        return replace(found, parts={**known, **found.parts}) if known else found
+        sizes = {part: size for part in parts or () if (size := _size_inside(value, part, look))}
+        return replace(found, parts={**sizes, **found.parts}) if sizes else found
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -177,16 +177,10 @@ def _size_inside(value: object, part: str, look: Callable[[object], Fingerprint]
     for step in steps:
         held = {} if may_run(value, step) else dict(attributes(value))
         value = (value if type(value) is dict else held).get(step)
-    if is_local_module(module_of_class(type(value))):  # which may answer otherwise
-        return ""
     told = look(value)
-    return told.parts.get(_tells_size(told, last), "")
-
-
-def _tells_size(value: Fingerprint, name: str) -> str:
-    """Return the part in which a value's size lies, if an attribute tells nothing but that."""
-    is_column = f"k:{name}" in value.parts
-    return _SIZES.get(value.kind, "") if name in SIZES and not is_column else ""
+    size = _LABELS.get((told.kind, f"a:{last}"), _SIZES.get(told.kind, ""))
+    is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
+    return "" if is_users else told.parts.get(size, "")
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
@@ -248,7 +242,7 @@ def _part(part: str, value: Fingerprint) -> str:
         return "settings"
     if part.startswith("a:") and "." in part:
         return _part(part.rpartition(".")[0], value)
-    size = _tells_size(value, part[2:]) if part[:2] == "a:" else ""
+    size = _SIZES.get(value.kind, "") if part[2:] in SIZES and part[:2] == "a:" else ""
     size = _LABELS.get((value.kind, part), size)
     if size in value.parts:
         return size

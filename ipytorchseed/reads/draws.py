@@ -135,7 +135,7 @@ class Draws:
 
     @property
     def passive_loaders(self) -> int:
-        """How many loaders are met, all in order; or 1, whose order a class of the user's decides."""
+        """How many loaders are met, all in order; or 1, of which the user's class decides."""
         asked = self._lasts() & {"_index_sampler", "batch_sampler", "sampler"}  # without a pass
         known = all(self._loaders) or (self._loaders == [None] and not asked)
         return len(self._loaders) if known else 0

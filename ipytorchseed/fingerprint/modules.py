@@ -14,7 +14,7 @@ from ipytorchseed.fingerprint.elements import contents, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, inner_parts, join
 from ipytorchseed.fingerprint.scalars import name_bytes
-from ipytorchseed.fingerprint.tensors import extras
+from ipytorchseed.fingerprint.tensors import extras, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy, module_of_class
 
@@ -192,6 +192,7 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
         token: bytes = yield tensor
         return token
     token = b"D" + contents(walk, tensor, flag=False)
+    seen.inside += (name_bytes(name), name_bytes(shape_of(tensor)))
     if native().requires_grad(tensor):
         seen.stream.append(b"L")
     note_strides(walk, tensor)

@@ -65,7 +65,9 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     function = _named(func, node)
     args = [
         scope.visit_by(each, *_LAYOUT[called])
-        if place == 0 and called in _LAYOUT
+        if place == 0 and called in _LAYOUT and isinstance(each, ast.Name)
+        else scope.visit(ast.Attribute(each, "__len__", ast.Load()))
+        if place == 0 and name == "len" and isinstance(each, ast.Attribute | ast.Subscript)
         else _argument(scope, each, function, place)
         for place, each in enumerate(node.args)
     ]
@@ -98,7 +100,8 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
     if func.paths:
         reader = scope.reader
         known = reader.deciding & reader.arguments.keys()
-        shape = shape_of(node, {name: reader.arguments[name] for name in known})
+        taken = scope.assigned.union(scope.local, scope.bound) if scope.is_cell else None
+        shape = shape_of(node, {name: reader.arguments[name] for name in known}, taken)
         if isinstance(node.func, ast.Name) and path not in _BUILTINS:  # it may decide there
             handed = [*node.args, *(word.value for word in node.keywords)]
             named = {each.id for each in handed if isinstance(each, ast.Name)}

@@ -75,7 +75,7 @@ def effects_among(
         tree = parse_cell(source, transform)
         found = _keep(key, _Cell(_effects(tree, transform, answers), ""))
         found.effects.whole = whole
-    found.effects.supposed = supposed_by(whole, answers, names)
+    found.effects.supposed = supposed_by([whole.flags[text] for text in answers], names)
     return found.effects
 
 

@@ -123,5 +123,5 @@ def effects_among(
         if len(known) >= _MOST:
             return whole
         known[key] = _effects_of_code(code, answers, given)
-    known[key].supposed = supposed_by(whole, answers, names)
+    known[key].supposed = supposed_by([whole.flags[text] for text in answers], names)
     return known[key]

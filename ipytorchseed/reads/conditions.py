@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import AbstractValue, join
-from ipytorchseed.reads.decisions import LOOKS, decision
+from ipytorchseed.reads.decisions import LOOKS, Decision, decision
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.renewals import overlap
 from ipytorchseed.reads.scope import Scope, State, evaluates
@@ -131,15 +131,12 @@ def known_flags(effects: Effects, names: Mapping[str, object]) -> dict[str, bool
     return {text: answer for text, answer in answers.items() if answer is not None}
 
 
-def supposed_by(
-    effects: Effects, answers: Mapping[str, bool], names: Mapping[str, object]
-) -> set[str]:
-    """Return what of the namespace holds what it held, if conditions come to these answers.
+def supposed_by(found: Collection[Decision], names: Mapping[str, object]) -> set[str]:
+    """Return what of the namespace holds what it held, if conditions come to what they do now.
 
     Names; with a colon at the end where only other code than the cell's must not set them, and
     paths with a dot where also what they hold must be as it was.
     """
-    found = [effects.flags[text] for text in answers]
     inside = {f"{path}." for each in found if each.looks_inside(names) for path in each.paths}
     ends = [(name, ":" if each.first else "") for each in found for name in each.names]
     return inside.union(f"{name}{end}" for name, end in ends)

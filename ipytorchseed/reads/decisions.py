@@ -78,10 +78,15 @@ class Decision(Struct, frozen=True):
 
     def answer(self, names: Mapping[str, Any]) -> bool | None:
         """Tell what it comes to where names hold these values; None where that is not known."""
+        value = self.value(names)
+        return bool(value) if id(type(value)) in _PLAIN | _SIZED else None
+
+    def value(self, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return its value where names hold these; where that is not known, a bare object."""
         try:
-            return _truth(_evaluate(self.test, names))
+            return _evaluate(self.test, names)
         except (UnknownError, TypeError, ValueError, ArithmeticError, LookupError):
-            return None  # what fails here may fail there as well
+            return _ABSENT  # what fails here may fail there as well
 
 
 def decision(test: ast.expr) -> Decision | None:
@@ -213,8 +218,10 @@ def _binop(node: ast.BinOp, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
 
 
 def _boolop(node: ast.BoolOp, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    ends = isinstance(node.op, ast.Or)
-    return ends if any(_truth(_evaluate(each, names)) is ends for each in node.values) else not ends
+    value, *others = node.values
+    left = _evaluate(value, names)
+    is_last = not others or _truth(left) is isinstance(node.op, ast.Or)
+    return left if is_last else _boolop(ast.BoolOp(node.op, others), names)
 
 
 def _compare(node: ast.Compare, names: Mapping[str, Any]) -> Any:  # noqa: ANN401

@@ -88,7 +88,7 @@ class Draws:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
-        self._loaders: list[bool] = []
+        self._loaders: list[bool | None] = []
         self._layers = self._active = self._heed_mode = self._rated = False
         self._submodules: set[str] = set()
 
@@ -135,8 +135,10 @@ class Draws:
 
     @property
     def passive_loaders(self) -> int:
-        """How many loaders are met, where a pass over any of them draws its seed and no more."""
-        return len(self._loaders) if all(self._loaders) else 0
+        """How many loaders are met, all in order; or 1, of which the user's class decides."""
+        asked = self._lasts() & {"_index_sampler", "batch_sampler", "sampler"}  # without a pass
+        known = all(self._loaders) or (self._loaders == [None] and not asked)
+        return len(self._loaders) if known else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
@@ -144,7 +146,7 @@ class Draws:
         Args:
             packages: Packages that the cell reaches.
         """
-        if not self.passive_loaders or not are_silent(packages):
+        if not (self._loaders and all(self._loaders) and are_silent(packages)):
             return False
         lasts = self._lasts()
         draws = self._layers if "train" in lasts else self._active and "eval" not in lasts
@@ -209,13 +211,16 @@ def may_draw(name: str) -> bool:
     return _DRAWS.fullmatch(name) is not None
 
 
-def _is_passive(fields: dict[str, Any]) -> bool:
+def _is_passive(fields: dict[str, Any]) -> bool | None:
+    """Tell whether a pass over a loader draws its seed alone; None if the user's class decides."""
     batches = fields.get("batch_sampler")
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))
-    return fields.get("num_workers") == 0 and all(
-        module_of_class(type(each)).startswith("torch.utils.data.")
-        and name_of_class(type(each)) in _IN_ORDER
-        for each in samplers
-        if each is not None
-    )
+    kinds = {type(each) for each in samplers if each is not None}
+    users = {each for each in kinds if is_local_module(module_of_class(each))}
+    if fields.get("num_workers") != 0 or not all(
+        module_of_class(each).startswith("torch.utils.data.") and name_of_class(each) in _IN_ORDER
+        for each in kinds - users
+    ):
+        return False
+    return None if users else True

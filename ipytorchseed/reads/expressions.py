@@ -24,7 +24,7 @@ from ipytorchseed.reads.abstract import (
     join,
 )
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
-from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.keys import SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
@@ -74,6 +74,15 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         abstract = scope.load(base.id)
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
+    elif (
+        names[-1] in SIZES
+        and isinstance(base, ast.Subscript)
+        and isinstance(base.value, ast.Name)
+        and isinstance(base.slice, ast.Constant)
+        and "".join(constant_keys(base.slice)).isidentifier()
+    ):
+        size = ast.Constant(f"{base.slice.value!s}.{names[-1]}")
+        return _subscript(scope, ast.Subscript(base.value, size, ast.Load()))
     else:
         abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
     if abstract.bodies:

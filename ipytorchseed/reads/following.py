@@ -15,7 +15,7 @@ from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.code import effects_among, effects_of_code
-from ipytorchseed.reads.conditions import touched, upset
+from ipytorchseed.reads.conditions import supposed_by, touched, upset
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.evaluator import follow
@@ -118,7 +118,7 @@ class _CodeFollower(NameFollower):
         self._counted: set[str] = set()
         self._nondeterminism = Nondeterminism()
         self._overwritten = Overwritten()
-        self._arguments = Arguments()
+        self._arguments = Arguments(namespace)
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -252,6 +252,7 @@ class _CodeFollower(NameFollower):
         if function is not None:
             options = effects_of_code(function.__code__).options
             changes = [self._arguments.note(function, options, each) for each in shapes]
+            self.supposed |= supposed_by(self._arguments.decided, self._notebook.names)
             if any(changes):
                 self.follow_again(function)
 

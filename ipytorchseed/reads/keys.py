@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 
+SIZES = frozenset({"__len__", "dim", "ndim", "numel", "shape", "size"})
+"""Attributes that tell nothing but a size."""
+
 
 def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:
     """Return the texts in ``["a"]`` and ``[["a", "b"]]``; none for anything else.

@@ -25,6 +25,7 @@ from ipytorchseed.introspection.values import (
 )
 from ipytorchseed.introspection.values import parts as contents
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
+from ipytorchseed.reads.keys import SIZES
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
 from ipytorchseed.reads.values import captured
 
@@ -288,10 +289,13 @@ def _layers_named(model: object, part: str) -> list[str]:
 
 
 def _is_setting(model: object, path: str) -> bool:
-    """Tell whether ``fc.in_features`` is a number, text or flag that a layer of a model keeps."""
+    """Tell whether a layer of a model keeps ``fc.in_features``, a number or text, or a size."""
     *layers, name = path.split(".")
+    tensor = layers.pop() if layers and name in SIZES else ""
     for each in layers:
         model = None if may_run(model, each) else _registered(model, "_modules").get(each)
+    if any(tensor in _registered(model, kind) for kind in _REGISTERED[1:]):
+        return not may_run(model, tensor)
     held = anatomy(type(model)).dictionary(model) or {}
     kept = held if may_run(model, name) else held.get(name, held)
     parts = kept if type(kept) is tuple else (kept,)

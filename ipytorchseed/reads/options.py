@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
+from ipytorchseed.reads.decisions import Decision, decision
 from ipytorchseed.reads.parsing import nodes_in
 
 if TYPE_CHECKING:
@@ -33,37 +34,44 @@ class Known(Struct, frozen=True):
     value: object
 
 
+_Argument = Known | Decision | None
+
+
 class CallShape(Struct, frozen=True):
     """How a function is called.
 
     Attributes:
-        places: The arguments by place, where they are constants, else None.
+        places: The arguments by place, as constants or what names alone decide on, else None.
         names: Those by name, likewise.
         complete: Whether these are all.
     """
 
-    places: tuple[Known | None, ...] = ()
-    names: tuple[tuple[str, Known | None], ...] = ()
+    places: tuple[_Argument, ...] = ()
+    names: tuple[tuple[str, _Argument], ...] = ()
     complete: bool = True
 
 
-def shape_of(node: ast.Call, known: Mapping[str, object]) -> CallShape:
+def shape_of(node: ast.Call, known: Mapping[str, object], taken: set[str] | None) -> CallShape:
     """Return how a call calls.
 
     Args:
         node: The call.
         known: Arguments of the function around it.
+        taken: Names that are not the namespace's there; None where any may be.
     """
-    named = [(word.arg, _known(word.value, known)) for word in node.keywords if word.arg]
+    named = [(word.arg, _known(word.value, known, taken)) for word in node.keywords if word.arg]
     spread = any(type(each) is ast.Starred for each in node.args)
     if spread or len(named) < len(node.keywords):
         return CallShape(complete=False)
-    return CallShape(tuple([_known(each, known) for each in node.args]), tuple(named))
+    return CallShape(tuple([_known(each, known, taken) for each in node.args]), tuple(named))
 
 
-def _known(node: ast.expr, known: Mapping[str, object]) -> Known | None:
-    value = known.get(node.id, _OPEN) if isinstance(node, ast.Name) else constant(node)
-    return Known(repr(value), value) if type(value) in _PLAIN else None
+def _known(node: ast.expr, known: Mapping[str, object], taken: set[str] | None) -> _Argument:
+    found = decision(node)
+    value = constant(node) if found is None else found.value(known)
+    if type(value) in _PLAIN:
+        return Known(repr(value), value)
+    return found if found and taken is not None and found.names.isdisjoint(taken) else None
 
 
 def constant(node: ast.expr) -> Any:  # noqa: ANN401
@@ -109,35 +117,27 @@ def _straight(statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def arguments_given(
-    function: FunctionType, shape: CallShape, options: Collection[str]
+    function: FunctionType, values: Mapping[str, object], options: Iterable[str]
 ) -> dict[str, object]:
-    """Return the values that a call gives to parameters, where they are constants.
-
-    Args:
-        function: The function.
-        shape: How it is called.
-        options: Names of parameters.
-    """
-    if not shape.complete:
-        return {}
+    """Return what parameters hold in a call that gives some of them these values, if known."""
     code = function.__code__
     places = code.co_varnames[: code.co_argcount]
-    held = function.__defaults__ or ()
-    defaults = dict(zip(places[len(places) - len(held) :], held, strict=True))
-    defaults |= function.__kwdefaults__ or {}
-    given = _bind(code, shape)
-    found: dict[str, object] = {}
-    for name in options:
-        argument = given[name] if name in given else Known("", defaults.get(name, _OPEN))
-        if argument is not None and type(argument.value) in _PLAIN:
-            found[name] = argument.value
-    return found
+    defaults = function.__defaults__ or ()
+    held: dict[str, object] = dict(zip(places[::-1], defaults[::-1], strict=False))
+    held |= {**(function.__kwdefaults__ or {}), **values}
+    return {name: held[name] for name in options if type(held.get(name, _OPEN)) in _PLAIN}
 
 
 class Arguments:
-    """What calls give to the functions of the user's that are followed, where all give the same."""
+    """What calls give to the functions of the user's that are followed, where all give the same.
 
-    def __init__(self) -> None:
+    Attributes:
+        decided: Arguments that decide on branches, where names of the namespace decide on them.
+    """
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self.decided: list[Decision] = []
+        self._names = names
         self._known: dict[int, dict[str, object]] = {}
         self._given: dict[int, frozenset[str]] = {}
 
@@ -157,8 +157,18 @@ class Arguments:
             options: Those of its parameters that decide on branches.
             shape: How it is called.
         """
-        key, given = id(function.__code__), arguments_given(function, shape, options)
-        all_given = frozenset(_bind(function.__code__, shape))
+        key, bound = id(function.__code__), _bind(function.__code__, shape)
+        self.decided += [each for each in map(bound.get, options) if isinstance(each, Decision)]
+        values = {
+            name: each.value(self._names)
+            if isinstance(each, Decision)
+            else each.value
+            if each
+            else _OPEN
+            for name, each in bound.items()
+        }
+        given = arguments_given(function, values, options) if shape.complete else {}
+        all_given = frozenset(bound)
         self._given[key] = self._given.get(key, all_given) & all_given
         before = self._known.setdefault(key, given)
         self._known[key] = {
@@ -176,7 +186,7 @@ class Arguments:
         return bool(before)
 
 
-def _bind(code: CodeType, shape: CallShape) -> dict[str, Known | None]:
+def _bind(code: CodeType, shape: CallShape) -> dict[str, _Argument]:
     """Return the parameters that a call gives arguments, with these; nothing if any is unknown."""
     places = code.co_varnames[: code.co_argcount]
     placed = places[: code.co_posonlyargcount]  # a name that is one of these is another's

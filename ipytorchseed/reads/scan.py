@@ -193,8 +193,8 @@ class _Scan(ast.NodeVisitor):
         key = _text(given[:1])
         if self._is_self(node.func):
             self.names.add(CALL)
-        elif called == "len" and own:
-            self.names.add("__len__")
+        elif called == "len" and given and (path := self._path(given[0])) is not None:
+            self.names.add(f"{path}.__len__".lstrip("."))
             given = given[1:]
         elif (
             key

@@ -7,15 +7,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.fingerprint.places import with_places
+from ipytorchseed.introspection.anatomy import attributes, module_of_class
+from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER
+from ipytorchseed.reads.keys import SIZES
+from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER, may_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.session.pending import Pending
@@ -30,17 +34,17 @@ _PUTS = frozenset({"a:append", "a:extend", "a:add"})
 _FILLED = frozenset({"list", "deque", "set"})
 """Methods that look at nothing of what is there, and kinds of values that have them."""
 
-_TELL_SIZE = frozenset({"a:__len__", "a:dim", "a:ndim", "a:numel", "a:shape", "a:size"})
 _SIZES = {
     **dict.fromkeys(("array", "frame", "series", "tensor"), "shape"),
     **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
 }
-"""Attributes that tell nothing but a size, and the part in which it lies by kind."""
+"""The part in which the size of a value lies, by kind."""
 
 _LABELS = {
     **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
     **{("dict", each): "keys" for each in BY_KEYS},
     **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
+    **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""
 
@@ -84,7 +88,9 @@ class Variables:
     ) -> Fingerprint:
         """Name a value's content, as far as the time goes, and places that are among ``parts``."""
         look = partial(fingerprint, memo=self._memo, budget=budget)
-        return with_places(value, look(value), parts or (), look)
+        found = with_places(value, look(value), parts or (), look)
+        sizes = {part: size for part in parts or () if (size := _size_inside(value, part, look))}
+        return replace(found, parts={**sizes, **found.parts}) if sizes else found
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -163,6 +169,20 @@ class Variables:
             return None
 
 
+def _size_inside(value: object, part: str, look: Callable[[object], Fingerprint]) -> str:
+    """Return the size of what an attribute or item of a value holds: ``a:X.shape``; or nothing."""
+    *steps, last = part[2:].split(".")
+    if not steps or last not in SIZES:
+        return ""
+    for step in steps:
+        held = {} if may_run(value, step) else dict(attributes(value))
+        value = (value if type(value) is dict else held).get(step)
+    told = look(value)
+    size = _LABELS.get((told.kind, f"a:{last}"), _SIZES.get(told.kind, ""))
+    is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
+    return "" if is_users else told.parts.get(size, "")
+
+
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
     """Return as many names as a run's record has room for, those in ``first`` before others."""
     if len(names) <= MOST_NAMES:
@@ -222,7 +242,7 @@ def _part(part: str, value: Fingerprint) -> str:
         return "settings"
     if part.startswith("a:") and "." in part:
         return _part(part.rpartition(".")[0], value)
-    size = _SIZES.get(value.kind, "") if part in _TELL_SIZE else ""
+    size = _SIZES.get(value.kind, "") if part[2:] in SIZES and part[:2] == "a:" else ""
     size = _LABELS.get((value.kind, part), size)
     if size in value.parts:
         return size

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 HELD = """
 import torch, numpy as np, torch.nn.functional as F
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+from torch.utils.data import DataLoader, Dataset, RandomSampler, TensorDataset, random_split
 data = TensorDataset(torch.arange(8.0))
 plain = DataLoader(data, batch_size=4)
 shuffled = DataLoader(data, shuffle=True)
@@ -29,6 +29,12 @@ class Silent(Dataset):
     def __len__(self): return 4
     def __getitem__(self, at): return at
 noisy, silent = DataLoader(Noisy()), DataLoader(Silent())
+class Order:
+    def __len__(self): return 4
+    def __iter__(self): return iter(torch.randperm(4).tolist())
+class Drawn(RandomSampler): pass
+ordered, batched = DataLoader(data, sampler=Order()), DataLoader(data, batch_sampler=[[0]])
+drawn = DataLoader(data, sampler=Drawn(data))
 def evaluate(model, loader):
     return sum(F.mse_loss(model(x), x).item() for x, in loader)
 def jitter(x): return x + torch.rand(1)
@@ -63,6 +69,8 @@ MORE = [
     "for batch in shuffled: pass",
     "for batch in workers: pass",
     "for batch in noisy: pass",
+    "for batch in ordered: pass",
+    "for batch in drawn: pass",
     "score = evaluate(dropping, plain)",
     "still.train()\nscore = evaluate(still, plain)",
     "for x, in plain: jitter(x)",
@@ -95,10 +103,15 @@ def test_passes_alone(notebook, cell):
 @pytest.mark.parametrize(("cell", "count"), [
     ("for batch in plain: pass", 1), ("score = evaluate(custom, plain)", 1),
     ("for a, b in zip(plain, silent): pass", 2), ("for a, b in zip(plain, shuffled): pass", 0),
-    ("x = 1", 0),
+    ("for batch in ordered: pass", 1), ("for batch in drawn: pass", 1), ("x = 1", 0),
+    ("for a, b in zip(plain, ordered): pass", 0), ("x = [*ordered.sampler]", 0),
+    ("x = [*getattr(ordered, 'batch_sampler')]", 0), ("for batch in batched: pass", 0),
 ])  # fmt: skip
 def test_passive_loaders(notebook, cell, count):
-    """They are counted where a pass over any of them draws its seed and no more."""
+    """They are counted where a pass over any of them draws its seed and no more.
+
+    One whose order the user's own class draws is counted where it is the only one.
+    """
     notebook.run(HELD)
     assert notebook.dependencies(cell).passive_loaders == count
 

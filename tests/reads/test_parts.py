@@ -100,6 +100,14 @@ PARTS = {
     "x = deep['train'][key]": ("deep", {"k:train"}),
     "x = f'{Config.size}'": ("Config", {"a:size"}),
     "x = len(params)": ("params", {"a:__len__"}),
+    "x = len(cfg.rates) + cfg.inner.grid.shape[0]": (
+        "cfg",
+        {"a:rates.__len__", "a:inner.grid.shape"},
+    ),
+    "x = len(deep['train']) * deep['data'].shape[0]": (
+        "deep",
+        {"k:train.__len__", "k:data.shape"},
+    ),
     "x = 'n' in params": ("params", {"a:__contains__"}),
     "x = [key for key in params if key not in params]": (
         "params",

@@ -318,10 +318,7 @@ def _block(
 
 def _anonymous(text: str, health: Health) -> str:
     """Name the user's folders by what they are for, and the user not at all."""
-    places = {
-        str(Path(health.path).parent): "<ledger>",
-        sys.prefix: "<python>",
-    }
+    places = {str(Path(health.path).parent): "<ledger>", sys.prefix: "<python>"}
     with suppress(OSError):  # it was removed
         places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- as others wrote it, links and all
     with suppress(RuntimeError):  # a user without one

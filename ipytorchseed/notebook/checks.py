@@ -165,10 +165,7 @@ class Checks(Struct, eq=False):
                 under.check.first(shown)
                 checked = under.check.finish(
                     Rerunner(
-                        self._shell,
-                        under.cell.text,
-                        under.cell.file,
-                        timed=under.outputs.timed,
+                        self._shell, under.cell.text, under.cell.file, timed=under.outputs.timed
                     )
                 )
         except KeyboardInterrupt:

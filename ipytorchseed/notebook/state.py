@@ -206,10 +206,7 @@ class State:
         return self.viewer
 
     def run_scoped(
-        self,
-        scope: deterministic,
-        after: Callable[[deterministic], None] | None,
-        body: str,
+        self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
         """Run code in a scope of its own, where a magic was handed its body as text."""
         self.runs.pre_execute()

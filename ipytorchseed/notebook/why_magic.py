@@ -65,13 +65,7 @@ _SWITCH = {"on": True, "off": False}
 @in_json()
 @click.pass_obj
 def line(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target,
-    what: str | None,
-    *,
-    against: str | None,
-    prove: bool,
-    yes: bool,
-    as_json: bool,
+    target: Target, what: str | None, *, against: str | None, prove: bool, yes: bool, as_json: bool
 ) -> None:
     """Say why a cell gave another result than the time before.
 

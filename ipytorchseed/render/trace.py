@@ -7,15 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import visible, width, wrap
-from ipytorchseed.render.trace_words import (
-    apart,
-    named,
-    sentence,
-    sides,
-    stretch,
-    times,
-    where,
-)
+from ipytorchseed.render.trace_words import apart, named, sentence, sides, stretch, times, where
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span

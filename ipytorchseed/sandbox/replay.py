@@ -134,11 +134,7 @@ class Before:
             if name in run.writes or value.opaque
         }
         written = [place_of(name) for run in runs for name in {*touched, *run.writes}]
-        self._held = CapturedState.find(
-            scene.namespace,
-            touched,
-            filter(None, written),
-        )
+        self._held = CapturedState.find(scene.namespace, touched, filter(None, written))
         copies, copier = self._held.copy()
         copies.names |= aliases(scene.namespace, copies.names, copier)
         self.shared: Sequence[str] = tuple(copier.shared)

@@ -14,7 +14,7 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import decode
 
 from ipytorchseed import __version__
-from ipytorchseed.commands import Whole, Words
+from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -63,27 +63,19 @@ def kernel() -> None:
 
 
 @kernel.command()
-@click.option(
-    "--name",
-    metavar="NAME",
-    callback=_check_name,
-    default=_MARK,
-    show_default=True,
-    help="What it is called in Jupyter.",
-)
-@click.option(
+@option("--name", "NAME", "What it is called in Jupyter.", callback=_check_name, default=_MARK)
+@option(
     "--hash-seed",
-    metavar="N",
-    type=Whole(0, _LARGEST_HASH_SEED),
+    "N",
+    "PYTHONHASHSEED: the order of sets of strings.",
+    Whole(0, _LARGEST_HASH_SEED),
     default=0,
-    show_default=True,
-    help="PYTHONHASHSEED: the order of sets of strings.",
 )
-@click.option(
+@option(
     "--threads",
-    metavar="N",
-    type=Whole(1, _MOST_THREADS),
-    help="Threads of torch and MKL; as many as torch takes on this machine where none is given.",
+    "N",
+    "Threads of torch and MKL; as many as torch takes on this machine where none is given.",
+    Whole(1, _MOST_THREADS),
 )
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """Install a kernel of this Python, for this user.

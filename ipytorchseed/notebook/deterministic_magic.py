@@ -8,7 +8,7 @@ from functools import partial
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, quiet
+from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, option, quiet
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.runs import Run, Runs
@@ -53,7 +53,7 @@ class _Settings(Words):
     ),
 )
 @in_json("the report")
-@click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
+@flag("--all everything", "Print every setting as text.")
 @click.pass_context
 def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
     """Show every setting that decides whether results repeat, and what it should be."""
@@ -115,24 +115,21 @@ def _off(target: Target, *, quiet: bool) -> None:
 @_warn
 @flag("--isolate", "Also put every source back after the cell.")
 @_no_cudnn
-@click.option(
-    "--check",
-    "runs",
-    is_flag=False,
-    flag_value=2,
-    type=Whole(min=2),
-    metavar="[N]",
-    help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
-    " name the first operation that gives another result.",
+@option(
+    "--check runs",
+    "[N]",
+    "Run the cell N times (2) from the same state with the flags as they are, compare, and name the"
+    " first operation that gives another result.",
+    Whole(min=2),
+    alone=2,
 )
-@click.option(
+@option(
     "--trace",
-    is_flag=False,
-    flag_value="",
-    metavar="[FILE]",
-    callback=no_notebook,
-    help="Record which operation draws how much: %rng who N; and every operation in FILE, for"
+    "[FILE]",
+    "Record which operation draws how much: %rng who N; and every operation in FILE, for"
     " `ipytorchseed trace diff`.",
+    callback=no_notebook,
+    alone="",
 )
 @flag("--summaries", "With --trace FILE, keep what its --rtol takes to compare.")
 @in_json("the receipt, or the check's result,")
@@ -218,9 +215,9 @@ def _check(  # noqa: PLR0913 -- as above
 ) -> None:
     """Begin a check, or run a body that code handed over under one."""
     state, body = target
-    for given, option in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
+    for given, word in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
         if given:
-            message = f"--check runs the cell with the flags as they are; leave out {option}"
+            message = f"--check runs the cell with the flags as they are; leave out {word}"
             raise click.UsageError(message)
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"

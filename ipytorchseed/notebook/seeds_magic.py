@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
@@ -42,12 +42,12 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 )
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
-@click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
-@click.option(
+@option("--keep", "NAME", "Keep the study under NAME.")
+@option(
     "--versus",
-    metavar="NAME",
+    "NAME",
+    "Compare with the study kept as NAME, seed by seed.",
     shell_complete=_kept_names,
-    help="Compare with the study kept as NAME, seed by seed.",
 )
 @flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
 @in_json("the study")

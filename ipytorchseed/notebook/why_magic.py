@@ -9,7 +9,7 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -50,10 +50,10 @@ _SWITCH = {"on": True, "off": False}
     metavar="[N | VARIABLE | CELL-ID | on | off]",
     shell_complete=recent_runs,
 )
-@click.option(
+@option(
     "--against",
-    metavar="N|FILE",
-    help="Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
+    "N|FILE",
+    "Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
     shell_complete=recent_runs,
 )
 @flag(

@@ -12,19 +12,17 @@ import re
 import sys
 import warnings
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import UNLISTED, find_advice
 from ipytorchseed.patterns import lazy_pattern
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
-
-    Place = tuple[FrameType, int]
-    PickPlace = Callable[[list[Place]], Place | None]
+Place = tuple[FrameType, int]
+PickPlace = Callable[[list[Place]], Place | None]
 
 _UNDETERMINED = "does not have a deterministic implementation"
 _ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +22,6 @@ from ipytorchseed.rng.seeds import check_seed, tell_seed
 from ipytorchseed.rng.table import check_folder, seed_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from typing_extensions import Self
 
     from ipytorchseed.determinism.alerts import PickPlace

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.completion import add_completer
@@ -17,8 +19,6 @@ from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
-
     from ipytorchseed.notebook.state import Opener
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from IPython.core.interactiveshell import InteractiveShell
+
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
@@ -15,8 +17,6 @@ from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
     from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.ledger.records import Run

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,9 +19,6 @@ from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, MutableMapping
-    from contextlib import AbstractContextManager
-
     from ipytorchseed.trace.places import Lines
 
 
@@ -85,7 +83,7 @@ class RepeatedCell:
     def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Outcome:
         """Run the cell once more from the same state, and return what it made."""
         self.sandbox.enter()
-        return self.look(run(around or nothing()))
+        return self.look(run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
         """Name all that a run made, as it stands now."""
@@ -152,9 +150,3 @@ def one_line(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
         said = ""
     return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)
-
-
-@contextmanager
-def nothing() -> Iterator[None]:
-    """Enter nothing around the code, again and again."""
-    yield

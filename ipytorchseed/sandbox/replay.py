@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,9 +23,6 @@ from ipytorchseed.sandbox.imports import import_sources
 from ipytorchseed.sandbox.rewind import put_back, rewind
 from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
 from ipytorchseed.why.plan import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
 _GONE = object()
 

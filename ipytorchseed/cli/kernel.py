@@ -16,6 +16,7 @@ from msgspec.json import decode
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.render.text import draw_table, visible
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -84,7 +85,6 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     extension loaded.
     """
     from ipytorchseed.determinism.environment import launch_environment
-    from ipytorchseed.render.text import visible
 
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
@@ -127,8 +127,6 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
 @kernel.command("list")
 def list_() -> None:
     """List the kernels that were installed by this command."""
-    from ipytorchseed.render.text import draw_table
-
     ours = _installed()
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
@@ -150,8 +148,6 @@ def list_() -> None:
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
-    from ipytorchseed.render.text import visible
-
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
     if _read(folder) is None:

@@ -19,6 +19,7 @@ from ipytorchseed.commands import (
     no_notebook,
     option,
 )
+from ipytorchseed.render.text import WIDTH, draw_table, visible
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -229,8 +230,6 @@ def _moved(run: Run) -> list[str]:
 
 
 def _table(runs: list[Run]) -> str:
-    from ipytorchseed.render.text import WIDTH, draw_table, visible
-
     rows = [[visible(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
     widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH

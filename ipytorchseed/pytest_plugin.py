@@ -6,6 +6,7 @@ pytest loads this file whenever it starts: everything but pytest is imported on 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,24 +24,14 @@ class NotRepeatingError(Exception):
     """A notebook differs, or could not be checked; its message is the explanation."""
 
 
-def _seed(text: str) -> Any:  # noqa: ANN401 -- as _read
-    from ipytorchseed.commands import Seed
-
-    return _read(Seed(), text)
-
-
-def _seconds(text: str) -> Any:  # noqa: ANN401 -- as _read
-    from ipytorchseed.commands import Number
-
-    return _read(Number(min=0, min_open=True), text)
-
-
-def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, and its values
+def _read(text: str, kind: str, **limits: object) -> Any:  # noqa: ANN401 -- as the kind has it
     """Read the value of an option as the command line does, and refuse it in the same words."""
     from click import BadParameter
 
+    from ipytorchseed import commands
+
     try:
-        return kind.convert(text, None, None)
+        return getattr(commands, kind)(**limits).convert(text, None, None)
     except BadParameter as error:
         raise ArgumentTypeError(error.message) from None
 
@@ -65,12 +56,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--ipytorchseed-seed",
-        type=_seed,
+        type=partial(_read, kind="Seed"),
         metavar="N",
         help="Seed every source before the first cell.",
     )
     group.addoption(
-        "--ipytorchseed-timeout", type=_seconds, metavar="S", help="Seconds that a cell may take."
+        "--ipytorchseed-timeout",
+        type=partial(_read, kind="Number", min=0, min_open=True),
+        metavar="S",
+        help="Seconds that a cell may take.",
     )
     group.addoption(
         "--ipytorchseed-kernel", metavar="NAME", help="The kernel to use instead of the notebook's."
@@ -130,14 +124,9 @@ class NotebookItem(pytest.Item):
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
         from ipytorchseed.checking.kernel import Options
 
-        ask = self.config.getoption
-        return Options(
-            rerun=ask("--ipytorchseed-rerun"),
-            strict=ask("--ipytorchseed-strict"),
-            seed=ask("--ipytorchseed-seed"),
-            timeout=ask("--ipytorchseed-timeout"),
-            kernel=ask("--ipytorchseed-kernel"),
-        )
+        names = ("rerun", "strict", "seed", "timeout", "kernel")
+        given = {name: self.config.getoption(f"--ipytorchseed-{name}") for name in names}
+        return Options(**given)
 
     def _explain(self, verdict: Verdict) -> str:
         from msgspec.structs import replace

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -150,3 +151,28 @@ def one_line(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
         said = ""
     return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+
+
+# --------------------------------------------------------------------------------------------------
+# A function that is called as a cell calls one: by name, where it looks names up
+
+NAME = "_function_that_is_called"
+"""The name, which goes with the last call."""
+
+SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
+"""What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""
+
+
+@contextmanager
+def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
+    """Have a function stand among its global names as ``NAME``; of a closure, copies stand there.
+
+    Yields:
+        These names; those of ``__main__`` for what has none of its own.
+    """
+    names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
+    names[NAME] = function
+    try:
+        yield names
+    finally:
+        del names[NAME]

@@ -143,10 +143,10 @@ class Words(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def examples(lines: Mapping[str, str]) -> str:
+def examples(*lines: tuple[str, str]) -> str:
     """Write lines that work, and what each does, as the end of a help text."""
-    width = max(map(len, lines)) + 2
-    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines.items())
+    width = max(len(line) for line, _ in lines) + 2
+    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines)
     return f"\b\nExamples:\n{shown}"  # click leaves what follows a \\b as it is
 
 

@@ -43,13 +43,11 @@ class _Settings(Words):
     invoke_without_command=True,
     subcommand_metavar="[on [--warn] | off]",
     epilog=examples(
-        {
-            "%deterministic": "what can still change results",
-            "%deterministic --all": "every setting, as text",
-            "%deterministic on --warn": "for all later cells; stop none",
-            "%deterministic off": "put every setting back",
-            "%%deterministic 42": "for one cell: first line of the cell",
-        }
+        ("%deterministic", "what can still change results"),
+        ("%deterministic --all", "every setting, as text"),
+        ("%deterministic on --warn", "for all later cells; stop none"),
+        ("%deterministic off", "put every setting back"),
+        ("%%deterministic 42", "for one cell: first line of the cell"),
     ),
 )
 @in_json("the report")
@@ -101,14 +99,12 @@ def _off(target: Target, *, quiet: bool) -> None:
     cls=SeedCommand,
     add_help_option=False,  # the body would run without its scope
     epilog=examples(
-        {
-            "%%deterministic 42": "seed, set the flags, run, put them back",
-            "%%deterministic --check": "does it repeat? if not, why?",
-            "%%deterministic --check 5": "the same with five runs",
-            "%%deterministic 42 --isolate": "later cells do not see that it drew",
-            "%%deterministic --trace": "who draws how much: then %rng who N",
-            "%%deterministic --trace a.trace": "every operation, to compare runs",
-        }
+        ("%%deterministic 42", "seed, set the flags, run, put them back"),
+        ("%%deterministic --check", "does it repeat? if not, why?"),
+        ("%%deterministic --check 5", "the same with five runs"),
+        ("%%deterministic 42 --isolate", "later cells do not see that it drew"),
+        ("%%deterministic --trace", "who draws how much: then %rng who N"),
+        ("%%deterministic --trace a.trace", "every operation, to compare runs"),
     ),
 )
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)

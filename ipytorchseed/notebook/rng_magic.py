@@ -29,12 +29,10 @@ _SHOWN = 50
     invoke_without_command=True,
     subcommand_metavar="[diff A B | who N]",
     epilog=examples(
-        {
-            "%rng": "states, settings and the timeline of runs",
-            "%rng --text --all": "as text, with runs that only looked",
-            "%rng diff 5 9": "where sources stood when In[5] and In[9] began",
-            "%rng who 9": "what drew in In[9], after %%deterministic --trace",
-        }
+        ("%rng", "states, settings and the timeline of runs"),
+        ("%rng --text --all", "as text, with runs that only looked"),
+        ("%rng diff 5 9", "where sources stood when In[5] and In[9] began"),
+        ("%rng who 9", "what drew in In[9], after %%deterministic --trace"),
     ),
 )
 @flag("--text as_text", "Print it as text.")

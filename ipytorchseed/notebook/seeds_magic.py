@@ -32,12 +32,10 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @click.command(
     add_help_option=False,  # as of %%deterministic: the body would not run
     epilog=examples(
-        {
-            "%%seeds 8": "the numbers that the cell makes, under seeds 0 to 7",
-            "%%seeds 8 --from 100": "under seeds 100 to 107",
-            "%%seeds 8 --keep base": "keep the study, across kernel restarts",
-            "%%seeds 8 --versus base": "is the change more than the noise of seeds?",
-        }
+        ("%%seeds 8", "the numbers that the cell makes, under seeds 0 to 7"),
+        ("%%seeds 8 --from 100", "under seeds 100 to 107"),
+        ("%%seeds 8 --keep base", "keep the study, across kernel restarts"),
+        ("%%seeds 8 --versus base", "is the change more than the noise of seeds?"),
     ),
 )
 @click.argument("number", metavar="N")

@@ -33,15 +33,13 @@ _SWITCH = {"on": True, "off": False}
 
 @click.command(
     epilog=examples(
-        {
-            "%why": "why the last cell that ran again gave another result",
-            "%why 9": "why In[9] did",
-            "%why acc": "why the run that last set acc did",
-            "%why 9 --against 5": "what In[9] and In[5] began with",
-            "%why --against a.json": "what is not as in that receipt",
-            "%why 9 --prove": "which causes bring the earlier result back",
-            "%why on": "a line under each cell whose result changed",
-        }
+        ("%why", "why the last cell that ran again gave another result"),
+        ("%why 9", "why In[9] did"),
+        ("%why acc", "why the run that last set acc did"),
+        ("%why 9 --against 5", "what In[9] and In[5] began with"),
+        ("%why --against a.json", "what is not as in that receipt"),
+        ("%why 9 --prove", "which causes bring the earlier result back"),
+        ("%why on", "a line under each cell whose result changed"),
     )
 )
 @click.argument(

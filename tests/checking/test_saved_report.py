@@ -51,7 +51,7 @@ STALE = SavedVerdict(
         compared(IMPORTS, saved_count=1),
         compared(DRAW, NEAR, saved_count=2),
         compared(SHOW, LOSS, PIXELS, saved_count=7, causes=(ENTROPY,), line=31),
-        compared(PUT, notes=("its image is not compared: that takes pillow",)),
+        compared(PUT, notes=("what it printed is not compared: Jupyter dropped a part of it",)),
         SavedCell(PUT, Found.UNKNOWN, Found.UNKNOWN),
         SavedCell(LEFT_OUT, Found.SKIPPED, Found.SKIPPED),
     ),

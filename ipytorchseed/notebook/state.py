@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.playing import Player
     from ipytorchseed.notebook.proving import Proofs
-    from ipytorchseed.notebook.replay import Replays
+    from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
 
@@ -116,7 +115,7 @@ class State:
     @cached_property
     def player(self) -> Player:
         """What runs cells again; made on first use."""
-        from ipytorchseed.notebook.playing import Player
+        from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking, self.generators)
 

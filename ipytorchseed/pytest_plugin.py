@@ -6,7 +6,6 @@ pytest loads this file whenever it starts: everything but pytest is imported on 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,14 +23,24 @@ class NotRepeatingError(Exception):
     """A notebook differs, or could not be checked; its message is the explanation."""
 
 
-def _read(text: str, kind: str, **limits: object) -> Any:  # noqa: ANN401 -- as the kind has it
+def _seed(text: str) -> Any:  # noqa: ANN401 -- as _read
+    from ipytorchseed.commands import Seed
+
+    return _read(Seed(), text)
+
+
+def _seconds(text: str) -> Any:  # noqa: ANN401 -- as _read
+    from ipytorchseed.commands import Number
+
+    return _read(Number(min=0, min_open=True), text)
+
+
+def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, and its values
     """Read the value of an option as the command line does, and refuse it in the same words."""
     from click import BadParameter
 
-    from ipytorchseed import commands
-
     try:
-        return getattr(commands, kind)(**limits).convert(text, None, None)
+        return kind.convert(text, None, None)
     except BadParameter as error:
         raise ArgumentTypeError(error.message) from None
 
@@ -56,15 +65,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--ipytorchseed-seed",
-        type=partial(_read, kind="Seed"),
+        type=_seed,
         metavar="N",
         help="Seed every source before the first cell.",
     )
     group.addoption(
-        "--ipytorchseed-timeout",
-        type=partial(_read, kind="Number", min=0, min_open=True),
-        metavar="S",
-        help="Seconds that a cell may take.",
+        "--ipytorchseed-timeout", type=_seconds, metavar="S", help="Seconds that a cell may take."
     )
     group.addoption(
         "--ipytorchseed-kernel", metavar="NAME", help="The kernel to use instead of the notebook's."

@@ -167,8 +167,9 @@ def _unless_gone(remove: Callable[..., object], *ours: object) -> None:
 def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
     """Put back the magic that was there before ours, unless ours was replaced."""
     if table.get(magic.name) is magic:
-        del table[magic.name]
-        if before is not None:
+        if before is None:
+            del table[magic.name]
+        else:
             table[magic.name] = before
 
 

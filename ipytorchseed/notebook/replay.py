@@ -1,4 +1,4 @@
-"""Runs the cells of a plan again in the shell, recorded, and undone where one fails."""
+"""Runs cells again in the shell, recorded; those of a plan together, undone where one fails."""
 
 from __future__ import annotations
 

@@ -124,7 +124,6 @@ class Grade(Struct, frozen=True):
         detail: The difference in a few words; empty where they are the same.
         saved: The first line of the earlier output that differs, or an excerpt of it.
         fresh: The same of the later output.
-        largest: The largest relative difference of two numbers in them.
     """
 
     found: Found
@@ -132,7 +131,6 @@ class Grade(Struct, frozen=True):
     detail: str = ""
     saved: str = ""
     fresh: str = ""
-    largest: float = 0.0
 
     @property
     def rank(self) -> int:

@@ -40,7 +40,7 @@ LOSS = Grade(
     8e-3,
 )
 PIXELS = Grade(Found.DIFFERENT, "display", "image/png: 3,120 of 307,200 pixels differ")
-NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7", "0.1", "0.10000003", 3e-7)
+NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7", "0.1", "0.10000003")
 ENTROPY = Cause("entropy", "uuid.uuid4", sentence("uuid.uuid4"))
 
 TRUE = SavedVerdict(Path("notebooks/true.ipynb"), (compared(IMPORTS), compared(SHOW)), seconds=2)

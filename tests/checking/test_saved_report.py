@@ -37,7 +37,6 @@ LOSS = Grade(
     "2 of 40 numbers differ, by 8e-3 at most",
     "epoch 3, loss 0.126",
     "epoch 3, loss 0.125",
-    8e-3,
 )
 PIXELS = Grade(Found.DIFFERENT, "display", "image/png: 3,120 of 307,200 pixels differ")
 NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7", "0.1", "0.10000003")

@@ -30,6 +30,7 @@ _MOST_THREADS = 1024
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of kernels are names of folders: ``..`` would be all that the user has in Jupyter."""
 
+_LAUNCH = "-m ipykernel_launcher -f {connection_file} --ext=ipytorchseed"
 _MARK = "ipytorchseed"
 """The entry under ``metadata`` by which a kernel of ours is known."""
 
@@ -97,14 +98,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
     spec = {
-        "argv": [
-            sys.executable,
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            "{connection_file}",
-            "--ext=ipytorchseed",
-        ],
+        "argv": [sys.executable, *_LAUNCH.split()],
         "display_name": f"{python} ({name})",
         "language": "python",
         "env": variables,

@@ -20,7 +20,6 @@ _MOST = 6
 
 _MOST_JSON = 100
 
-_WIDE, _HIGH = 1000, 120
 _LEAST = -9
 """The power of ten at the foot of the picture: float32 rounds at 6e-8."""
 
@@ -157,31 +156,23 @@ class TraceView(View):
         return any(each.largest is not None and each.differing for each in self.found.curve)
 
     @property
-    def picture(self) -> str:
-        """The difference over the run, as an ``svg`` element without text of the user's."""
-        curve = self.found.curve
-        wide = _WIDE / max(1, len(curve))
-        bars = []
-        for number, each in enumerate(curve):
-            share = each.differing / each.count
-            high = _HIGH * (_height(each.largest) if self.measured and share else share)
-            if high:
-                bars.append(
-                    f'<rect x="{number * wide:.1f}" y="{_HIGH - high:.1f}" width="{wide:.1f}"'
-                    f' height="{high:.1f}"/>'
-                )
-        first = self.found.first
-        mark = ""
-        if first is not None and curve:
-            index = first.b.index if first.b else first.span.at if first.span else 0
-            at = wide * sum(each.begin <= index for each in curve[1:])
-            mark = f'<path d="M{at:.1f} 0V{_HIGH}" stroke="currentColor" stroke-dasharray="4 3"/>'
-        return (
-            f'<svg role="img" viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none"'
-            f' style="width:100%;height:{_HIGH}px"><title>{self.legend}</title>'
-            f'<path d="M0 {_HIGH - 0.5}H{_WIDE}" stroke="currentColor" opacity=".4"/>'
-            f'<g fill="var(--later)">{"".join(bars)}</g>{mark}</svg>'
-        )
+    def heights(self) -> list[float]:
+        """The height of each bar of the picture, from 0 to 1."""
+        return [
+            _height(each.largest)
+            if self.measured and each.differing
+            else each.differing / each.count
+            for each in self.found.curve
+        ]
+
+    @property
+    def parting(self) -> int | None:
+        """The number of the bar at which the runs part, from 0; None where they do not."""
+        first, curve = self.found.first, self.found.curve
+        if first is None or not curve:
+            return None
+        index = first.b.index if first.b else first.span.at if first.span else 0
+        return sum(each.begin <= index for each in curve[1:])
 
     @property
     def legend(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import click
@@ -161,8 +161,8 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
             state.apply(seed, "scope")
         return
     if runs is not None:
-        others = warn, no_cudnn, trace is not None
-        _check(target, seed, runs, isolate=isolate, as_json=as_json, others=others)
+        _refuse_beside_check({"warn": warn, "no-cudnn": no_cudnn, "trace": trace is not None})
+        _check(target, seed, runs, isolate=isolate, as_json=as_json)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
@@ -200,21 +200,15 @@ def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
         display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
-def _check(  # noqa: PLR0913 -- as above
-    target: Target,
-    seed: int | None,
-    runs: int,
-    *,
-    isolate: bool,
-    as_json: bool,
-    others: tuple[bool, bool, bool],
-) -> None:
+def _refuse_beside_check(others: Mapping[str, bool]) -> None:
+    for word in (word for word, given in others.items() if given):
+        message = f"--check runs the cell with the flags as they are; leave out --{word}"
+        raise click.UsageError(message)
+
+
+def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
     """Begin a check, or run a body that code handed over under one."""
     state, body = target
-    for given, word in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
-        if given:
-            message = f"--check runs the cell with the flags as they are; leave out {word}"
-            raise click.UsageError(message)
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")

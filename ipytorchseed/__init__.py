@@ -51,24 +51,11 @@ _HOME = {
 _FOLDERS = ("inspector", "ranks", "trace")
 """Two that can be called, and one with functions of its own."""
 
-__all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the table above
-    "RandomState",
-    "Snapshot",
+__all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the tables above
+    *_HOME,
+    *_FOLDERS,
     "__version__",
-    "check_resume",
-    "deterministic",
-    "inspector",
     "load_ipython_extension",
-    "ranks",
-    "register_source",
-    "report",
-    "restore",
-    "seed",
-    "seed_worker",
-    "seeds",
-    "snapshot",
-    "stamp",
-    "trace",
     "unload_ipython_extension",
 ]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from ipytorchseed.errors import SeedError, did_you_mean
 from ipytorchseed.rng.seeds import check_seed, no_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 F = TypeVar("F", bound="Callable[..., Any]")
 P = TypeVar("P")
@@ -23,24 +22,43 @@ _LONG = 60
 """Characters of a bad seed that are shown."""
 
 
-def flag(name: str, told: str) -> Callable[[F], F]:
-    """Declare an option that is given or not, and what it does."""
-    return click.option(name, is_flag=True, help=told)
+def flag(names: str, told: str) -> Callable[[F], F]:
+    """Declare an option that is given or not: its names, with blanks between, and what it does."""
+    return click.option(*names.split(), is_flag=True, help=told)
+
+
+def option(
+    names: str, metavar: str, told: str, kind: object = None, **more: Any
+) -> Callable[[F], F]:
+    """Declare an option that has a value; the value that it has by default is told in its help.
+
+    Args:
+        names: Its names, with blanks between.
+        metavar: What stands for the value in the help.
+        told: What it does.
+        kind: What the value is; a text where it is left out.
+        more: What ``click.option`` takes beside it; and ``alone``, the value of an option that is
+            given without one.
+    """
+    if "alone" in more:
+        more |= {"is_flag": False, "flag_value": more.pop("alone")}
+    more.setdefault("show_default", "default" in more)
+    return click.option(*names.split(), metavar=metavar, help=told, type=kind, **more)
 
 
 def in_json(what: str = "it") -> Callable[[F], F]:
     """Declare the option that prints something as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as a line of JSON.")
+    return flag("--json as_json", f"Print {what} as a line of JSON.")
 
 
-quiet: Callable[[F], F] = click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+quiet: Callable[[F], F] = flag("-q --quiet", "Print nothing.")
 
-expect: Callable[[F], F] = click.option(
+expect: Callable[[F], F] = option(
     "--expect",
+    "same|distinct SOURCE",
+    "What a source should be in all ranks; more than once for several.",
     nargs=2,
     multiple=True,
-    metavar="same|distinct SOURCE",
-    help="What a source should be in all ranks; more than once for several.",
 )
 
 
@@ -100,6 +118,12 @@ def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
     return file
 
 
+def written(name: str, told: str) -> Callable[[F], F]:
+    """Declare an option that names a file to write."""
+    kind = Place(dir_okay=False, path_type=Path)
+    return option(name, "FILE", told, kind, callback=no_notebook)
+
+
 class UnreadableError(click.ClickException):
     """One line; it exits as a usage error does."""
 
@@ -119,10 +143,10 @@ class Words(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def examples(lines: Mapping[str, str]) -> str:
+def examples(*lines: tuple[str, str]) -> str:
     """Write lines that work, and what each does, as the end of a help text."""
-    width = max(map(len, lines)) + 2
-    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines.items())
+    width = max(len(line) for line, _ in lines) + 2
+    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines)
     return f"\b\nExamples:\n{shown}"  # click leaves what follows a \\b as it is
 
 

@@ -130,14 +130,9 @@ class NotebookItem(pytest.Item):
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
         from ipytorchseed.checking.kernel import Options
 
-        ask = self.config.getoption
-        return Options(
-            rerun=ask("--ipytorchseed-rerun"),
-            strict=ask("--ipytorchseed-strict"),
-            seed=ask("--ipytorchseed-seed"),
-            timeout=ask("--ipytorchseed-timeout"),
-            kernel=ask("--ipytorchseed-kernel"),
-        )
+        names = ("rerun", "strict", "seed", "timeout", "kernel")
+        given = {name: self.config.getoption(f"--ipytorchseed-{name}") for name in names}
+        return Options(**given)
 
     def _explain(self, verdict: Verdict) -> str:
         from msgspec.structs import replace

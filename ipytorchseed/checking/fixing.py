@@ -260,9 +260,7 @@ class _Search:
             self._recent.append(key)
 
 
-def _roots(
-    verdict: Verdict,
-) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
+def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
     """Yield each cell that differs with a cell in which the difference begins, and the causes."""
     for shown in verdict.differing:
         before = verdict.cells[: verdict.cells.index(shown)]

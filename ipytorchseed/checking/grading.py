@@ -124,7 +124,6 @@ class Grade(Struct, frozen=True):
         detail: The difference in a few words; empty where they are the same.
         saved: The first line of the earlier output that differs, or an excerpt of it.
         fresh: The same of the later output.
-        largest: The largest relative difference of two numbers in them.
     """
 
     found: Found
@@ -132,7 +131,6 @@ class Grade(Struct, frozen=True):
     detail: str = ""
     saved: str = ""
     fresh: str = ""
-    largest: float = 0.0
 
     @property
     def rank(self) -> int:
@@ -195,18 +193,17 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
             # other versions, and front ends, wrap tables in other markup
             return grade_text(what, texts[0], texts[1], rtol)
         before, after = texts if texts[0] != texts[1] else (before, after)
-    largest = 0.0 if distance is None else distance.largest
     if found is Found.SAME:
-        return Grade(found, what, largest=largest)
+        return Grade(found, what)
     if distance is None:
         detail = _say_lines(before, after)
     elif found is Found.ROUNDING:
-        detail = f"rounding, at most {say_bound(largest)}"
+        detail = f"rounding, at most {say_bound(distance.largest)}"
     else:
         numbers = f"{distance.apart:,} of {distance.count:,} numbers differ"
-        detail = f"{numbers}, by {say_bound(largest)} at most"
+        detail = f"{numbers}, by {say_bound(distance.largest)} at most"
     detail = detail if kind in {"", "text/plain"} else f"{kind}: {detail}"
-    return Grade(found, what, detail, *_differing_lines(before, after, rtol), largest)
+    return Grade(found, what, detail, *_differing_lines(before, after, rtol))
 
 
 def _as_seen(text: str) -> str:

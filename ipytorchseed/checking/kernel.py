@@ -108,7 +108,6 @@ class FreshKernel:
         self._folder = folder
         self._name = options.kernel or notebook.kernel
         self._errors = folder / "stderr"
-        self._cell = ""
         self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
         self._client: NotebookClient | None = None
         self.ledger = folder / NAME
@@ -157,7 +156,10 @@ class FreshKernel:
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
         await self.prepare()
-        client.kc.execute = self._execute  # type: ignore[union-attr,method-assign]
+        kc: AsyncKernelClient = client.kc  # type: ignore[assignment]
+        execute = kc.execute
+        # After an error that may be, the next cell is sent at once, and is not to be dropped.
+        kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
 
     async def run(self, cell: Cell, node: NotebookNode) -> str | None:
         """Run a cell; its outputs are then in ``node``.
@@ -175,7 +177,8 @@ class FreshKernel:
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
         assert self._client is not None  # noqa: S101 -- started
-        self._cell = cell.id
+        # Sent with the cell, as front ends do; nbclient sends no id.
+        self._client.kc.session.metadata["cellId"] = cell.id  # type: ignore[union-attr]
         try:
             await self._client.async_execute_cell(node.cells[cell.index], cell.index)
         except CellTimeoutError:
@@ -214,21 +217,6 @@ class FreshKernel:
     def _environment(self) -> Mapping[str, str]:
         path = self._notebook.path.absolute()
         return {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
-
-    def _execute(self, code: str, *, store_history: bool = True, **_: object) -> str:
-        """Send a cell as a front end does, with its id; nbclient sends none."""
-        content = {
-            "code": code,
-            "silent": False,
-            "store_history": store_history,
-            "user_expressions": {},
-            "allow_stdin": False,
-            "stop_on_error": False,
-        }
-        kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
-        message = kc.session.msg("execute_request", content, metadata={"cellId": self._cell})
-        kc.shell_channel.send(message)
-        return str(message["header"]["msg_id"])
 
     async def prepare(self) -> None:
         """Make sure that the extension is loaded, and seed, without firing a cell's events."""

@@ -84,19 +84,19 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
 
 def without_addresses(outputs: Outputs) -> Outputs:
     """Return outputs without the whole numbers in their texts that may be addresses."""
-    found: list[Mapping[str, Any]] = []
-    for each in outputs:
-        if "data" in each:
-            data = {
-                kind: _ADDRESS.sub("", joined(shown)) if kind.startswith("text/") else shown
-                for kind, shown in each["data"].items()
-            }
-            found.append({**each, "data": data})
-        elif "text" in each:
-            found.append({**each, "text": _ADDRESS.sub("", joined(each["text"]))})
-        else:
-            found.append(each)
-    return found
+    return [*map(_without_addresses, outputs)]
+
+
+def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "data" in output:
+        data = {
+            kind: _ADDRESS.sub("", joined(shown)) if kind.startswith("text/") else shown
+            for kind, shown in output["data"].items()
+        }
+        return {**output, "data": data}
+    return (
+        {**output, "text": _ADDRESS.sub("", joined(output["text"]))} if "text" in output else output
+    )
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:

@@ -198,7 +198,7 @@ def _grades(
         yield Grade(Found.DIFFERENT, "display", counts)
     else:
         for earlier, later in zip(*shown, strict=True):
-            yield from _grade_bundles(earlier, later, rtol, notes, timed=timed)
+            yield from _grade_bundles(earlier, later, rtol, timed=timed)
     yield grade_text("error", error_text(saved), error_text(fresh), rtol)
 
 
@@ -224,22 +224,13 @@ def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
     return kept, "\n".join([*lines[: counts[0]], "...", *lines[-counts[1] :]])
 
 
-_OF_FRONT_ENDS = (
-    "application/vnd.google.",
-    "application/vnd.microsoft.",
-    "application/vnd.vscode.",
-)
+_OF_FRONT_ENDS = tuple(f"application/vnd.{name}." for name in ("google", "microsoft", "vscode"))
 _RICH = ("application/", "image/", "video/", "audio/")
 _NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 
 
 def _grade_bundles(
-    saved: Mapping[str, Any],
-    fresh: Mapping[str, Any],
-    rtol: float | None,
-    notes: list[str],
-    *,
-    timed: bool,
+    saved: Mapping[str, Any], fresh: Mapping[str, Any], rtol: float | None, *, timed: bool
 ) -> Iterator[Grade]:
     """Yield the worst grade of two displays, among the MIME types that both have."""
     what = str(fresh["output_type"]).removeprefix("execute_").removesuffix("_data")
@@ -257,13 +248,10 @@ def _grade_bundles(
         pair = " → ".join(", ".join(sorted(each)) or "nothing" for each in (before, after))
         yield Grade(Found.DIFFERENT, what, pair)
         return
-    grades = []
-    for kind in sorted(kinds, key="text/plain".__ne__):
-        try:
-            data = before[kind], after[kind]
-            grades.append(grade_data(what, kind, *data, rtol, timed=timed))
-        except ImportError:
-            notes.append("its image is not compared: that takes pillow")
+    grades = [
+        grade_data(what, kind, before[kind], after[kind], rtol, timed=timed)
+        for kind in sorted(kinds, key="text/plain".__ne__)
+    ]
     yield from sorted(grades, key=lambda each: -each.rank)[:1]
 
 

@@ -21,6 +21,7 @@ from ipytorchseed.cli.trace import trace
 from ipytorchseed.commands import UnreadableError, Words, without_dashes
 from ipytorchseed.errors import IPyTorchSeedError, did_you_mean
 from ipytorchseed.render.links import DOCS
+from ipytorchseed.render.text import visible
 
 COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
@@ -37,21 +38,13 @@ def _visible_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise  # click's: the reader has had enough
     except OSError as error:
-        from ipytorchseed.render.text import visible
-
         where = error.filename or "the output cannot be written"
         raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
     except IPyTorchSeedError as error:
-        from ipytorchseed.render.text import visible
-
         raise UnreadableError(visible(str(error))) from None
     except click.FileError as error:  # click's exits 1, which is another answer
-        from ipytorchseed.render.text import visible
-
         raise UnreadableError(visible(error.format_message())) from None
     except click.ClickException as error:
-        from ipytorchseed.render.text import visible
-
         message = error.message
         if isinstance(error, click.NoSuchOption) and error.ctx and not error.possibilities:
             known = without_dashes(error.ctx.command).values()

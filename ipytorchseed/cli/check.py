@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, Place, Seed, Whole, flag, in_json, no_notebook
+from ipytorchseed.commands import Number, Place, Seed, Whole, flag, in_json, option, written
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -46,20 +46,8 @@ class _CheckCommand(click.Command):
 @click.argument(
     "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=Place(path_type=Path)
 )
-@click.option(
-    "--runs",
-    metavar="N",
-    type=Whole(2, _MOST_RUNS),
-    default=2,
-    show_default=True,
-    help="Fresh kernels for each notebook.",
-)
-@click.option(
-    "--seed",
-    metavar="N",
-    type=Seed(),
-    help="Seed python, numpy and torch with N before the first cell.",
-)
+@option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, _MOST_RUNS), default=2)
+@option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
 @flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if they do; in fresh kernels.")
@@ -69,59 +57,45 @@ class _CheckCommand(click.Command):
 )
 @flag("--yes", "With --fix: also write files that git could not bring back.")
 @flag("--saved", "One fresh kernel: are the outputs that are saved in the file still true?")
-@click.option(
+@option(
     "--rtol",
-    metavar="R",
-    type=Number(min=0),
-    help="With --saved, take numbers for the same that differ by at most R times the larger one.",
+    "R",
+    "With --saved, take numbers for the same that differ by at most R times the larger one.",
+    Number(min=0),
 )
-@click.option(
+@written(
     "--receipt",
-    metavar="FILE",
-    type=Place(dir_okay=False, path_type=Path),
-    callback=no_notebook,
-    help="One fresh kernel: write what its run was made of, for other people and machines.",
+    "One fresh kernel: write what its run was made of, for other people and machines.",
 )
-@click.option(
+@option(
     "--against",
-    metavar="FILE",
-    type=Place(path_type=Path),
-    help="One fresh kernel: compare with a receipt; say which cell first differs, and why.",
+    "FILE",
+    "One fresh kernel: compare with a receipt; say which cell first differs, and why.",
+    Place(path_type=Path),
 )
 @in_json()
-@click.option(
-    "--junit",
-    metavar="FILE",
-    type=Place(dir_okay=False, path_type=Path),
-    callback=no_notebook,
-    help="Also write it as JUnit XML, as CI systems read it.",
-)
-@click.option(
+@written("--junit", "Also write it as JUnit XML, as CI systems read it.")
+@option(
     "--timeout",
-    metavar="S",
-    type=Number(min=0, min_open=True),
-    help="Seconds that a cell may take; no limit where none is given.",
+    "S",
+    "Seconds that a cell may take; no limit where none is given.",
+    Number(min=0, min_open=True),
 )
-@click.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    type=Whole(min=1),
+@option(
+    "-j --jobs",
+    "N",
+    "Kernels at the same time. They share the notebook's folder, and files written there.",
+    Whole(min=1),
     default=1,
-    show_default=True,
-    help="Kernels at the same time. They share the notebook's folder, and files written there.",
 )
-@click.option(
+@option(
     "--engines",
-    is_flag=False,
-    flag_value="",
-    metavar="[PROFILE]",
-    help="Spread the notebooks over the engines of the ipyparallel cluster that runs under PROFILE"
+    "[PROFILE]",
+    "Spread the notebooks over the engines of the ipyparallel cluster that runs under PROFILE"
     " (default), instead of this machine's cores. They need to share the notebooks' folder.",
+    alone="",
 )
-@click.option(
-    "--kernel", metavar="NAME", help="The kernel to use instead of the one a notebook names."
-)
+@option("--kernel", "NAME", "The kernel to use instead of the one a notebook names.")
 @click.pass_context
 def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context,

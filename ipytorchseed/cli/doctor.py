@@ -25,6 +25,7 @@ from ipytorchseed import __version__
 from ipytorchseed.commands import in_json
 from ipytorchseed.errors import SourceError
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.render.text import visible, wrap
 
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 """What is not needed, and matters where it is there."""
@@ -290,8 +291,6 @@ def _ledger() -> tuple[Health, list[Finding]]:
 
 
 def _text(found: Diagnosis) -> str:
-    from ipytorchseed.render.text import visible, wrap
-
     problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
     notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
     count = len(problems)
@@ -307,7 +306,6 @@ def _block(
 ) -> str:
     """Write what others need to know, without a user's name or the path of anything of theirs."""
     from ipytorchseed.ledger.place import ENVIRONMENT
-    from ipytorchseed.render.text import wrap
 
     has = [f"{name} {number}" for name, number in versions.items() if number]
     place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
@@ -318,10 +316,7 @@ def _block(
 
 def _anonymous(text: str, health: Health) -> str:
     """Name the user's folders by what they are for, and the user not at all."""
-    places = {
-        str(Path(health.path).parent): "<ledger>",
-        sys.prefix: "<python>",
-    }
+    places = {str(Path(health.path).parent): "<ledger>", sys.prefix: "<python>"}
     with suppress(OSError):  # it was removed
         places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- as others wrote it, links and all
     with suppress(RuntimeError):  # a user without one

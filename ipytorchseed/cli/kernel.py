@@ -14,8 +14,9 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import decode
 
 from ipytorchseed import __version__
-from ipytorchseed.commands import Whole, Words
+from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.render.text import draw_table, visible
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -29,6 +30,7 @@ _MOST_THREADS = 1024
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of kernels are names of folders: ``..`` would be all that the user has in Jupyter."""
 
+_LAUNCH = "-m ipykernel_launcher -f {connection_file} --ext=ipytorchseed"
 _MARK = "ipytorchseed"
 """The entry under ``metadata`` by which a kernel of ours is known."""
 
@@ -63,27 +65,19 @@ def kernel() -> None:
 
 
 @kernel.command()
-@click.option(
-    "--name",
-    metavar="NAME",
-    callback=_check_name,
-    default=_MARK,
-    show_default=True,
-    help="What it is called in Jupyter.",
-)
-@click.option(
+@option("--name", "NAME", "What it is called in Jupyter.", callback=_check_name, default=_MARK)
+@option(
     "--hash-seed",
-    metavar="N",
-    type=Whole(0, _LARGEST_HASH_SEED),
+    "N",
+    "PYTHONHASHSEED: the order of sets of strings.",
+    Whole(0, _LARGEST_HASH_SEED),
     default=0,
-    show_default=True,
-    help="PYTHONHASHSEED: the order of sets of strings.",
 )
-@click.option(
+@option(
     "--threads",
-    metavar="N",
-    type=Whole(1, _MOST_THREADS),
-    help="Threads of torch and MKL; as many as torch takes on this machine where none is given.",
+    "N",
+    "Threads of torch and MKL; as many as torch takes on this machine where none is given.",
+    Whole(1, _MOST_THREADS),
 )
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """Install a kernel of this Python, for this user.
@@ -92,7 +86,6 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     extension loaded.
     """
     from ipytorchseed.determinism.environment import launch_environment
-    from ipytorchseed.render.text import visible
 
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
@@ -105,14 +98,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
     spec = {
-        "argv": [
-            sys.executable,
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            "{connection_file}",
-            "--ext=ipytorchseed",
-        ],
+        "argv": [sys.executable, *_LAUNCH.split()],
         "display_name": f"{python} ({name})",
         "language": "python",
         "env": variables,
@@ -135,8 +121,6 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
 @kernel.command("list")
 def list_() -> None:
     """List the kernels that were installed by this command."""
-    from ipytorchseed.render.text import draw_table
-
     ours = _installed()
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
@@ -158,8 +142,6 @@ def list_() -> None:
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
-    from ipytorchseed.render.text import visible
-
     manager = _manager()
     folder = Path(manager.user_kernel_dir, name)
     if _read(folder) is None:

@@ -9,7 +9,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, UnreadableError, Whole, Words, flag, in_json, no_notebook
+from ipytorchseed.commands import (
+    Number,
+    UnreadableError,
+    Whole,
+    Words,
+    flag,
+    in_json,
+    no_notebook,
+    option,
+)
+from ipytorchseed.render.text import WIDTH, draw_table, visible
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -51,7 +61,7 @@ def path() -> None:
 
 
 @ledger.command()
-@click.option("--notebook", metavar="N", help="Only this one: its name, or how its path ends.")
+@option("--notebook", "N", "Only this one: its name, or how its path ends.")
 @click.option(
     "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
 )
@@ -71,13 +81,13 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 
 
 @ledger.command()
-@click.option(
+@option(
     "--days",
-    metavar="N",
-    type=Number(min=0),
-    help="Drop runs that are older, and the states of sources, which go before that anyway.",
+    "N",
+    "Drop runs that are older, and the states of sources, which go before that anyway.",
+    Number(min=0),
 )
-@click.option("--size", metavar="MB", type=Number(min=1), help="Drop the oldest above this size.")
+@option("--size", "MB", "Drop the oldest above this size.", Number(min=1))
 @flag("--yes", "Do not ask.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop what is old or too much, and give its room back.
@@ -122,14 +132,14 @@ def verify(ctx: click.Context) -> None:
 
 @ledger.command()
 @click.argument("notebook", metavar="NOTEBOOK")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.File("wb", lazy=True),
+@option(
+    "-o --output",
+    "FILE",
+    "Write it there instead of printing it.",
+    click.File("wb", lazy=True),
     callback=no_notebook,
     default="-",
-    help="Write it there instead of printing it.",
+    show_default=False,
 )
 def export(*, notebook: str, output: IO[bytes]) -> None:
     """Write the last run of each cell of NOTEBOOK as a receipt.
@@ -220,8 +230,6 @@ def _moved(run: Run) -> list[str]:
 
 
 def _table(runs: list[Run]) -> str:
-    from ipytorchseed.render.text import WIDTH, draw_table, visible
-
     rows = [[visible(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
     widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH

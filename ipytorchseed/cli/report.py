@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ipytorchseed.commands import in_json
+from ipytorchseed.commands import flag, in_json
 
 
 @click.command()
 @in_json()
-@click.option("--all", "everything", is_flag=True, help="Show every setting.")
+@flag("--all everything", "Show every setting.")
 def report(*, as_json: bool, everything: bool) -> None:
     """Say which settings keep results from repeating, and the way out."""
     from ipytorchseed.determinism.assessment import assess

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json, no_notebook
+from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json, option, written
 
 
 @click.group(cls=Words)
@@ -17,21 +17,15 @@ def trace() -> None:
 @trace.command()
 @click.argument("a", type=Place(path_type=Path))
 @click.argument("b", type=Place(path_type=Path))
-@click.option(
+@option(
     "--rtol",
-    metavar="R",
-    type=Number(min=0),
-    help="Take results for the same that differ by at most R, beside their greatest value or their"
-    " norm; for traces with summaries.",
+    "R",
+    "Take results for the same that differ by at most R, beside their greatest value or their norm;"
+    " for traces with summaries.",
+    Number(min=0),
 )
 @in_json()
-@click.option(
-    "--html",
-    metavar="FILE",
-    type=Place(dir_okay=False, path_type=Path),
-    callback=no_notebook,
-    help="Also write it as a page, with a picture of the difference over the run.",
-)
+@written("--html", "Also write it as a page, with a picture of the difference over the run.")
 @click.pass_context
 def diff(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None

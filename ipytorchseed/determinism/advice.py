@@ -52,14 +52,10 @@ ADVICE: tuple[Advice, ...] = (
         "x.amax((-2, -1)) for output size 1, else MaxPool2d with a fixed kernel",
     ),
     Advice(
-        r"^fractional_max_pool2d",
-        ("FractionalMaxPool2d", "fractional_max_pool2d"),
-        "MaxPool2d",
+        r"^fractional_max_pool2d", ("FractionalMaxPool2d", "fractional_max_pool2d"), "MaxPool2d"
     ),
     Advice(
-        r"^fractional_max_pool3d",
-        ("FractionalMaxPool3d", "fractional_max_pool3d"),
-        "MaxPool3d",
+        r"^fractional_max_pool3d", ("FractionalMaxPool3d", "fractional_max_pool3d"), "MaxPool3d"
     ),
     Advice(
         r"^max_unpool",
@@ -93,17 +89,9 @@ ADVICE: tuple[Advice, ...] = (
         "x.view(-1)[index] = values for a contiguous x; index assignment repeats",
     ),
     Advice(r"^_?histc", ("histc",), _ON_CPU),
-    Advice(
-        r"^_?bincount",
-        ("bincount",),
-        "zeros(n).index_add(0, x, weights); index_add repeats",
-    ),
+    Advice(r"^_?bincount", ("bincount",), "zeros(n).index_add(0, x, weights); index_add repeats"),
     Advice(r"^median", ("median",), "x.sort(stable=True) and take the middle one"),
-    Advice(
-        r"^(cudnn_)?grid_sampler",
-        ("grid_sample",),
-        _ON_CPU,
-    ),
+    Advice(r"^(cudnn_)?grid_sampler", ("grid_sample",), _ON_CPU),
     Advice(r"^cumsum", ("cumsum",), _ON_CPU),
     Advice(
         r"^scatter_reduce",
@@ -111,11 +99,7 @@ ADVICE: tuple[Advice, ...] = (
         'exp of reduce="sum" of the logarithms for a product of positive numbers, else do this step'
         " on the CPU",
     ),
-    Advice(
-        r"^quantized_resize",
-        ("resize_",),
-        "make a new quantized tensor of that size",
-    ),
+    Advice(r"^quantized_resize", ("resize_",), "make a new quantized tensor of that size"),
     Advice(r"^kthvalue", ("kthvalue",), "x.sort(stable=True) and take the k-th"),
     Advice(
         r" [Aa]ttention$",

@@ -12,19 +12,18 @@ import re
 import sys
 import warnings
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from traceback import walk_stack, walk_tb
+from types import FrameType
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import UNLISTED, find_advice
 from ipytorchseed.patterns import lazy_pattern
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
-
-    Place = tuple[FrameType, int]
-    PickPlace = Callable[[list[Place]], Place | None]
+Place = tuple[FrameType, int]
+PickPlace = Callable[[list[Place]], Place | None]
 
 _UNDETERMINED = "does not have a deterministic implementation"
 _ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it
@@ -155,11 +154,7 @@ class AlertCollector:
         if operation is None:
             self._shown(message, category, filename, lineno, *rest)
             return
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- the documented way to it
-        stack = []
-        while frame is not None:
-            stack.append((frame, frame.f_lineno))
-            frame = frame.f_back
+        stack = [*walk_stack(sys._getframe(1))]  # noqa: SLF001 -- the documented way to it
         place = self._pick(stack)
         line = None if place is None else place[1]
         forward = self._forward() if _by_engine(stack, place) else None
@@ -182,11 +177,7 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
     operation = operation_in(str(error)) if isinstance(error, RuntimeError) else None
     if operation is None or any("--warn" in note for note in getattr(error, "__notes__", ())):
         return None
-    stack: list[Place] = []
-    step: TracebackType | None = error.__traceback__
-    while step is not None:
-        stack.insert(0, (step.tb_frame, step.tb_lineno))
-        step = step.tb_next
+    stack = [*walk_tb(error.__traceback__)][::-1]
     place = pick(stack)
     note = _note(operation, place, forward, backward=_by_engine(stack, place))
     add_note(error, note)

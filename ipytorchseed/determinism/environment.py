@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.machine import Machine
@@ -80,18 +81,15 @@ def _mkl_auto(_: Machine, __: int) -> object:
     return "AUTO" if torch.backends.mkl.is_available() else ANY
 
 
-def _variable(
-    name: str, why: str, source: str, begin: Callable[[Machine, int], object] | None = None
-) -> Flag:
-    """Return a row of which any value serves, as long as it is the same in each run."""
+def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
+    """Make the row of a variable; ``late``, if nothing else is said, as the process has begun."""
     return Flag(
         name=name,
         get=lambda: os.environ.get(name),
         set=_set_variable(name),  # too late for this process, in time for those that it starts
-        late=lambda _: "read when the process starts",
         why=why,
         source=source,
-        begin=begin,
+        **{"late": lambda _: "read when the process starts", **fields},
     )
 
 
@@ -112,29 +110,26 @@ FLAGS: tuple[Flag, ...] = (
         risk="the order of string sets changes at each restart",
         remedy="start Jupyter with PYTHONHASHSEED=0",
     ),
-    Flag(
-        name="CUBLAS_WORKSPACE_CONFIG",
-        get=lambda: os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
-        set=_set_variable("CUBLAS_WORKSPACE_CONFIG"),
+    _variable(
+        "CUBLAS_WORKSPACE_CONFIG",
+        "Needed up to torch 2.9, exactly :4096:8 or :16:8 (:4096:2, which old posts give, is"
+        " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
+        "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         wanted=lambda machine: _CUBLAS_FITS[0] if _old_cublas(machine) else ANY,
         fits=lambda value, _: value in _CUBLAS_FITS,
         applies=_old_cublas,
         late=lambda machine: "read once, and CUDA has started" if machine.started else None,
-        why="Needed up to torch 2.9, exactly :4096:8 or :16:8 (:4096:2, which old posts give, is"
-        " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
-        source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         risk="cuBLAS may use its workspace in another order",
         remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
     ),
-    Flag(
-        name="FLASH_ATTENTION_DETERMINISTIC",
-        get=lambda: os.environ.get("FLASH_ATTENTION_DETERMINISTIC"),
-        set=_set_variable("FLASH_ATTENTION_DETERMINISTIC"),
+    _variable(
+        "FLASH_ATTENTION_DETERMINISTIC",
+        "The package flash_attn, as transformers calls it, has a deterministic backward if 1.",
+        "https://github.com/huggingface/transformers/blob/main/src/transformers/"
+        "modeling_flash_attention_utils.py",
+        late=lambda _: None,
         wanted=lambda machine: "1" if machine.cuda and "flash_attn" in sys.modules else ANY,
         applies=lambda machine: machine.cuda and "flash_attn" in sys.modules,
-        why="The package flash_attn, as transformers calls it, has a deterministic backward if 1.",
-        source="https://github.com/huggingface/transformers/blob/main/src/transformers/"
-        "modeling_flash_attention_utils.py",
         risk="flash_attn's backward adds up in any order",
     ),
     _variable(
@@ -143,15 +138,17 @@ FLAGS: tuple[Flag, ...] = (
         " changes results.",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
     ),
-    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS, _threads),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS, _threads),
+    _variable(
+        "OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS, begin=_threads
+    ),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS, begin=_threads),
     _variable(
         "MKL_CBWR",
         "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
         " machine, AUTO keeps products from hanging on where numpy put an array in memory.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
-        _mkl_auto,
+        begin=_mkl_auto,
     ),
 )
 

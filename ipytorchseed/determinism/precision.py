@@ -32,12 +32,7 @@ _KEYS: dict[str, tuple[str, str]] = {  # parents first
     "torch.backends.mkldnn.conv.fp32_precision": ("mkldnn", "conv"),
     "torch.backends.mkldnn.rnn.fp32_precision": ("mkldnn", "rnn"),
 }
-_WHAT = {
-    "all": "operations",
-    "matmul": "matrix products",
-    "conv": "convolutions",
-    "rnn": "RNNs",
-}
+_WHAT = {"all": "operations", "matmul": "matrix products", "conv": "convolutions", "rnn": "RNNs"}
 _MATMUL = "torch.float32_matmul_precision"
 _CUBLAS = "torch.backends.cuda.matmul.allow_tf32"
 _CUDNN = "torch.backends.cudnn.allow_tf32"
@@ -72,11 +67,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
 
 
 def _old_flag(
-    name: str,
-    access: tuple[Callable[[], object], Callable[[Any], None]],
-    what: str,
-    *,
-    cuda: bool,
+    name: str, access: tuple[Callable[[], object], Callable[[Any], None]], what: str, *, cuda: bool
 ) -> Flag:
     get, set_ = access
     return Flag(

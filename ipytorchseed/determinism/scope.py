@@ -7,11 +7,18 @@ import importlib
 import inspect
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from ipytorchseed.determinism.alerts import Alert, AlertCollector, innermost_in, note_alert
-from ipytorchseed.determinism.flag import ANY
+from ipytorchseed.determinism.alerts import (
+    Alert,
+    AlertCollector,
+    PickPlace,
+    innermost_in,
+    note_alert,
+)
+from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.machine import Machine
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
@@ -20,15 +27,7 @@ from ipytorchseed.rng import snapshot as states
 from ipytorchseed.rng.seeds import check_seed, tell_seed
 from ipytorchseed.rng.table import check_folder, seed_all
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from typing_extensions import Self
-
-    from ipytorchseed.determinism.alerts import PickPlace
-    from ipytorchseed.determinism.flag import Flag
-
-    Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class NondeterministicWarning(UserWarning):
@@ -174,7 +173,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """Return the alerts so far while the block goes on, and forget them."""
         return self._collector.take() if self._collector is not None else []
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> deterministic:  # noqa: PYI034 -- typing.Self is of Python 3.11
         self._here = innermost_in(sys._getframe(1).f_code.co_filename)  # noqa: SLF001 -- the caller
         self.begin()
         if self.seed is not None:

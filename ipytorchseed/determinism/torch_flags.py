@@ -207,11 +207,7 @@ NUMBERS: tuple[Flag, ...] = (
         source=_NUMERICS,
     ),
     _attention("flash", "flash_sdp_enabled", "enable_flash_sdp"),
-    _attention(
-        "memory-efficient",
-        "mem_efficient_sdp_enabled",
-        "enable_mem_efficient_sdp",
-    ),
+    _attention("memory-efficient", "mem_efficient_sdp_enabled", "enable_mem_efficient_sdp"),
     _attention("plain", "math_sdp_enabled", "enable_math_sdp"),
     _attention("cuDNN", "cudnn_sdp_enabled", "enable_cudnn_sdp"),
     _attention(

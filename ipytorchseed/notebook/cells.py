@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
 from ipytorchseed.patterns import lazy_pattern
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
-
 
 _SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
 """Ids that a notebook's file can hold, from nbformat 4.5 on."""

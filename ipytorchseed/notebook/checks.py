@@ -26,6 +26,7 @@ from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
+from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
 from ipytorchseed.sandbox.check import Check
@@ -165,10 +166,7 @@ class Checks(Struct, eq=False):
                 under.check.first(shown)
                 checked = under.check.finish(
                     Rerunner(
-                        self._shell,
-                        under.cell.text,
-                        under.cell.file,
-                        timed=under.outputs.timed,
+                        self._shell, under.cell.text, under.cell.file, timed=under.outputs.timed
                     )
                 )
         except KeyboardInterrupt:
@@ -249,13 +247,10 @@ class Checks(Struct, eq=False):
             )
         draws = tuple(
             Draw(
-                source=each.source,
-                operation=each.operation,
                 line=each.place.line or None,
                 module=each.place.module or each.by,
                 backward=each.place.backward,
-                calls=each.calls,
-                numbers=each.numbers,
+                **pick(each, "source", "operation", "calls", "numbers"),
             )
             for each in (*recording.drawn, *by_line.drawn)
         )
@@ -300,11 +295,7 @@ def _trace_of(checked: Checked) -> Trace:
     if culprit is None:
         return Trace(checked=checked.runs, traced=checked.operations)
     found = Operation(
-        operation=culprit.operation,
-        line=culprit.line,
-        code=culprit.code,
-        module=culprit.module,
-        backward=culprit.backward,
+        **pick(culprit, "operation", "line", "code", "module", "backward"),
         how="check",
         mends=checked.with_flags == "repeats",
     )

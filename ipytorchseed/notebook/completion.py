@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import InteractiveShell
 
 Find = Callable[[str], "tuple[str, list[str]] | None"]
 

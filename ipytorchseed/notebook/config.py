@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Bool, Float, List, TraitError, Unicode
 from traitlets.config import Config as Settings
 from traitlets.config import Configurable
 
 from ipytorchseed.render.text import visible
 from ipytorchseed.session.config import Config
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
 
 
 class IPyTorchSeed(Configurable):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, quiet
+from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, option, quiet
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.runs import Run, Runs
@@ -43,17 +43,15 @@ class _Settings(Words):
     invoke_without_command=True,
     subcommand_metavar="[on [--warn] | off]",
     epilog=examples(
-        {
-            "%deterministic": "what can still change results",
-            "%deterministic --all": "every setting, as text",
-            "%deterministic on --warn": "for all later cells; stop none",
-            "%deterministic off": "put every setting back",
-            "%%deterministic 42": "for one cell: first line of the cell",
-        }
+        ("%deterministic", "what can still change results"),
+        ("%deterministic --all", "every setting, as text"),
+        ("%deterministic on --warn", "for all later cells; stop none"),
+        ("%deterministic off", "put every setting back"),
+        ("%%deterministic 42", "for one cell: first line of the cell"),
     ),
 )
 @in_json("the report")
-@click.option("--all", "everything", is_flag=True, help="Print every setting as text.")
+@flag("--all everything", "Print every setting as text.")
 @click.pass_context
 def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
     """Show every setting that decides whether results repeat, and what it should be."""
@@ -101,38 +99,33 @@ def _off(target: Target, *, quiet: bool) -> None:
     cls=SeedCommand,
     add_help_option=False,  # the body would run without its scope
     epilog=examples(
-        {
-            "%%deterministic 42": "seed, set the flags, run, put them back",
-            "%%deterministic --check": "does it repeat? if not, why?",
-            "%%deterministic --check 5": "the same with five runs",
-            "%%deterministic 42 --isolate": "later cells do not see that it drew",
-            "%%deterministic --trace": "who draws how much: then %rng who N",
-            "%%deterministic --trace a.trace": "every operation, to compare runs",
-        }
+        ("%%deterministic 42", "seed, set the flags, run, put them back"),
+        ("%%deterministic --check", "does it repeat? if not, why?"),
+        ("%%deterministic --check 5", "the same with five runs"),
+        ("%%deterministic 42 --isolate", "later cells do not see that it drew"),
+        ("%%deterministic --trace", "who draws how much: then %rng who N"),
+        ("%%deterministic --trace a.trace", "every operation, to compare runs"),
     ),
 )
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
 @flag("--isolate", "Also put every source back after the cell.")
 @_no_cudnn
-@click.option(
-    "--check",
-    "runs",
-    is_flag=False,
-    flag_value=2,
-    type=Whole(min=2),
-    metavar="[N]",
-    help="Run the cell N times (2) from the same state with the flags as they are, compare, and"
-    " name the first operation that gives another result.",
+@option(
+    "--check runs",
+    "[N]",
+    "Run the cell N times (2) from the same state with the flags as they are, compare, and name the"
+    " first operation that gives another result.",
+    Whole(min=2),
+    alone=2,
 )
-@click.option(
+@option(
     "--trace",
-    is_flag=False,
-    flag_value="",
-    metavar="[FILE]",
-    callback=no_notebook,
-    help="Record which operation draws how much: %rng who N; and every operation in FILE, for"
+    "[FILE]",
+    "Record which operation draws how much: %rng who N; and every operation in FILE, for"
     " `ipytorchseed trace diff`.",
+    callback=no_notebook,
+    alone="",
 )
 @flag("--summaries", "With --trace FILE, keep what its --rtol takes to compare.")
 @in_json("the receipt, or the check's result,")
@@ -168,8 +161,8 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
             state.apply(seed, "scope")
         return
     if runs is not None:
-        others = warn, no_cudnn, trace is not None
-        _check(target, seed, runs, isolate=isolate, as_json=as_json, others=others)
+        _refuse_beside_check({"warn": warn, "no-cudnn": no_cudnn, "trace": trace is not None})
+        _check(target, seed, runs, isolate=isolate, as_json=as_json)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
@@ -207,21 +200,15 @@ def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
         display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
-def _check(  # noqa: PLR0913 -- as above
-    target: Target,
-    seed: int | None,
-    runs: int,
-    *,
-    isolate: bool,
-    as_json: bool,
-    others: tuple[bool, bool, bool],
-) -> None:
+def _refuse_beside_check(others: Mapping[str, bool]) -> None:
+    for word in (word for word, given in others.items() if given):
+        message = f"--check runs the cell with the flags as they are; leave out --{word}"
+        raise click.UsageError(message)
+
+
+def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
     """Begin a check, or run a body that code handed over under one."""
     state, body = target
-    for given, option in zip(others, ("--warn", "--no-cudnn", "--trace"), strict=True):
-        if given:
-            message = f"--check runs the cell with the flags as they are; leave out {option}"
-            raise click.UsageError(message)
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")

@@ -6,13 +6,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from types import WrapperDescriptorType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 Result = TypeVar("Result")
 

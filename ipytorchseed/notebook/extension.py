@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
@@ -17,8 +19,6 @@ from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
-
     from ipytorchseed.notebook.state import Opener
 
 
@@ -46,8 +46,8 @@ class Extension:
     def __init__(self, state: State) -> None:
         self.state = state
         self._word_help = help_on_words({name for _, name, _, _ in MAGICS})
-        self._magics: list[tuple[str, str, Magic, Any]] = []
-        self._forget_words: Callable[[], None] = lambda: None
+        self._magics: list[Magic] = []
+        self._undo = ExitStack()
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
             "pre_execute": held.held(guard(state.runs.pre_execute)),
@@ -57,23 +57,29 @@ class Extension:
         }
 
     def attach(self) -> None:
-        """Add events, transformer, magics and completions to the shell."""
-        state = self.state
-        state.shell.configurables.append(state.options)  # type: ignore[arg-type]
+        """Add events, transformers, magics and completions to the shell, each with its undoing."""
+        state, shell, undo = self.state, self.state.shell, self._undo.callback
         state.runs.assume()  # the cell that loads us has begun already, if one does
+        lists: tuple[tuple[list[Any], object], ...] = (
+            (shell.configurables, state.options),
+            (shell.input_transformers_cleanup, deterministic_cells),
+            (shell.input_transformer_manager.token_transformers, self._word_help),
+            (listeners, state.note_seed),
+        )
+        for held, ours in lists:
+            held.append(ours)
+            undo(_unless_gone, held.remove, ours)
         for event, callback in self._events.items():
-            state.shell.events.register(event, callback)
-        state.shell.input_transformers_cleanup.append(deterministic_cells)
-        state.shell.input_transformer_manager.token_transformers.append(self._word_help)
+            shell.events.register(event, callback)
+            undo(_unless_gone, shell.events.unregister, event, callback)
         for kind, name, module, example in MAGICS:
-            table = state.shell.magics_manager.magics[kind]
-            magic = Magic(kind, name, module, example, self.state)
-            self._magics.append((kind, name, magic, table.get(name)))
+            table = shell.magics_manager.magics[kind]
+            magic = Magic(kind, name, module, example, state)
+            undo(_put_back, table, magic, table.get(name))
+            self._magics.append(magic)
             table[name] = magic
-        signs = [magic.sign for *_, magic, _ in self._magics]
-        self._forget_words = add_completer(state.shell, signs, self._words)
-        listeners.append(state.note_seed)
-        if hasattr(state.shell, "kernel"):
+        undo(add_completer(shell, [magic.sign for magic in self._magics], self._words))
+        if hasattr(shell, "kernel"):
             state.tracking.get_ready()
 
     def detach(self) -> None:
@@ -82,26 +88,10 @@ class Extension:
         state.runs.end_all()
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
-        listeners.remove(state.note_seed)
         state.tracking.stop()
-        state.shell.configurables.remove(state.options)  # type: ignore[arg-type]
         if state.used_scopes is not None:
             state.used_scopes.switch_off()
-        for event, callback in self._events.items():
-            with suppress(ValueError):  # another tool may have cleared the list; so below
-                state.shell.events.unregister(event, callback)
-        with suppress(ValueError):
-            state.shell.input_transformers_cleanup.remove(deterministic_cells)
-        with suppress(ValueError):
-            state.shell.input_transformer_manager.token_transformers.remove(self._word_help)
-        for kind, name, magic, before in reversed(self._magics):
-            table = state.shell.magics_manager.magics[kind]
-            if table.get(name) is magic:
-                if before is None:
-                    del table[name]
-                else:
-                    table[name] = before
-        self._forget_words()
+        self._undo.close()
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:
         state = self.state
@@ -165,8 +155,22 @@ class Extension:
 
     def _words(self, line: str) -> tuple[str, list[str]] | None:
         sign, typed, line = line.lstrip().partition(" ")
-        magic = next((magic for *_, magic, _ in self._magics if magic.sign == sign), None)
+        magic = next((magic for magic in self._magics if magic.sign == sign), None)
         return self.state.guard.call(magic.complete, line) if magic is not None and typed else None
+
+
+def _unless_gone(remove: Callable[..., object], *ours: object) -> None:
+    with suppress(ValueError):  # another tool may have cleared the list
+        remove(*ours)
+
+
+def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
+    """Put back the magic that was there before ours, unless ours was replaced."""
+    if table.get(magic.name) is magic:
+        if before is None:
+            del table[magic.name]
+        else:
+            table[magic.name] = before
 
 
 def load(shell: InteractiveShell, opener: Opener | None = None) -> None:

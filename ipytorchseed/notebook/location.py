@@ -6,6 +6,7 @@ import linecache
 import sys
 from functools import partial
 from itertools import takewhile
+from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -100,11 +101,7 @@ class Locator:
         return above + sum(1 for _ in empty)
 
 
-def _file_of_cell(frame: FrameType | None, names: dict[str, Any]) -> str:
+def _file_of_cell(frame: FrameType, names: dict[str, Any]) -> str:
     """Return the name of the innermost frame of the user's that has a text."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if frame.f_globals is names and linecache.getlines(file):
-            return file
-        frame = frame.f_back
-    return ""
+    users = (each.f_code.co_filename for each, _ in walk_stack(frame) if each.f_globals is names)
+    return next(filter(linecache.getlines, users), "")

@@ -5,16 +5,12 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from ipytorchseed.render.view import View
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 _PATIENCE = 1.5
 """Seconds until the line appears."""
@@ -59,7 +55,7 @@ class Progress:
         self._ident = uuid.uuid4().hex
         self._began = self._last = time.monotonic()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Progress:  # noqa: PYI034 -- typing.Self is of Python 3.11
         self._began = time.monotonic()
         return self
 

@@ -11,8 +11,8 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import IPyTorchSeedError, ReplayError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.notebook.playing import Player
 from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.replay import Player
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect

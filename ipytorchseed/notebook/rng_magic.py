@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Words, examples, expect, in_json
+from ipytorchseed.commands import Words, examples, expect, flag, in_json, option
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
@@ -29,23 +29,20 @@ _SHOWN = 50
     invoke_without_command=True,
     subcommand_metavar="[diff A B | who N]",
     epilog=examples(
-        {
-            "%rng": "states, settings and the timeline of runs",
-            "%rng --text --all": "as text, with runs that only looked",
-            "%rng diff 5 9": "where sources stood when In[5] and In[9] began",
-            "%rng who 9": "what drew in In[9], after %%deterministic --trace",
-        }
+        ("%rng", "states, settings and the timeline of runs"),
+        ("%rng --text --all", "as text, with runs that only looked"),
+        ("%rng diff 5 9", "where sources stood when In[5] and In[9] began"),
+        ("%rng who 9", "what drew in In[9], after %%deterministic --trace"),
     ),
 )
-@click.option("--text", "as_text", is_flag=True, help="Print it as text.")
+@flag("--text as_text", "Print it as text.")
 @in_json("states and flags")
-@click.option("--all", "everything", is_flag=True, help="List runs that only looked, too.")
-@click.option(
+@flag("--all everything", "List runs that only looked, too.")
+@option(
     "--ranks",
-    is_flag=False,
-    flag_value="",
-    metavar="[FOLDER]",
-    help="Show ranks side by side: engines of ipyparallel, or what its.ranks.watch wrote.",
+    "[FOLDER]",
+    "Show ranks side by side: engines of ipyparallel, or what its.ranks.watch wrote.",
+    alone="",
 )
 @expect
 @click.pass_context

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 
 class Run:

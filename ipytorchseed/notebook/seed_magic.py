@@ -93,15 +93,13 @@ class SeedCommand(click.Command):
     subcommand_metavar="[SEED [--generators] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
-        {
-            "%seed 42": "seed python, numpy and torch now",
-            "%seed 42 --generators": "and the generators that you made",
-            "%seed each 42": "each later cell, until %seed off",
-            "%seed rewind 5": "go back to where In[5] began",
-            "%seed save start": "keep where every source stands",
-            "%seed restore start": "and come back to it, also after a restart",
-            "%seed": "where every source stands",
-        }
+        ("%seed 42", "seed python, numpy and torch now"),
+        ("%seed 42 --generators", "and the generators that you made"),
+        ("%seed each 42", "each later cell, until %seed off"),
+        ("%seed rewind 5", "go back to where In[5] began"),
+        ("%seed save start", "keep where every source stands"),
+        ("%seed restore start", "and come back to it, also after a restart"),
+        ("%seed", "where every source stands"),
     ),
 )
 @click.pass_context

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
@@ -32,22 +32,20 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @click.command(
     add_help_option=False,  # as of %%deterministic: the body would not run
     epilog=examples(
-        {
-            "%%seeds 8": "the numbers that the cell makes, under seeds 0 to 7",
-            "%%seeds 8 --from 100": "under seeds 100 to 107",
-            "%%seeds 8 --keep base": "keep the study, across kernel restarts",
-            "%%seeds 8 --versus base": "is the change more than the noise of seeds?",
-        }
+        ("%%seeds 8", "the numbers that the cell makes, under seeds 0 to 7"),
+        ("%%seeds 8 --from 100", "under seeds 100 to 107"),
+        ("%%seeds 8 --keep base", "keep the study, across kernel restarts"),
+        ("%%seeds 8 --versus base", "is the change more than the noise of seeds?"),
     ),
 )
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
-@click.option("--keep", metavar="NAME", help="Keep the study under NAME.")
-@click.option(
+@option("--keep", "NAME", "Keep the study under NAME.")
+@option(
     "--versus",
-    metavar="NAME",
+    "NAME",
+    "Compare with the study kept as NAME, seed by seed.",
     shell_complete=_kept_names,
-    help="Compare with the study kept as NAME, seed by seed.",
 )
 @flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
 @in_json("the study")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from IPython.core.interactiveshell import InteractiveShell
+
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
@@ -15,16 +17,13 @@ from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
     from ipytorchseed.determinism.alerts import Alert
     from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.playing import Player
     from ipytorchseed.notebook.proving import Proofs
-    from ipytorchseed.notebook.replay import Replays
+    from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
 
@@ -116,7 +115,7 @@ class State:
     @cached_property
     def player(self) -> Player:
         """What runs cells again; made on first use."""
-        from ipytorchseed.notebook.playing import Player
+        from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking, self.generators)
 
@@ -206,10 +205,7 @@ class State:
         return self.viewer
 
     def run_scoped(
-        self,
-        scope: deterministic,
-        after: Callable[[deterministic], None] | None,
-        body: str,
+        self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
         """Run code in a scope of its own, where a magic was handed its body as text."""
         self.runs.pre_execute()

@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.cells import SavedIds
@@ -21,8 +23,6 @@ from ipytorchseed.render.text import visible
 from ipytorchseed.rng.ranks import own_rank
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
-
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed

@@ -9,7 +9,7 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -33,15 +33,13 @@ _SWITCH = {"on": True, "off": False}
 
 @click.command(
     epilog=examples(
-        {
-            "%why": "why the last cell that ran again gave another result",
-            "%why 9": "why In[9] did",
-            "%why acc": "why the run that last set acc did",
-            "%why 9 --against 5": "what In[9] and In[5] began with",
-            "%why --against a.json": "what is not as in that receipt",
-            "%why 9 --prove": "which causes bring the earlier result back",
-            "%why on": "a line under each cell whose result changed",
-        }
+        ("%why", "why the last cell that ran again gave another result"),
+        ("%why 9", "why In[9] did"),
+        ("%why acc", "why the run that last set acc did"),
+        ("%why 9 --against 5", "what In[9] and In[5] began with"),
+        ("%why --against a.json", "what is not as in that receipt"),
+        ("%why 9 --prove", "which causes bring the earlier result back"),
+        ("%why on", "a line under each cell whose result changed"),
     )
 )
 @click.argument(
@@ -50,10 +48,10 @@ _SWITCH = {"on": True, "off": False}
     metavar="[N | VARIABLE | CELL-ID | on | off]",
     shell_complete=recent_runs,
 )
-@click.option(
+@option(
     "--against",
-    metavar="N|FILE",
-    help="Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
+    "N|FILE",
+    "Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
     shell_complete=recent_runs,
 )
 @flag(
@@ -65,13 +63,7 @@ _SWITCH = {"on": True, "off": False}
 @in_json()
 @click.pass_obj
 def line(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target,
-    what: str | None,
-    *,
-    against: str | None,
-    prove: bool,
-    yes: bool,
-    as_json: bool,
+    target: Target, what: str | None, *, against: str | None, prove: bool, yes: bool, as_json: bool
 ) -> None:
     """Say why a cell gave another result than the time before.
 

@@ -109,7 +109,7 @@ class CheckView(View):
                 " torch"
             )
             said.append(f"{entry.operation}{line} {what}.")
-        said += [sentence(each.message) for each in checked.suspects]
+        said += map(sentence, checked.suspects)
         if entry is not None and not checked.suspects:
             said.append("Nothing was found that can account for it.")
         return said

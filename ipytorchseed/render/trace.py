@@ -7,15 +7,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import visible, width, wrap
-from ipytorchseed.render.trace_words import (
-    apart,
-    named,
-    sentence,
-    sides,
-    stretch,
-    times,
-    where,
-)
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
@@ -29,7 +20,6 @@ _MOST = 6
 
 _MOST_JSON = 100
 
-_WIDE, _HIGH = 1000, 120
 _LEAST = -9
 """The power of ten at the foot of the picture: float32 rounds at 6e-8."""
 
@@ -166,31 +156,23 @@ class TraceView(View):
         return any(each.largest is not None and each.differing for each in self.found.curve)
 
     @property
-    def picture(self) -> str:
-        """The difference over the run, as an ``svg`` element without text of the user's."""
-        curve = self.found.curve
-        wide = _WIDE / max(1, len(curve))
-        bars = []
-        for number, each in enumerate(curve):
-            share = each.differing / each.count
-            high = _HIGH * (_height(each.largest) if self.measured and share else share)
-            if high:
-                bars.append(
-                    f'<rect x="{number * wide:.1f}" y="{_HIGH - high:.1f}" width="{wide:.1f}"'
-                    f' height="{high:.1f}"/>'
-                )
-        first = self.found.first
-        mark = ""
-        if first is not None and curve:
-            index = first.b.index if first.b else first.span.at if first.span else 0
-            at = wide * sum(each.begin <= index for each in curve[1:])
-            mark = f'<path d="M{at:.1f} 0V{_HIGH}" stroke="currentColor" stroke-dasharray="4 3"/>'
-        return (
-            f'<svg role="img" viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none"'
-            f' style="width:100%;height:{_HIGH}px"><title>{self.legend}</title>'
-            f'<path d="M0 {_HIGH - 0.5}H{_WIDE}" stroke="currentColor" opacity=".4"/>'
-            f'<g fill="var(--later)">{"".join(bars)}</g>{mark}</svg>'
-        )
+    def heights(self) -> list[float]:
+        """The height of each bar of the picture, from 0 to 1."""
+        return [
+            _height(each.largest)
+            if self.measured and each.differing
+            else each.differing / each.count
+            for each in self.found.curve
+        ]
+
+    @property
+    def parting(self) -> int | None:
+        """The number of the bar at which the runs part, from 0; None where they do not."""
+        first, curve = self.found.first, self.found.curve
+        if first is None or not curve:
+            return None
+        index = first.b.index if first.b else first.span.at if first.span else 0
+        return sum(each.begin <= index for each in curve[1:])
 
     @property
     def legend(self) -> str:
@@ -276,3 +258,89 @@ def _span_json(span: Span) -> dict[str, Any]:
         "b": _side_json(span.b),
         **pick(span, "accounted", "fused"),
     }
+
+
+# --------------------------------------------------------------------------------------------------
+# Sentences
+
+
+def sentence(parting: Parting, rtol: float | None) -> str:
+    """Say where and how runs part."""
+    shown, span = parting.shown, parting.span
+    if span is not None:
+        return _span_sentence(parting, span)
+    which = f"{shown.name}, {where(shown)},"
+    within = "" if rtol is None else f" (within {rtol:g})"
+    given = " → ".join(each.given for _, each in sides(parting))
+    said = {
+        "operation": f"was given the same in both runs{within} and gave something else.",
+        "argument": f"is the first operation that was given other arguments: {given}.",
+        "draw": "drew from a generator that stood elsewhere: another seed, or other draws"
+        " before it.",
+        "fused": "was given other values, which compiled code made.",
+        "input": "is the first operation that was given other values. They came from outside"
+        " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
+        " operations in another order.",
+    }
+    return f"{which} {said[parting.kind]}"
+
+
+def _span_sentence(parting: Parting, span: Span) -> str:
+    """Say how operations that only one run has make a difference."""
+    if parting.kind == "fused":
+        one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
+        has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
+        beside = "" if parting.shown.compiled else f" where {other} runs compiled code,"
+        return f"{has}{beside} and that gives something else."
+    both = span.a is not None and span.b is not None
+    return f"{stretch(span)}{', and it gives something else' if both else ''}."
+
+
+def _counted(span: Span, side: str) -> str:
+    """Say how many operations one side has, and which."""
+    count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
+    return f"{many(count, 'operation')} ({', '.join(names)})"
+
+
+def stretch(span: Span) -> str:
+    """Say what only one run has."""
+    one, other = _counted(span, "A"), _counted(span, "B")
+    accounted = ", which made no difference" if span.accounted else ""
+    if span.a is None and span.b is not None:
+        return f"Only B has {other}, {where(span.b)}{accounted}"
+    if span.b is None and span.a is not None:
+        return f"Only A has {one}, {where(span.a)}{accounted}"
+    place = "" if span.b is None else f", {where(span.b)}"
+    return f"A has {one} where B has {other}{place}{accounted}"
+
+
+def where(operation: Operation) -> str:
+    """Say where an operation stands."""
+    place = operation.place
+    file = f" of {place.file}" if place.file else ""
+    line = f"line {place.line}{file}" if place.line else "no line of yours"
+    line = f"in the backward pass of {line}" if place.backward else line
+    return f"{line} ({place.module})" if place.module else line
+
+
+def sides(parting: Parting) -> list[tuple[str, Operation]]:
+    """Return the operations at which runs part, each with its trace's name."""
+    return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
+
+
+def named(name: str, trace: Loaded) -> str:
+    """Say what a trace is."""
+    rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
+    return f"{name} is {trace.path}: {many(len(trace), 'operation')}{rank}"
+
+
+def times(count: int) -> str:
+    """Say how often."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def apart(difference: float) -> str:
+    """Say how far results are apart."""
+    if difference == 0:
+        return "less than summaries tell"
+    return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"

@@ -25,8 +25,7 @@ from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import hints_kept, seed_all
-from ipytorchseed.sandbox.calling import NAME, SHELLS, called_by_name
-from ipytorchseed.sandbox.repeating import sandbox_of
+from ipytorchseed.sandbox.repeating import NAME, SHELLS, called_by_name, sandbox_of
 
 
 class ResumeReport(View):

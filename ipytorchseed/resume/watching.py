@@ -6,6 +6,8 @@ import sys
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import takewhile
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -197,13 +199,9 @@ class _Watch:
 
     def _namespaces(self) -> list[Mapping[str, object]]:
         """Return the namespaces of the training's functions on the stack, the outermost first."""
-        frames: list[FrameType] = []
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- frames are the subject
-        while frame is not None and frame is not self._root:
-            frames.insert(0, frame)
-            frame = frame.f_back
+        frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- the subject
         spaces: list[Mapping[str, object]] = []
-        for each in frames:
+        for each in [*takewhile(lambda frame: frame is not self._root, frames)][::-1]:
             if not spaces or not is_installed_file(each.f_code.co_filename):
                 names, reached = each.f_globals, each.f_code.co_names
                 found = {name: names[name] for name in reached if name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -16,9 +16,6 @@ from ipytorchseed.why.changes import (
 )
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Outcome(Struct, frozen=True):

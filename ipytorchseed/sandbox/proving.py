@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -31,9 +32,6 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
 
 _IN_DEPENDENCIES = 1.0
 """Seconds to find what a cell reads now."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,9 +20,6 @@ from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, MutableMapping
-    from contextlib import AbstractContextManager
-
     from ipytorchseed.trace.places import Lines
 
 
@@ -85,7 +84,7 @@ class RepeatedCell:
     def again(self, run: Runner, around: AbstractContextManager[object] | None = None) -> Outcome:
         """Run the cell once more from the same state, and return what it made."""
         self.sandbox.enter()
-        return self.look(run(around or nothing()))
+        return self.look(run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
         """Name all that a run made, as it stands now."""
@@ -154,7 +153,26 @@ def one_line(error: BaseException) -> str:
     return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)
 
 
+# --------------------------------------------------------------------------------------------------
+# A function that is called as a cell calls one: by name, where it looks names up
+
+NAME = "_function_that_is_called"
+"""The name, which goes with the last call."""
+
+SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
+"""What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""
+
+
 @contextmanager
-def nothing() -> Iterator[None]:
-    """Enter nothing around the code, again and again."""
-    yield
+def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
+    """Have a function stand among its global names as ``NAME``; of a closure, copies stand there.
+
+    Yields:
+        These names; those of ``__main__`` for what has none of its own.
+    """
+    names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
+    names[NAME] = function
+    try:
+        yield names
+    finally:
+        del names[NAME]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,9 +23,6 @@ from ipytorchseed.sandbox.imports import import_sources
 from ipytorchseed.sandbox.rewind import put_back, rewind
 from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
 from ipytorchseed.why.plan import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
 _GONE = object()
 
@@ -134,11 +132,7 @@ class Before:
             if name in run.writes or value.opaque
         }
         written = [place_of(name) for run in runs for name in {*touched, *run.writes}]
-        self._held = CapturedState.find(
-            scene.namespace,
-            touched,
-            filter(None, written),
-        )
+        self._held = CapturedState.find(scene.namespace, touched, filter(None, written))
         copies, copier = self._held.copy()
         copies.names |= aliases(scene.namespace, copies.names, copier)
         self.shared: Sequence[str] = tuple(copier.shared)

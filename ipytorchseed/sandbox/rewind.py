@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,9 +13,6 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import import_lazy, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class Restored(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.ledger.records import FileRead
-from ipytorchseed.reads.entropy import CLOCKS, is_program, sentence
+from ipytorchseed.reads.entropy import is_program, sentence
 from ipytorchseed.sandbox.outcome import Outcome, find_differences
 from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
-from ipytorchseed.sandbox.verdict import Culprit, Entry, Suspect, Traced
+from ipytorchseed.sandbox.verdict import Culprit, Entry, Traced
 from ipytorchseed.session.files import FileWatch
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ _ALONE = 3
 
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
 """What a trace cannot see in a cell that reaches something compiled."""
+
+_CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})
+"""Packages that run code in an order of its own."""
 
 _FILE_SECONDS = 2.0
 """Seconds to read the files that a run read."""
@@ -85,11 +87,9 @@ class Tracing:
             found.notes += tuple(last.recording.notes)
             self._judge(found, divergence, last.recording)
         if found.culprit is None or divergence.outside_first:
-            suspects = [*self._suspects(first, last)]
-            if self._differ and not suspects:  # by equal operations: by a time that it took
-                clocks = sorted(self._cell.dependencies.timing)
-                suspects = [Suspect("clock", name, sentence(name)) for name in clocks]
-            found.suspects = tuple(suspects)
+            found.suspects = tuple(self._suspects(first, last))
+            if self._differ and not found.suspects:  # by equal operations: by a time that it took
+                found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
         if not found.first_only and self._compiles():
             found.notes += (_COMPILED,)
         return found
@@ -139,36 +139,38 @@ class Tracing:
 
     def _judge(self, found: Traced, divergence: Divergence, recording: Recording) -> None:
         """Look closer at what the comparison named."""
-        from ipytorchseed.trace.probe import Probe
-
         operation, entered = divergence.operation, divergence.entered
         if divergence.outside_first and entered is not None:
-            probe = Probe(entered.number, entered.place_number, None, entered.count)
-            self._traced("a traced run to look closer", probe)
+            probe = self._look_closer(entered.number, entered.place_number, None, entered.count)
             if probe.unwritten is not None:
                 found.culprit = self._unwritten(probe.unwritten, recording, entered)
                 return
-            found.entry = Entry(
-                entered.operation.name,
-                entered.place.line or None,
-                self._cell.line(entered.place.line),
-                draws=entered.draws,
-            )
+            line = entered.place.line or None
+            found.entry = Entry(entered.operation.name, line, draws=entered.draws)
         if operation is not None:
-            probe = Probe(operation.number, operation.place_number, operation.inputs)
-            self._traced("a traced run to look closer", probe)
-            found.culprit = self._culprit(operation, probe)
+            found.culprit = self._culprit(operation, self._try_again(operation))
         elif entered is None:
             if not found.first_only:
-                probe = Probe()
-                self._traced("a traced run to look closer", probe)
+                probe = self._look_closer()
                 probe.finish()
                 if probe.left and self._differ:
                     found.culprit = self._unwritten(probe.left[0], recording, None)
                     return
             self._try_alone(found, recording)
 
-    def _culprit(self, point: Point, probe: Probe | None = None) -> Culprit:
+    def _look_closer(self, *wanted: int | None) -> Probe:
+        """Trace one more run, with a probe that is made of what it is to look at."""
+        from ipytorchseed.trace.probe import Probe
+
+        probe = Probe(*wanted)  # type: ignore[arg-type]  # its first fields
+        self._traced("a traced run to look closer", probe)
+        return probe
+
+    def _try_again(self, point: Point) -> Probe:
+        """Run an operation several times on the same input, within one more run of the cell."""
+        return self._look_closer(point.number, point.place_number, point.inputs)
+
+    def _culprit(self, point: Point, probe: Probe | None) -> Culprit:
         short = point.operation.name.rpartition("::")[2]
         advice = find_advice(short)
         known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
@@ -179,11 +181,11 @@ class Tracing:
             index=point.index,
             module=point.place.module,
             backward=point.place.backward,
+            instead="" if advice is None else advice.instead,
+            known=known,
             runs=0 if probe is None else probe.runs,
             results=0 if probe is None else probe.results,
             apart=None if probe is None else probe.apart,
-            instead="" if advice is None else advice.instead,
-            known=known,
         )
 
     def _unwritten(
@@ -212,7 +214,6 @@ class Tracing:
     def _try_alone(self, found: Traced, recording: Recording) -> None:
         """Run operations that may not repeat by themselves, as no traced run caught one at it."""
         from ipytorchseed.trace.divergence import find_point
-        from ipytorchseed.trace.probe import Probe
 
         for number, operation in enumerate(recording.tables.operations.all):
             short = operation.name.rpartition("::")[2]
@@ -220,58 +221,43 @@ class Tracing:
                 point = find_point(recording, number)
                 if point is None:
                     continue
-                probe = Probe(point.number, point.place_number, point.inputs)
-                if len(found.unproven) < _ALONE:
-                    self._traced("a traced run to look closer", probe)
-                if probe.results > 1:
-                    found.culprit, found.first_only = self._culprit(point, probe), False
+                probe = self._try_again(point) if len(found.unproven) < _ALONE else None
+                culprit = self._culprit(point, probe)
+                if culprit.results > 1:
+                    found.culprit, found.first_only = culprit, False
                     return
-                found.unproven += (self._culprit(point),)
+                found.unproven += (culprit,)
 
     # -- what is not torch's -----------------------------------------------------------------------
 
-    def _suspects(self, first: _Run, last: _Run) -> list[Suspect]:
-        """Name what can account for a difference that no operation made."""
-        suspects, dependencies = list[Suspect](), self._cell.dependencies
+    def _suspects(self, first: _Run, last: _Run) -> list[str]:
+        """Say what can account for a difference that no operation made."""
+        dependencies = self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
-        for name in itertools.filterfalse(is_program, asks):
-            kind = "clock" if name in CLOCKS else "entropy"
-            suspects.append(Suspect(kind, name, sentence(name)))
-        for path, file in last.files.items():
-            before = first.files.get(path)
-            if before is None or before.digest != file.digest:
-                message = (
-                    f"{path} had other content when the cell read it again: files are not put back"
-                )
-                suspects.append(Suspect("file", path, message))
+        said = [sentence(name) for name in asks if not is_program(name)]
+        said += [
+            f"{path} had other content when the cell read it again: files are not put back"
+            for path, file in last.files.items()
+            if path not in first.files or first.files[path].digest != file.digest
+        ]
         threads = 0 if last.recording is None else len(last.recording.threads) - 1
-        uses = dependencies.packages & {
-            "threading",
-            "concurrent",
-            "multiprocessing",
-            "joblib",
-            "asyncio",
-        }
+        uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
         if threads > 0 or uses:
-            told = f"it computed in {threads} threads of its own" if threads > 0 else ""
-            told = told or f"it uses {', '.join(sorted(uses))}"
-            message = f"{told}: which comes first is another one each time"
-            suspects.append(Suspect("thread", ", ".join(sorted(uses)) or "threading", message))
+            how = f"computed in {threads} threads of its own" if threads > 0 else f"uses {uses}"
+            said.append(f"it {how}: which comes first is another one each time")
         if dependencies.hashes:
-            message = "the order of a set may be asked for; of objects it hangs on their addresses"
-            suspects.append(Suspect("hash", "set", message))
-        for each in find_differences(first.outcome, last.outcome):
-            if each.what == "source" and not suspects:
-                message = (
-                    f"{each.name} was left in another state: the runs drew differently from it"
-                )
-                suspects.append(Suspect("source", each.name, message))
-        for name in filter(is_program, asks):
-            suspects.append(Suspect("entropy", name, sentence(name)))
-        for name in self._loaders():
-            message = f"{name} loads in worker processes, whose operations are not seen"
-            suspects.append(Suspect("worker", name, message))
-        return suspects
+            said.append(
+                "the order of a set may be asked for; of objects it hangs on their addresses"
+            )
+        differences = find_differences(first.outcome, last.outcome)
+        left = [each.name for each in differences if each.what == "source"]
+        if left and not said:
+            said.append(f"{left[0]} was left in another state: the runs drew differently from it")
+        said += [sentence(name) for name in asks if is_program(name)]
+        return said + [
+            f"{name} loads in worker processes, whose operations are not seen"
+            for name in self._loaders()
+        ]
 
     def _loaders(self) -> list[str]:
         """List the namespace's DataLoaders with worker processes."""

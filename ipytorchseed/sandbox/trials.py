@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,9 +16,6 @@ from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.finders.settings import FOLLOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 
 class Trial(Struct, frozen=True):

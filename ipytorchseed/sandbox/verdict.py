@@ -51,28 +51,12 @@ class Entry(Struct, frozen=True):
     Attributes:
         operation: The first operation that was given something else.
         line: Of the cell; None where no line of it led there.
-        code: The text of that line.
         draws: Whether it drew random numbers, from a generator that stood elsewhere.
     """
 
     operation: str
     line: int | None
-    code: str
     draws: bool = False
-
-
-class Suspect(Struct, frozen=True):
-    """What can account for a difference that does not come from an operation.
-
-    Attributes:
-        kind: ``entropy``, ``clock``, ``hash``, ``thread``, ``file``, ``source`` or ``worker``.
-        name: Of the function, file or source.
-        message: One sentence, without its first capital.
-    """
-
-    kind: str
-    name: str
-    message: str
 
 
 class Traced(Struct, kw_only=True):
@@ -81,7 +65,7 @@ class Traced(Struct, kw_only=True):
     Attributes:
         culprit: The operation that gave another result.
         entry: Where a difference came in from outside torch, where one did.
-        suspects: What can account for that.
+        suspects: What can account for that, a sentence each, without its first capital.
         operations: How many operations a traced run had; 0 where none was traced.
         first_only: Whether only the cell's own run differs from the others, on copies.
         unproven: Operations of the cell that may not repeat, where none was caught at it.
@@ -90,7 +74,7 @@ class Traced(Struct, kw_only=True):
 
     culprit: Culprit | None = None
     entry: Entry | None = None
-    suspects: tuple[Suspect, ...] = ()
+    suspects: tuple[str, ...] = ()
     operations: int = 0
     first_only: bool = False
     unproven: tuple[Culprit, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, MutableMapping
+from contextlib import nullcontext
 from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
@@ -16,7 +17,6 @@ from ipytorchseed.sandbox.imports import import_ahead, import_sources
 from ipytorchseed.sandbox.repeating import (
     Runner,
     is_users,
-    nothing,
     one_line,
     reachable,
     sandbox_of,
@@ -78,7 +78,7 @@ class Body:
             self.prepare()
             alone = self._seed(seed, sandbox)
             before = read_numbers(self._users())
-            shown = self._run(nothing())
+            shown = self._run(nullcontext())
             if shown.error is not None:
                 return Outcome(seed, error=one_line(shown.error), alone=alone)
             values = read_numbers(self._users())

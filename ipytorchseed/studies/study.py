@@ -12,8 +12,7 @@ from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned, write_json
 from ipytorchseed.render.view import View, fill
-from ipytorchseed.sandbox.calling import NAME, SHELLS, called_by_name
-from ipytorchseed.sandbox.repeating import Shown
+from ipytorchseed.sandbox.repeating import NAME, SHELLS, Shown, called_by_name
 from ipytorchseed.studies.body import Body
 from ipytorchseed.studies.record import SHOWN, Record, choose_seeds, listed
 from ipytorchseed.studies.statistics import (

@@ -186,13 +186,7 @@ def _grams(x: Any, size: int) -> Any:
     return total
 
 
-def _resync(
-    x: Any,
-    y: Any,
-    i: int,
-    j: int,
-    grams: dict[int, Pairs],
-) -> tuple[int, int] | None:
+def _resync(x: Any, y: Any, i: int, j: int, grams: dict[int, Pairs]) -> tuple[int, int] | None:
     """Return where both agree again; None where they do not."""
     for size, far in _STEPS:
         one, other = grams[size]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -151,18 +152,17 @@ class LineDraws:
         """What was drawn."""
         return [*self._drawn.values()]
 
-    def attach(self, frame: FrameType | None) -> None:
+    def attach(self, frame: FrameType) -> None:
         """Begin, in this thread, with the frames of the cell that are under way."""
         if sys.gettrace() is not None:
             self.refused = True
             return
         self._reads = {each.name: each.read for each in sources() if each.name in _LOOKED_AT}
         self._states = {name: read() for name, read in self._reads.items()}
-        while frame is not None:
-            if frame.f_code.co_filename == self._file:
-                self._line = self._line or frame.f_lineno or 0
-                frame.f_trace = self._in_cell
-            frame = frame.f_back
+        for each, line in walk_stack(frame):
+            if each.f_code.co_filename == self._file:
+                self._line = self._line or line or 0
+                each.f_trace = self._in_cell
         sys.settrace(self._called)
 
     def detach(self) -> None:

@@ -7,8 +7,10 @@ import warnings
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
+from traceback import walk_stack
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -94,13 +96,13 @@ class Lines:
         """Return the file, the line and the code for what ``find`` returned; a cell has no file."""
         return "", line, linecache.getline(self._file, line).strip()
 
-    def between(self, frame: FrameType | None) -> list[str]:
-        """Return the files from a frame up to the cell's, innermost first."""
-        files: list[str] = []
-        while frame is not None and frame.f_code.co_filename != self._file:
-            files.append(frame.f_code.co_filename)
-            frame = frame.f_back
-        return files
+    def between(self, frame: FrameType) -> list[str]:
+        """Return the files from a frame up to the user's, innermost first."""
+        files = (each.f_code.co_filename for each, _ in walk_stack(frame))
+        return [*takewhile(lambda file: not self._is_users(file), files)]
+
+    def _is_users(self, file: str) -> bool:
+        return file == self._file
 
 
 class ScriptLines(Lines):
@@ -169,13 +171,8 @@ class ScriptLines(Lines):
         name = (path.name if path.is_absolute() else path.as_posix()) if known else ""
         return name, at, linecache.getline(file, at).strip()
 
-    def between(self, frame: FrameType | None) -> list[str]:
-        """Return the files from a frame up to the user's line, innermost first."""
-        files: list[str] = []
-        while frame is not None and not self._own.get(frame.f_code.co_filename):
-            files.append(frame.f_code.co_filename)
-            frame = frame.f_back
-        return files
+    def _is_users(self, file: str) -> bool:
+        return self._own.get(file, False)
 
 
 class Sequence:

@@ -18,8 +18,6 @@ from ipytorchseed.trace.recording import Recording, Tables, Thread
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from ipytorchseed.trace.file import TraceFile  # which brings numpy
 
 
@@ -102,7 +100,7 @@ class Recorder(Struct, dict=True, eq=False):
         self._made: list[Any] = []
         self._replaced = Replacements()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Recorder:  # noqa: PYI034 -- typing.Self is of Python 3.11
         mode = self.watch()
         self.active = True
         self.modules.attach()

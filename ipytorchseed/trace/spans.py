@@ -107,11 +107,7 @@ class Side:
         return bool(self.compiled[begin:end].any())
 
     def accounted(
-        self,
-        other: Side,
-        given_same: Any,
-        distances: Distances,
-        rtol: float | None,
+        self, other: Side, given_same: Any, distances: Distances, rtol: float | None
     ) -> Any:
         """Tell which operations made no difference.
 
@@ -141,11 +137,7 @@ class Side:
 
 
 def find_spans(
-    a: Side,
-    b: Side,
-    given_same: Any,
-    distances: Distances,
-    rtol: float | None,
+    a: Side, b: Side, given_same: Any, distances: Distances, rtol: float | None
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:
     """Gather the operations that only one of both traces has.
 

@@ -6,14 +6,10 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import ScopeError
 from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.recorder import Recorder
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class trace:  # noqa: N801 -- a context manager, written as the function that it looks like
@@ -34,7 +30,7 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
         self.path: Path | None = None
         self.count = 0
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> trace:  # noqa: PYI034 -- typing.Self is of Python 3.11
         check_folder("torch")
         import torch  # noqa: F401 -- what follows looks at it
 

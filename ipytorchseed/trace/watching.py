@@ -285,11 +285,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 found.append(plain_digest(words))
 
         def _list(
-            self,
-            values: Any,
-            found: list[int],
-            words: list[Any],
-            digest: Callable[[Any], int],
+            self, values: Any, found: list[int], words: list[Any], digest: Callable[[Any], int]
         ) -> None:
             for value in values:
                 if isinstance(value, tensor_type):

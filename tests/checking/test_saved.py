@@ -398,18 +398,6 @@ def test_json(verdicts):
     assert (change["saved"], change["now"], change["outputs"]) == ("3", "2", "differs")
 
 
-def test_without_pillow(tmp_path, monkeypatch):
-    """An image is not compared, and that is said."""
-    path = write(
-        tmp_path / "figure",
-        (IMAGE(picture(line=20)), [shown("<Figure>", image_png=picture())]),
-    )
-    monkeypatch.setitem(__import__("sys").modules, "PIL", None)
-    (verdict,) = look(path, saved=True)
-    assert verdict.exit_code == 0
-    assert "its image is not compared" in report.explanation(verdict)
-
-
 @pytest.mark.parametrize(
     ("saved", "fresh", "said"),
     [("tensor([[ 0.3171]])", "tensor([[0.3171]])", "only blanks differ"),

@@ -152,7 +152,7 @@ def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
             "%replay: it cannot be loaded (RuntimeError: a hook): restart the kernel"
         )
         kernel.run("del sys.meta_path[0]")
-        assert kernel.run("%replay 1 --dry").error is None
+        assert kernel.run("%replay 2 --dry").error is None
 
 
 @pytest.mark.timeout(100)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+_INHERITED: Final = object()
 
 
 class Replacements:
@@ -26,12 +28,12 @@ class Replacements:
         Args:
             holder: The object that has it, itself or from its class.
             name: The attribute.
-            ours: Its value until it is put back; never None.
+            ours: Its value until it is put back.
 
         Raises:
             AttributeError: The holder takes no attributes.
         """
-        before = getattr(holder, "__dict__", {}).get(name)
+        before = getattr(holder, "__dict__", {}).get(name, _INHERITED)
         setattr(holder, name, ours)
         self._all.append((holder, name, ours, before))
 
@@ -41,7 +43,7 @@ class Replacements:
             holder, name, ours, before = self._all.pop()
             if getattr(holder, "__dict__", {}).get(name) is not ours:
                 continue
-            if before is None:  # it was inherited
+            if before is _INHERITED:
                 delattr(holder, name)
             else:
                 setattr(holder, name, before)

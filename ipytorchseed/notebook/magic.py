@@ -81,7 +81,11 @@ class Magic:
     @property
     def command(self) -> click.Command:
         """The declaration of its words and options."""
-        made: click.Command = getattr(import_module(self._module), self.kind)
+        try:
+            made: click.Command = getattr(import_module(self._module), self.kind)
+        except Exception as error:  # noqa: BLE001 -- a hook of the user's may raise anything
+            said = f"it cannot be loaded ({type(error).__name__}: {error}): restart the kernel"
+            raise UsageError(visible(f"{self.sign}: {said}")) from None
         return made
 
     @property

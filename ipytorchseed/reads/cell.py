@@ -16,7 +16,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.overwrites import find_overwrites
-from ipytorchseed.reads.parsing import nodes_in, parse_cell
+from ipytorchseed.reads.parsing import is_too_long, nodes_in, parse_cell
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
@@ -91,6 +91,8 @@ def code_digest(source: str, transform: Callable[[str], str]) -> str:
 
 def _read(source: str, transform: Callable[[str], str]) -> _Cell:
     """Parse a cell, once for all that is asked of it."""
+    if is_too_long(source):
+        return _Cell(Effects(complete=False), _hash((source,)))
     found = _cells.get(source)
     if found is None:
         tree = parse_cell(source, transform)

@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import is_too_long, parse_text
 
 _ANY: Final[frozenset[str]] = frozenset()
 """Whatever the program is told to do."""
@@ -127,7 +127,7 @@ def prints_no_result(source: str) -> bool:
     Args:
         source: The cell's text. Besides such commands it may import, and set IPython up.
     """
-    if not _MAY_FETCH(source):
+    if is_too_long(source) or not _MAY_FETCH(source):
         return False
     lines = [line.strip() for line in source.replace("\\\n", " ").splitlines()]
     lines = [line for line in lines if line and line[0] != "#"]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
+from itertools import dropwhile
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
@@ -55,7 +58,7 @@ class ImportWatch:
         """Begin to note."""
         self.inside = False
         if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)
+            sys.meta_path.insert(1, self)  # a cell may take away the first, as it was put there
 
     def stop(self) -> None:
         """Stop noting."""
@@ -88,7 +91,7 @@ class ImportWatch:
         asker = sys._getframe(2).f_code  # noqa: SLF001
         if self.inside or (asker.co_name != "_find_and_load_unlocked" and asker is not _RELOADS):
             return None  # somebody only asks whether it can be imported
-        for finder in sys.meta_path:
+        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):  # others were asked
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:

@@ -202,7 +202,7 @@ class Session:
             seconds=self._budget.seconds / 2,
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
-        calls = bool(effects.paths or effects.items or effects.columns)
+        calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)
         pending = Pending(
             cell=cell,
             source=source,

@@ -46,10 +46,12 @@ class Places:
 
     def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
         """Yield optimizers and schedulers, each with the names of what it was made for."""
-        for name, look in looks.items():
-            owner, reach, found = _OWNERS.get(look.kind, ("", None, None))
-            owners = [each for each in looks if looks[each].kind == owner and each in self._values]
-            if not (owners and reach and found and name in self._values):
+        made = {name: look for name, look in looks.items() if name in self._values}
+        for name in (each for each, look in made.items() if look.kind in _OWNERS):
+            look = looks[name]
+            owner, reach, found = _OWNERS[look.kind]
+            owners = [each for each in made if made[each].kind == owner]
+            if not owners:
                 continue
             held = {id(each) for each in reach(_fields(self._values[name]))}
             told = [

@@ -40,20 +40,24 @@ def _numbers(path: str, value: Any, depth: int) -> Iterator[tuple[str, float]]: 
     if type(value) is dict:
         if depth < _DEPTH and len(value) <= _MOST:
             for key, item in list(value.items()):
-                if type(key) in (str, int):
+                if _is_one_of(type(key), str, int):
                     yield from _numbers(f"{path}[{key!r}]", item, depth + 1)
     elif _is_number(value):
         with suppress(Exception):  # an integer beyond the largest float; a device that failed
             yield path, float(value.item() if hasattr(value, "item") else value)
 
 
+def _is_one_of(kind: type, *kinds: type) -> bool:
+    return any(kind is each for each in kinds)  # not `in`: a metaclass may compare as it likes
+
+
 def _is_number(value: Any) -> bool:  # noqa: ANN401
     kind = type(value)
-    if kind in (int, float):
+    if _is_one_of(kind, int, float):
         return True
     torch: Any = sys.modules.get("torch")
     numpy: Any = sys.modules.get("numpy")
-    if hasattr(torch, "nn") and kind in (torch.Tensor, torch.nn.Parameter):
+    if hasattr(torch, "nn") and _is_one_of(kind, torch.Tensor, torch.nn.Parameter):
         real = not value.is_complex() and value.dtype != torch.bool
         return real and value.dim() == 0 and value.device.type != "meta"
     if not hasattr(numpy, "ndarray"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
+from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     if imports and not all(_is_seeded(run, source) for source in moved):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
+    if is_too_long(run.source):
+        yield f"what {name} reads is not known: there is too much text to be followed"
     yield from _of_files(run, present, name)
     for asked in run.nondeterministic_calls:
         if is_program(asked):

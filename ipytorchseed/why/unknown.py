@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.reads.entropy import programs_of, say_programs
+from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.changes import UNSEEN, not_compared
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
+
+_UNFOLLOWED = "what so long a text reads and changes"
 
 _NAMED = 3
 """Variables, and runs that may have changed one, told by name."""
@@ -38,7 +41,11 @@ def unknown_outcome(against: Run, run: Run) -> list[str]:
         for name, after in run.writes.items()
         if name in earlier and same(earlier[name], after) is None
     ]
-    return [*made, *not_compared(against, run)]
+    return [*made, *not_compared(against, run), *_unfollowed(run)]
+
+
+def _unfollowed(run: Run) -> list[str]:
+    return [_UNFOLLOWED] if is_too_long(run.source) else []
 
 
 def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
@@ -59,7 +66,7 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
     files = {file.path: file for file in case.against.files}
     unknown = [each for each in case.run.files if each.path in files]
     found += [Unknown(each.path) for each in unknown if files[each.path].same(each) is None]
-    return tuple(found)
+    return (*found, *map(Unknown, _unfollowed(case.run)))
 
 
 def unseen_inputs(against: Run, run: Run) -> list[str]:
@@ -100,7 +107,7 @@ def say_hidden(names: Sequence[str]) -> str:
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause which value was only sampled, and which runs may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
-    if names == UNSEEN:
+    if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"
     many = len(unknown) > 1
     makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)

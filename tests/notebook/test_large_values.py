@@ -120,6 +120,26 @@ def test_too_large_is_told_once(fresh):
     assert fresh.run("len(big)").stderr == ""
 
 
+MUCH = {
+    "statements": ("", "\n".join(f"x{n} = {n}" for n in range(20_000))),
+    "functions": ("", "\n".join(f"def f{n}(x):\n    return x + {n}" for n in range(4_000))),
+    "functions called": (
+        "for n in range(4_000): exec(f'def f{n}(): return {n}')",
+        "\n".join(f"f{n}()" for n in range(4_000)),
+    ),
+    "a list": ("", f"x = [{'1,' * 100_000}]"),
+}
+
+
+@pytest.mark.parametrize(("setup", "cell"), MUCH.values(), ids=MUCH)
+def test_enormous_cells_are_looked_at_in_time(fresh, setup, cell):
+    """However much text a cell has, and however many names."""
+    fresh.run(STOPWATCH)
+    fresh.run(setup)
+    fresh.run(cell, "much")
+    assert sum(fresh.value("_spent").values()) < GENEROUS
+
+
 def test_what_was_not_looked_at_whole_is_never_called_the_same(fresh):
     """Where all that is known is equal, and more is not known."""
     cell = "big = [[n] for n in range(2_000_000)]"
@@ -142,6 +162,37 @@ def test_who_may_have_changed_it_is_told(fresh):
     text = fresh.run("%why").displays[0]["text/plain"]
     assert "does not repeat" not in text
     assert "%config IPyTorchSeed.budget = 2" in " ".join(text.split())
+
+
+LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
+"""A cell of more text than is looked into."""
+
+
+def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
+    """Where the text is too long to be followed, what it reads and changes is said to be unknown."""
+    fresh.run("big = [1]", "make")
+    fresh.run(LONG, "sum")
+    fresh.run(LONG, "sum")
+    said = why(fresh)
+    assert said["verdict"] == "unexplained"
+    assert said["message"].endswith(
+        "but what so long a text reads and changes is not recorded in full"
+    )
+    assert "total" in [each["name"] for each in said["changed"]]
+    assert "does not repeat" not in fresh.run("%why").displays[0]["text/plain"]
+
+
+def test_enormous_cell_is_never_called_the_same(fresh):
+    """It may have changed what nobody looked for."""
+    fresh.run("big = []", "make")
+    code = LONG.replace("sum(big)", "1")
+    fresh.run(code, "long")
+    fresh.run(code, "long")
+    said = why(fresh)
+    assert said["verdict"] == "unexplained"
+    assert said["message"].endswith(
+        "but what so long a text reads and changes is not recorded in full"
+    )
 
 
 def test_beside_another_cause_it_is_told_too(fresh):

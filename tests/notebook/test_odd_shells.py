@@ -133,3 +133,49 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
         assert kernel.run("%cd -q ..").status == "ok"
         for cell in ("%cd -q /", "%seed 42 -q", "%%deterministic 42\nx = 1"):
             assert kernel.run(cell).error is None, cell
+
+
+@pytest.mark.timeout(100)
+def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
+    """Another version was installed under the running kernel, or a hook of the user's raises."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(
+            "import sys\nclass Finder:\n    def find_spec(self, name, *_):\n"
+            "        if name.startswith('ipytorchseed'):\n"
+            "            raise RuntimeError('a hook')\n"
+            "sys.meta_path.insert(0, Finder())"
+        )
+        reply = kernel.run("%replay 1")
+        assert reply.error.ename == "UsageError"
+        assert reply.error.evalue == (
+            "%replay: it cannot be loaded (RuntimeError: a hook): restart the kernel"
+        )
+        kernel.run("del sys.meta_path[0]")
+        assert kernel.run("%replay 2 --dry").error is None
+
+
+@pytest.mark.timeout(100)
+def test_what_a_cell_takes_from_the_shell_stays_away(tmp_path):
+    """A method that is replaced by None is None in the cells after it too, as without us."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("get_ipython().displayhook.write_output_prompt = None")
+        kernel.run("x = 1")
+        assert kernel.value("get_ipython().displayhook.write_output_prompt is None")
+
+
+@pytest.mark.timeout(100)
+def test_a_finder_that_was_put_first_is_first_in_the_next_cell(tmp_path):
+    """It is asked once for each module, and a cell takes away what another put there."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(
+            "import sys\nasked = []\nclass Finder:\n    def find_spec(self, name, *_):\n"
+            "        asked.append(name)\n"
+            "sys.meta_path.insert(0, Finder())"
+        )
+        kernel.run("import this_is_no_module")
+        assert kernel.value("asked.count('this_is_no_module')") == 1
+        kernel.run("del sys.meta_path[0]")
+        assert kernel.value("[each for each in sys.meta_path if type(each) is Finder]") == []

@@ -98,8 +98,8 @@ def test_a_large_model_is_followed_in_time(notebook, put_back):
 
 
 HUGE = {
-    "many statements": "\n".join(f"a{number} = b{number} + 1" for number in range(5_000)),
-    "a long list": f"x = [{', '.join(map(str, range(100_000)))}]",
+    "many statements": "\n".join(f"a{number} = b{number} + 1" for number in range(1_800)),
+    "a long list": f"x = [{','.join('1' * 15_000)}]",
     "a long sum": " + ".join(f"a{number}" for number in range(3_000)),
     "deep parentheses": "(" * 80 + "a" + ")" * 80,
     "deep calls": "f(" * 80 + "a" + ")" * 80,
@@ -138,6 +138,25 @@ def test_huge_cells(notebook, source):
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert {*effects.reads} <= names
     assert effects.reads or effects.writes
+
+
+ENORMOUS = {
+    "statements": "\n".join(f"a{number} = b{number} + 1" for number in range(5_000)),
+    "a list": f"x = [{', '.join(map(str, range(100_000)))}]",
+    "one text": f"x = '{'a' * 10_000_000}'",
+    "a magic": f"%%time\nx = [{'1,' * 100_000}]",
+    "no Python": "x = [" * 20_000,
+}
+
+
+@pytest.mark.parametrize("source", ENORMOUS.values(), ids=ENORMOUS)
+def test_enormous_cells(notebook, source):
+    """An enormous cell is not looked into, which is said; its text is told apart all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ast, "parse", None)
+        assert not notebook.dependencies(source).complete
+        assert code_digest(source, str) == code_digest(source, str)
+        assert code_digest(source, str) != code_digest(f"{source} ", str)
 
 
 def test_too_deep_to_follow():

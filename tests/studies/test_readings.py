@@ -52,3 +52,18 @@ def test_a_dictionary_that_holds_itself_ends():
     ring = {"a": 1}
     ring["again"] = ring
     assert read_numbers({"ring": ring})["ring['a']"] == 1
+
+
+def test_classes_are_not_compared():
+    """A metaclass whose comparison raises ends no study, be it of a value's class or of a key's."""
+
+    class Meta(type):
+        __hash__ = type.__hash__
+
+        def __eq__(cls, other):
+            raise RuntimeError
+
+    class Odd(metaclass=Meta):
+        pass
+
+    assert read_numbers({"odd": Odd(), "table": {Odd(): 1, "a": 2}}) == {"table['a']": 2}

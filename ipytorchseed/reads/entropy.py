@@ -87,12 +87,17 @@ BY_PERSON = "input"
 PERSONS: dict[str, int] = {BY_PERSON: ANY, "getpass.getpass": ANY}
 """What asks likewise."""
 
+_BY_SIZE = {
+    "torch": "Tensor BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor"
+    " HalfTensor IntTensor LongTensor ShortTensor"
+}
+
 MEMORY: dict[str, int] = _calls(
-    ANY, {"numpy": "empty empty_like", "torch": "Tensor empty empty_like"}
-)
+    ANY, {"numpy": "empty empty_like", "torch": "empty empty_like", "torch.Tensor": "new_empty"}
+) | _calls(ANY, _BY_SIZE)
 """What gives memory as it lies: most code sets all of it before it reads it."""
 
-SIZED: frozenset[str] = frozenset({"torch.Tensor"})
+SIZED: frozenset[str] = frozenset(_calls(ANY, _BY_SIZE))
 """Those of them that copy what they are given, unless it is sizes: several arguments."""
 
 PROGRAMS: dict[str, int] = _calls(

@@ -96,7 +96,7 @@ def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) 
 @lru_cache(maxsize=64)
 def _left_by_loops(source: str) -> Mapping[str, int]:
     """Rank names that only loops leave behind: what they go over after what they set inside."""
-    tree = parse_text(source)
+    tree = parse_text(source) if "for" in source or "while" in source else None
     if tree is None:
         return {}
     ranks: dict[str, int] = {}

@@ -49,7 +49,17 @@ TOLD = (
 )
 
 
-COLD = {"not_reached", "reached", "kept", "places", "no_places", "imported", "imported_and_drawn"}
+COLD = {
+    "others_seeded",
+    "told_by_state",
+    "not_reached",
+    "reached",
+    "kept",
+    "places",
+    "no_places",
+    "imported",
+    "imported_and_drawn",
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +85,17 @@ def books(tmp_path_factory):
             "import numpy.random\nnp = numpy\nimport no_such_module\nnp.random.seed(1)",
             "print(np.random.rand())",
             tags={0: "raises-exception"},
+        ),
+        book(
+            folder / "others_seeded",
+            "import torch\nimport numpy as np\nseed = 1\ntorch.manual_seed(seed)",
+            "print(np.random.rand())",
+        ),
+        book(
+            folder / "told_by_state",
+            "import time, torch\nfrom numpy import random\ntorch.manual_seed(1)\n"
+            "random.seed(time.time_ns() % 2**32)",
+            "print(random.rand())",
         ),
         book(
             folder / "reached",
@@ -150,6 +171,15 @@ def test_a_cell_that_raised_has_not_seeded_what_it_would_have_seeded_later(books
     (cause,) = books["not_reached"].origin.causes
     assert "numpy is not seeded before this cell" in cause.message
     (cause,) = books["reached"].origin.causes
+    assert "In[1] seeded it" in cause.message
+
+
+def test_a_source_is_not_seeded_by_a_cell_that_seeds_another(books):
+    """Unless its own state goes back to a seed, by whatever name it was seeded."""
+    (cause,) = books["others_seeded"].origin.causes
+    assert "numpy is not seeded before this cell" in cause.message
+    assert cause.fix == "numpy.random.seed(42)"
+    (cause,) = books["told_by_state"].origin.causes
     assert "In[1] seeded it" in cause.message
 
 

@@ -35,9 +35,8 @@ _FIX = {
     "object.__hash__": "dict.fromkeys(objects)  # in place of set(objects)",
     "numpy.empty": "numpy.zeros",
     "numpy.empty_like": "numpy.zeros_like",
-    "torch.Tensor": "torch.zeros",
-    "torch.empty": "torch.zeros",
     "torch.empty_like": "torch.zeros_like",
+    "torch.Tensor.new_empty": "new_zeros",
 }
 
 _KEEPS_DATE = lazy_pattern(
@@ -99,7 +98,7 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
         elif others:
             yield Cleared("entropy", name, "other causes account for the change")
         else:
-            yield Cause("entropy", name, sentence(name), fix=_FIX[name])
+            yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
 
 
 def _keeps_date(case: Evidence) -> bool:

@@ -31,6 +31,16 @@ _SETS_STATE = lazy_pattern("seed|set_?state|rng_state|bit_generator")
 _OWN = lazy_pattern(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
 """Text that makes a generator of one's own, with its seed: that moves no source."""
 
+_OTHERS = {
+    "python": lazy_pattern(r"\b(?:np|numpy|torch)\.[\w.]*seed\w*"),
+    "numpy": lazy_pattern(r"\btorch\.[\w.]*seed\w*|(?<![\w.])random\.seed"),
+    "torch.cpu": lazy_pattern(r"\b(?:np|numpy|random)\.[\w.]*seed\w*"),
+}
+"""By source, calls that seed others. A whole number as its seed is told by the state itself."""
+
+_A_NUMBER = lazy_pattern(r"(?<![\w.])(?<!import )\w*seed\w*\b(?!\s*\()")
+"""A name that is not called: the seed rather than what seeds."""
+
 _PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
 
@@ -58,7 +68,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
-    if not case.same_kernel and name in case.run.before and _nobody_seeded(was, now, blame):
+    if not case.same_kernel and name in case.run.before and _nobody_seeded(name, was, now, blame):
         message = f"{name} was never seeded: each kernel begins it elsewhere"
         return Cause("rng", name, message, proof, _SEED, prevents=True)
     stood = [_where(now, after), _where(was, before)]
@@ -108,16 +118,19 @@ def _in_brief(how: str) -> str:
     return how.partition(" and drew ")[0].replace("reseeded to", "reseeded it to")
 
 
-def _nobody_seeded(was: Position | None, now: Position | None, blame: list[Blame]) -> bool:
+def _nobody_seeded(
+    name: str, was: Position | None, now: Position | None, blame: list[Blame]
+) -> bool:
     """Tell whether a source is in both kernels where the system's entropy and draws led it.
 
     Args:
+        name: Its name.
         was: Where it stood in the earlier kernel.
         now: Where it stands in the later one.
         blame: What moved it there since that kernel began.
     """
     chosen = any(each is not None and _is_chosen(each) for each in (was, now))
-    return not chosen and not any(map(_may_seed, blame))
+    return not chosen and not any(_may_seed(name, each) for each in blame)
 
 
 def _is_chosen(position: Position) -> bool:
@@ -125,14 +138,17 @@ def _is_chosen(position: Position) -> bool:
     return position.seed is not None and position.seed < LIMIT
 
 
-def _may_seed(blame: Blame) -> bool:
+def _may_seed(name: str, blame: Blame) -> bool:
     """Tell whether a move may have been a seeding, or the putting back of a state."""
-    asked = blame.run is None or _sets_state(blame.run)
+    asked = blame.run is None or _sets_state(blame.run, name)
     return asked or blame.how.startswith("reseeded")
 
 
-def _sets_state(run: Run) -> bool:
-    return _SETS_STATE.search(_OWN.sub("", run.source)) is not None
+def _sets_state(run: Run, name: str) -> bool:
+    text = _OWN.sub("", run.source)
+    if name in _OTHERS:
+        text = _A_NUMBER.sub("", _OTHERS[name].sub("", text))
+    return _SETS_STATE.search(text) is not None
 
 
 def _where(position: object, digest: str) -> str:
@@ -167,8 +183,8 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
     if run is None or name in run.generators_after:
         return "made it"
     position = case.states.position(name, end)
-    came_to_it = run.error is None or (position is not None and _is_chosen(position))
-    if came_to_it and _sets_state(run):
+    chosen = position is not None and _is_chosen(position)
+    if (chosen and _SETS_STATE.search(run.source)) or (not run.error and _sets_state(run, name)):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
@@ -37,6 +39,15 @@ def writable(address: int, size: int) -> memoryview:
 def address_of(held: bytearray) -> int:
     """Return where the bytes of an array of bytes lie, which must not change its size meanwhile."""
     return ctypes.addressof(ctypes.c_char.from_buffer(held))
+
+
+@cache
+def memory_of_machine() -> int:
+    """Return how much memory there is, in bytes; where the system does not tell, 64 GB."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**36
 
 
 def starts(length: int, blocks: int, block: int) -> list[int]:

@@ -59,6 +59,11 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
     series: tuple[float, ...] | None = None
     sample: str = ""
 
+    @property
+    def sampled(self) -> bool:
+        """Whether no more than a sample of a large value was read."""
+        return bool(self.sample) and not self.exact
+
 
 def forms(value: Fingerprint) -> tuple[str | None, ...]:
     """Return aspects beside the content, each None where it has no such: see ``FORMS``."""

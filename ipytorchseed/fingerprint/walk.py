@@ -335,6 +335,8 @@ class Walk:
         if size > self.memo.speed * (self._deadline - time.thread_time()):
             self.memo.speed *= 1.05  # it may have been a busy moment that was measured
             raise SpentError
+        if size > buffers.memory_of_machine():  # an expanded tensor: the same memory over and over
+            raise SpentError
 
     def may_hold(self, count: int) -> bool:
         """Tell whether ``count`` items are to be visited, else some; raises as ``may_read``."""

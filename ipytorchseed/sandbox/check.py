@@ -19,6 +19,9 @@ from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
 
+_NAMED = 3
+"""Values that a note names, at most."""
+
 
 class Check:
     """A check of one cell under way; it begins where the cell does.
@@ -67,7 +70,9 @@ class Check:
                 if differences:
                     break
             if not differences:
-                unseen = not_compared(self._first, outcome)
+                made = outcome.variables
+                sampled = [name for name in made if made[name].sampled and not made[name].opaque]
+                unseen = [*sampled[:_NAMED], *not_compared(self._first, outcome)]
                 notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
                 return Checked(self._runs, compared=compared, notes=tuple(notes))
             found = Tracing(self._cell, run).trace(outcome)
@@ -93,10 +98,10 @@ class Check:
         notes = [
             f"no copy could be made of {path} ({why}): what the runs change in it stays, and what"
             " they make of it may differ for that alone"
-            for path, why in [*self._cell.sandbox.shared.items()][:3]
+            for path, why in [*self._cell.sandbox.shared.items()][:_NAMED]
         ]
         if self._cell.sandbox.cut:
-            names = ", ".join(self._cell.sandbox.cut[:3])
+            names = ", ".join(self._cell.sandbox.cut[:_NAMED])
             notes.append(
                 f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
                 " runs that are compared, no gradient flows back into it"

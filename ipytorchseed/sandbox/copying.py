@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.sandbox.memories import Memories, make_sure
 
 _INTERNAL = (
@@ -99,9 +100,10 @@ class ObjectCopier(ABC):
 
     def _make(self, value: Any, kind: type) -> Any:
         special = self.special(kind)
-        if special is None and kind.__module__.startswith(_INTERNAL) and not _is_module(value):
+        home = module_of_class(kind)
+        if special is None and home.startswith(_INTERNAL) and not _is_module(value):
             return value
-        if kind.__module__ == "pyarrow.lib" and kind.__name__.endswith(_UNCHANGING):
+        if home == "pyarrow.lib" and name_of_class(kind).endswith(_UNCHANGING):
             return value
         try:
             if special is not None:
@@ -191,8 +193,8 @@ Copies = Callable[[ObjectCopier, Any], Any]
 
 
 def _name(kind: type) -> str:
-    name, module = kind.__qualname__, kind.__module__
-    return name if module in ("builtins", "__main__") else f"{module}.{name}"
+    is_short = module_of_class(kind) in ("builtins", "__main__")
+    return name_of_class(kind) if is_short else full_name(kind)
 
 
 def _points(value: Any) -> bool:

@@ -259,4 +259,4 @@ def _is_unchanging(value: Fingerprint) -> bool:
 
 
 def _is_too_large(value: Fingerprint) -> bool:
-    return bool(value.sample) and not value.exact and not value.opaque
+    return value.sampled and not value.opaque

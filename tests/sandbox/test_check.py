@@ -372,3 +372,30 @@ def test_files_are_not_watched_after_an_interrupt():
     with pytest.raises(KeyboardInterrupt):
         tracing._watched(None)
     assert hearing._listener is None
+
+
+@pytest.mark.parametrize("endless", [torch.zeros(1).expand(10**13),
+                                     np.broadcast_to(np.zeros(1), (10**13,))])  # fmt: skip
+def test_what_is_larger_than_the_machine_is_not_read_whole(endless):
+    """Of the same memory over and over, a sample is compared, and that is said."""
+    found, _ = check("made = endless", _names(endless=endless))
+    assert found.reproducible
+    assert "not looked at whole: endless, made" in found.notes
+
+
+class _Silent(type):
+    def __getattribute__(cls, name):
+        if name in ("__module__", "__name__", "__qualname__"):
+            raise RuntimeError(name)
+        return super().__getattribute__(name)
+
+
+class _Odd(metaclass=_Silent):
+    number = 1
+
+
+def test_a_class_that_tells_no_name_is_no_obstacle():
+    """Not even its module is asked of it: that runs the code of its metaclass."""
+    found, _ = check("made = odd.number + 1", _names(odd=_Odd()))
+    assert found.reproducible
+    assert not found.notes

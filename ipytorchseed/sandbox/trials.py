@@ -155,10 +155,18 @@ def compare(run: Run, against: Run, made: Run, changed: Sequence[Change]) -> Res
         run: The later run.
         against: The earlier run.
         made: The run.
-        changed: In what the two differ: all of that has to be known to be alike.
+        changed: In what the two differ: all of that has to be known to be alike, but for other
+            names of what the cell changes, which do not lead to what was made anew.
     """
+    other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}
+
+    def compared(changes: Iterable[Change]) -> list[Change]:
+        return [each for each in changes if each.what != "variable" or each.name not in other_names]
+
+    wanted = compared(changed)
     for known, result in ((against, Result.EARLIER), (run, Result.LATER)):
-        if not find_changes(known, made) and all(_is_alike(each, known, made) for each in changed):
+        alike = wanted and all(_is_alike(each, known, made) for each in wanted)
+        if alike and not compared(find_changes(known, made)):
             return result
     return Result.OTHER
 

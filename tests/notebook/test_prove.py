@@ -138,6 +138,20 @@ def test_a_model_goes_back_with_its_optimizer(play):
     assert found["torch.cpu"][1].startswith("put back together with model")
 
 
+def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
+    """It does not lead to the model that is made anew for the experiment."""
+    train = (
+        "loss = model(torch.ones(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
+        "opt.step()\nloss.item()"
+    )
+    make = (
+        "torch.manual_seed(0)\nmodel = torch.nn.Sequential(torch.nn.Linear(3, 1))\n"
+        "opt = torch.optim.SGD(model.parameters(), lr=0.1)"
+    )
+    kernel = play("import torch", make, train, "first = model[0]", train, train)
+    assert prove(kernel)["model"][0] == "proved"
+
+
 def test_a_generator_and_a_variable_that_one_cell_made(play):
     """The generator goes back by its state, beside the variable."""
     draw = "w += 1\nr = float(rng.random() + w.sum())"

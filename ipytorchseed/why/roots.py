@@ -49,9 +49,11 @@ def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cau
         runs = {each.run.id for each in cause.blame if each.run is not None}
         found = [each for _, more in roots[:_TOLD] for each in more if each.run]
         further = {each.run.id: each for each in found if each.run and each.run.id not in runs}
+        edited = len(cause.blame) == 1 and said == f"{case.name(blame.run)} was edited"
         return replace(
             cause,
-            message=f"{cause.message}; behind it: {said}",
+            message=cause.message
+            + (" (its text was edited)" if edited else f"; behind it: {said}"),
             blame=(*further.values(), *cause.blame),
         )
     return cause

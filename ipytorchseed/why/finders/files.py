@@ -76,7 +76,7 @@ def _how(before: FileRead, after: FileRead) -> str:
         return f"{after.path} does not exist any more"
     size = f"{before.size:,} → {after.size:,} bytes"
     if before.size == after.size:
-        size = f"{after.size:,} bytes as before"
+        size = f"still {after.size:,} bytes"
     return f"{after.path} has other content than before ({size})"
 
 

@@ -21,7 +21,7 @@ from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
 _MOST = 512
-_MOST_NODES = 6_000
+_MOST_NODES = 4_000
 """Nodes of a cell that is followed; of a longer one, the names are collected."""
 
 

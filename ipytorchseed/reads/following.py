@@ -224,6 +224,7 @@ class _CodeFollower(NameFollower):
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         for path, shapes in effects.shapes.items():
+            self.tick()
             self._note_calls(home.function(path), shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.

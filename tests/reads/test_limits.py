@@ -10,6 +10,7 @@ import time
 import pytest
 import torch
 
+from ipytorchseed.reads import following
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.evaluator import follow
@@ -157,6 +158,24 @@ def test_enormous_cells(notebook, source):
         assert not notebook.dependencies(source).complete
         assert code_digest(source, str) == code_digest(source, str)
         assert code_digest(source, str) != code_digest(f"{source} ", str)
+
+
+def test_many_functions_that_a_cell_calls(notebook, monkeypatch):
+    """They are looked into as long as there is time, and no longer."""
+    looked = []
+
+    def look(code):
+        looked.append(code)
+        return effects_of_code(code)
+
+    notebook.run("\n".join(f"def f{number}(): return {number}" for number in range(1_000)))
+    calls = effects_of_cell("\n".join(f"f{number}()" for number in range(1_000)), str)
+    monkeypatch.setattr(following, "effects_of_code", look)
+    monkeypatch.setattr(time, "thread_time", Clock())
+    found = find_dependencies(calls, notebook.names, seconds=0.15)
+    assert not found.complete
+    assert {"f0", "f999"} <= found.names.keys()
+    assert 0 < len(looked) < 500
 
 
 def test_too_deep_to_follow():

@@ -22,7 +22,7 @@ from ipytorchseed.reads.scope import Reader, TooMuchError
 
 _MOST = 512
 _MOST_NODES = 4_000
-"""Nodes of a cell that is followed; of a longer one, the names are collected."""
+"""Nodes but constants of a cell that is followed; of a longer one, the names are collected."""
 
 
 _CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
@@ -130,7 +130,7 @@ def _effects(
     if tree is None:
         return Effects()
     nodes = [each for statement in tree.body for each in nodes_in(statement)]
-    if len(nodes) > _MOST_NODES:
+    if sum(type(each) is not ast.Constant for each in nodes) > _MOST_NODES:
         return _every_name(nodes)
     parse = partial(parse_cell, transform=transform)
     try:

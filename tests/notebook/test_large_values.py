@@ -167,6 +167,8 @@ def test_who_may_have_changed_it_is_told(fresh):
 LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
 """A cell of more text than is looked into."""
 
+UNKNOWN = "but what so long a text reads and changes is not recorded in full"
+
 
 def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
     """Where the text is too long to be followed, what it reads and changes is said to be unknown."""
@@ -175,9 +177,7 @@ def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
     fresh.run(LONG, "sum")
     said = why(fresh)
     assert said["verdict"] == "unexplained"
-    assert said["message"].endswith(
-        "but what so long a text reads and changes is not recorded in full"
-    )
+    assert said["message"].endswith(UNKNOWN)
     assert "total" in [each["name"] for each in said["changed"]]
     assert "does not repeat" not in fresh.run("%why").displays[0]["text/plain"]
 
@@ -190,9 +190,7 @@ def test_enormous_cell_is_never_called_the_same(fresh):
     fresh.run(code, "long")
     said = why(fresh)
     assert said["verdict"] == "unexplained"
-    assert said["message"].endswith(
-        "but what so long a text reads and changes is not recorded in full"
-    )
+    assert said["message"].endswith(UNKNOWN)
 
 
 def test_beside_another_cause_it_is_told_too(fresh):

@@ -178,6 +178,14 @@ def test_many_functions_that_a_cell_calls(notebook, monkeypatch):
     assert 0 < len(looked) < 500
 
 
+def test_pasted_numbers():
+    """Thousands of numbers in a cell are no code: it is followed, and known to run none."""
+    effects = effects_of_cell(f"x = [{', '.join(['1'] * 6_000)}]", str)
+    assert effects.complete
+    assert effects.inert
+    assert effects.writes == {"x"}
+
+
 def test_too_deep_to_follow():
     """Where code is too deep to be followed its names are collected, and that is said."""
     effects = effects_of_cell("x = " + " + ".join(f"a{number}" for number in range(800)), str)

@@ -60,15 +60,16 @@ class Extension:
         """Add events, transformers, magics and completions to the shell, each with its undoing."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
         state.runs.assume()  # the cell that loads us has begun already, if one does
-        lists: tuple[tuple[list[Any], object], ...] = (
-            (shell.configurables, state.options),
-            (shell.input_transformers_cleanup, deterministic_cells),
-            (shell.input_transformer_manager.token_transformers, self._word_help),
-            (listeners, state.note_seed),
+        lists: tuple[tuple[object, str, object], ...] = (
+            (shell, "configurables", state.options),
+            (shell, "input_transformers_cleanup", deterministic_cells),
+            (shell.input_transformer_manager, "token_transformers", self._word_help),
         )
-        for held, ours in lists:
-            held.append(ours)
-            undo(_unless_gone, held.remove, ours)
+        for holder, name, ours in lists:
+            getattr(holder, name).append(ours)
+            undo(_unless_gone, partial(_remove, holder, name), ours)
+        listeners.append(state.note_seed)
+        undo(listeners.remove, state.note_seed)
         for event, callback in self._events.items():
             shell.events.register(event, callback)
             undo(_unless_gone, shell.events.unregister, event, callback)
@@ -157,6 +158,11 @@ class Extension:
         sign, typed, line = line.lstrip().partition(" ")
         magic = next((magic for magic in self._magics if magic.sign == sign), None)
         return self.state.guard.call(magic.complete, line) if magic is not None and typed else None
+
+
+def _remove(holder: object, name: str, ours: object) -> None:
+    """Remove from a list, which may be another one by now than that to which it was added."""
+    getattr(holder, name).remove(ours)
 
 
 def _unless_gone(remove: Callable[..., object], *ours: object) -> None:

@@ -202,6 +202,25 @@ def test_cell_magics_are_followed_into_their_bodies(kernel):
 # Loading and unloading
 
 
+def test_unloading_finds_its_hooks_in_lists_that_others_made_anew(tmp_path):
+    """A tool that adds its own may bind another list, with ours in it."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(
+            "manager = get_ipython().input_transformer_manager\n"
+            "manager.cleanup_transforms = [*manager.cleanup_transforms]\n"
+            "manager.token_transformers = [*manager.token_transformers]"
+        )
+        kernel.run("%unload_ext ipytorchseed")
+        assert (
+            kernel.value(
+                "[each for each in (*manager.cleanup_transforms, *manager.token_transformers)"
+                " if each.__module__.startswith('ipytorchseed')]"
+            )
+            == []
+        )
+
+
 def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
     """Events, streams, the watch of files, configuration; it can be loaded again at once."""
     state = (

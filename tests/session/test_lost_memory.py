@@ -81,10 +81,11 @@ def _apart(name):
     """Copy a value that is well, and change the original."""
     value, _ = lost.MAKERS[name]()
     copied = Copier().copy_all({"value": value})["value"]
-    was = copied.tolist()
-    same = was == value.tolist()
+    was = torch.as_tensor(copied).clone()
+    same = torch.equal(was, torch.as_tensor(value))
     value[7] = 1 - value[7]
-    return same, copied.tolist() == was, value.tolist() != was
+    kept, changed = (torch.equal(was, torch.as_tensor(each)) for each in (copied, value))
+    return [same, kept, not changed]
 
 
 @pytest.mark.parametrize(

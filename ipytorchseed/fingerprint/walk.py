@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
+from ipytorchseed.fingerprint.owners import maps_files
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import full_name
 
@@ -303,6 +305,11 @@ class Walk:
         if self._unchecked >= buffers.CHUNK:
             self._unchecked = 0
             self._clock()
+
+    @cached_property
+    def maps_files(self) -> bool:
+        """As ``owners.maps_files``."""
+        return maps_files()
 
     def count(self, size: int) -> None:
         """Count the bytes of a buffer that is known not to have changed."""

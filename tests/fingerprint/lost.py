@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import torch
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
@@ -453,6 +454,38 @@ def _mapped() -> Lost:
     path = file_of(numbers().tobytes())
     with open(path, "r+b") as file:  # noqa: PTH123 -- a descriptor is wanted
         return mmap.mmap(file.fileno(), 0), shrinks(path)
+
+
+@maker
+def image_over_array() -> Lost:
+    """An image of Pillow, and the file of the array that it was made from."""
+    path = file_of(bytes(256 * 256))
+    return Image.fromarray(np.memmap(path, np.uint8, "r", shape=(256, 256))), shrinks(path)
+
+
+@maker
+def polars_over_array() -> Lost:
+    """A table of Polars that was made from an array in a file."""
+    path = file_of(numbers())
+    return pl.DataFrame({"a": np.memmap(path, "f8", "r")}), shrinks(path)
+
+
+@maker
+def polars_over_closed_shared_memory() -> Lost:
+    """A column of Polars that was made from an array."""
+    shared, lose = _shared()
+    value = np.ndarray(COUNT, "f8", shared.buf)
+    value[:] = numbers()
+    return pl.Series(value), lose
+
+
+@maker
+def polars_file() -> Lost:
+    """A table of Polars in a file that it has mapped."""
+    path = file_of(b"")
+    pl.DataFrame({"a": [f"a text that is long: {each}" for each in range(COUNT)]}).write_ipc(path)
+    table = pa.ipc.open_file(pa.memory_map(path)).read_all()
+    return pl.from_arrow(table), shrinks(path)
 
 
 @maker

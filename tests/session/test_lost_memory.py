@@ -69,7 +69,7 @@ def _copied(name):
     ["memmap", "structured_record", "over_closed_shared_memory", "over_pointer", "from_file",
      "from_file_negated", "from_file_sparse", "from_file_subclass", "from_file_storage",
      "frame", "index", "view_of_shortened", "beyond_its_base_sparsely", "image_file",
-     "ctypes_array"],
+     "image_over_array", "ctypes_array"],
 )  # fmt: skip
 def test_what_cannot_be_copied_is_shared_and_named(name):
     """With the reason."""

@@ -1,0 +1,170 @@
+"""What other libraries keep in memory of their own: told by its content, or as not seen into."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+import shapely
+from PIL import Image
+
+from ipytorchseed.fingerprint import fingerprint, same
+from ipytorchseed.introspection.anatomy import anatomy, attributes
+from tests.fingerprint.values import spent
+
+
+def _image(shade=7, mode="RGB", size=(40, 30), **info):
+    made = Image.new(mode, size, shade if mode == "L" else (shade, 0, 0))
+    made.info.update(info)
+    return made
+
+
+def _frame(last=3, name="s", value="c"):
+    return pl.DataFrame({"i": [1, None, last], name: ["a", "b", value], "l": [[1], [], [2, 3]]})
+
+
+class Photo(Image.Image):
+    """An image of the user's own class."""
+
+
+def _photo(label, shade=7):
+    made = Photo()
+    made.__dict__ |= vars(_image(shade)) | {"label": label}
+    return made
+
+
+CASES = {
+    "image": [_image, lambda: _image(8), lambda: _image(size=(30, 40)), lambda: _image(dpi=72),
+              lambda: _image(mode="L")],
+    "image of the user's": [lambda: _photo("a"), lambda: _photo("b"), lambda: _photo("a", 8)],
+    "polars frame": [_frame, lambda: _frame(4), lambda: _frame(name="t"),
+                     lambda: _frame(value="d"), lambda: _frame().head(2)],
+    "polars series": [lambda: pl.Series("a", [1, 2]), lambda: pl.Series("b", [1, 2]),
+                      lambda: pl.Series("a", [1, 3]), lambda: pl.Series("a", [1.0, 2.0])],
+    "arrow table": [lambda: pa.table({"a": [1, 2]}), lambda: pa.table({"a": [1, 3]}),
+                    lambda: pa.table({"b": [1, 2]})],
+    "geometry": [lambda: shapely.Point(0, 1), lambda: shapely.Point(0, 2),
+                 lambda: shapely.set_srid(shapely.Point(0, 1), 4326)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_content_is_told(name):
+    """Equal content has one digest wherever it lies, and each other content another one."""
+    make, *others = CASES[name]
+    first, again = fingerprint(make()), fingerprint(make())
+    assert first.exact
+    assert not first.opaque
+    assert "unseen" not in first.parts
+    assert same(first, again)
+    told = [fingerprint(each()) for each in others]
+    assert len({each.digest for each in (first, *told)}) == len(CASES[name])
+    kept = make()
+    assert same(fingerprint([kept, 1]), fingerprint([make(), 1]))
+    assert not same(fingerprint([kept]), fingerprint([others[0]()]))
+
+
+def test_how_a_table_lies_in_memory_is_no_content():
+    """Pieces of one table, put together, are that table."""
+    whole = _frame()
+    pieces = pl.concat([whole.head(1), whole.tail(2)], rechunk=False)
+    assert pieces.n_chunks() == 2
+    assert same(fingerprint(whole), fingerprint(pieces))
+
+
+def test_the_columns_of_a_frame_are_told_apart():
+    """So that a change of one is no change for a cell that reads another."""
+    before, after = fingerprint(_frame()).parts, fingerprint(_frame(4)).parts
+    assert {part for part in before if before[part] != after[part]} == {"k:i"}
+
+
+def test_a_large_table_is_sampled():
+    """What is changed between the places that are looked at is not known."""
+    numbers = np.arange(500_000)
+    tables = {}
+    for place in (None, 0, 123_456):
+        column = pl.Series("a", numbers.copy())
+        if place is not None:
+            column[place] = -1
+        tables[place] = fingerprint(pl.DataFrame([column]), budget=spent())
+    assert tables[None].sampled
+    assert same(tables[None], tables[0]) is False
+    assert same(tables[None], tables[123_456]) is None
+
+
+def test_a_large_image_is_sampled():
+    """By some of its rows."""
+    pictures = [_image(size=(2000, 1500)) for _ in range(3)]
+    pictures[1].putpixel((5, 0), (1, 1, 1))
+    pictures[2].putpixel((5, 701), (1, 1, 1))
+    first, changed, unknown = (fingerprint(each, budget=spent()) for each in pictures)
+    assert first.sampled
+    assert same(first, changed) is False
+    assert same(first, unknown) is None
+
+
+class Loud:
+    """An object whose hash is code of the user's."""
+
+    def __hash__(self):
+        raise AssertionError
+
+
+def test_no_code_of_objects_in_a_table_runs():
+    """They are not seen into, which is said."""
+    found = fingerprint(pl.DataFrame({"o": pl.Series([Loud()], dtype=pl.Object)}))
+    assert "polars.Object" in found.parts["unseen"]
+
+
+def test_a_file_of_an_image_is_not_read():
+    """Nor is a new palette installed."""
+    file = io.BytesIO()
+    _image().save(file, "PNG")
+    waiting, place = Image.open(file), file.tell()
+    fingerprint(waiting)
+    assert (waiting._im, file.tell()) == (None, place)
+    shared = Image.fromarray(np.zeros((4, 4), np.uint8))  # in the array's memory
+    assert "unseen" in fingerprint(shared).parts
+    palette = _image().convert("P")
+    assert palette.palette.dirty
+    fingerprint(palette)
+    assert palette.palette.dirty
+
+
+@pytest.mark.parametrize("kind", [ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object])
+def test_a_pointer_is_no_content(kind):
+    """What it points to lies elsewhere each time, and cannot be seen: gradient boosting, say."""
+    texts = [b"text of one", b"text of another"]
+    addresses = [ctypes.addressof(ctypes.create_string_buffer(each)) for each in texts]
+    made = [kind(each) for each in (addresses if kind is ctypes.c_void_p else texts)]
+    found = [fingerprint(each) for each in made]
+    assert found[0].opaque
+    assert found[0].digest == found[1].digest
+    held = fingerprint({"handle": made[0], "rounds": 3})
+    assert "ctypes" in held.parts["unseen"]
+    assert not same(held, fingerprint({"handle": made[1], "rounds": 4}))
+
+
+def test_numbers_of_ctypes_are_content():
+    """Which are no pointers."""
+    assert same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(3)))
+    assert not same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(4)))
+
+
+def test_an_address_in_a_member_of_a_class_of_c_is_no_content():
+    """As shapely keeps one in each geometry; a large number in a slot of Python's is content."""
+
+    class Seeded(io.StringIO):  # of which C code keeps most, too
+        __slots__ = ("seed",)
+
+    seeded = Seeded()
+    seeded.seed = 2**40
+    assert anatomy(Seeded).hidden
+    assert dict(attributes(seeded))["seed"] == 2**40
+    point = shapely.Point(1, 2)
+    assert point._geom > 2**32
+    assert "_geom" not in dict(attributes(point))

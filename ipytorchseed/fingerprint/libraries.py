@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -67,7 +68,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     numbers = None if "Object" in dtype else _as_array(kind, value)
     if numbers is not None:
         token += yield numbers
-    elif "Object" in dtype or walk.maps_files:  # objects have hashes of their own
+    elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have hashes of their own
         walk.unsee(f"polars.{dtype}")
     else:
         for start, count in _rows(walk, length, kind.estimated_size(value)):
@@ -80,10 +81,28 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 def _as_array(kind: Any, value: Any) -> object:
     """Return the memory of a Series as an array, or None where it is not laid out as one."""
+    if kind.n_chunks(value) > 1:
+        if _left_behind:
+            return None
+        value = kind.rechunk(value)
     try:
-        return kind.to_numpy(kind.rechunk(value), allow_copy=False)
+        return kind.to_numpy(value, allow_copy=False)
     except RuntimeError:
         return None
+
+
+_left_behind: set[str] = set()
+"""Libraries whose threads are those of the process that this one was forked from: whoever hands
+them work here waits for good. https://docs.pola.rs/user-guide/misc/multiprocessing/
+"""
+
+
+def _in_child() -> None:
+    _left_behind.update({"polars"} & sys.modules.keys())
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import torch
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
@@ -466,6 +465,8 @@ def image_over_array() -> Lost:
 @maker
 def polars_over_array() -> Lost:
     """A table of Polars that was made from an array in a file."""
+    import polars as pl
+
     path = file_of(numbers())
     return pl.DataFrame({"a": np.memmap(path, "f8", "r")}), shrinks(path)
 
@@ -473,6 +474,8 @@ def polars_over_array() -> Lost:
 @maker
 def polars_over_closed_shared_memory() -> Lost:
     """A column of Polars that was made from an array."""
+    import polars as pl
+
     shared, lose = _shared()
     value = np.ndarray(COUNT, "f8", shared.buf)
     value[:] = numbers()
@@ -482,6 +485,8 @@ def polars_over_closed_shared_memory() -> Lost:
 @maker
 def polars_file() -> Lost:
     """A table of Polars in a file that it has mapped."""
+    import polars as pl
+
     path = file_of(b"")
     pl.DataFrame({"a": [f"a text that is long: {each}" for each in range(COUNT)]}).write_ipc(path)
     table = pa.ipc.open_file(pa.memory_map(path)).read_all()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import io
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 import shapely
@@ -14,7 +14,13 @@ from PIL import Image
 
 from ipytorchseed.fingerprint import fingerprint, same
 from ipytorchseed.introspection.anatomy import anatomy, attributes
+from tests.fingerprint.child import in_child
 from tests.fingerprint.values import spent
+
+
+def pl():
+    """Import Polars where it is used: its threads would be missed in a process forked later."""
+    return importlib.import_module("polars")
 
 
 def _image(shade=7, mode="RGB", size=(40, 30), **info):
@@ -24,7 +30,7 @@ def _image(shade=7, mode="RGB", size=(40, 30), **info):
 
 
 def _frame(last=3, name="s", value="c"):
-    return pl.DataFrame({"i": [1, None, last], name: ["a", "b", value], "l": [[1], [], [2, 3]]})
+    return pl().DataFrame({"i": [1, None, last], name: ["a", "b", value], "l": [[1], [], [2, 3]]})
 
 
 class Photo(Image.Image):
@@ -43,8 +49,8 @@ CASES = {
     "image of the user's": [lambda: _photo("a"), lambda: _photo("b"), lambda: _photo("a", 8)],
     "polars frame": [_frame, lambda: _frame(4), lambda: _frame(name="t"),
                      lambda: _frame(value="d"), lambda: _frame().head(2)],
-    "polars series": [lambda: pl.Series("a", [1, 2]), lambda: pl.Series("b", [1, 2]),
-                      lambda: pl.Series("a", [1, 3]), lambda: pl.Series("a", [1.0, 2.0])],
+    "polars series": [lambda: pl().Series("a", [1, 2]), lambda: pl().Series("b", [1, 2]),
+                      lambda: pl().Series("a", [1, 3]), lambda: pl().Series("a", [1.0, 2.0])],
     "arrow table": [lambda: pa.table({"a": [1, 2]}), lambda: pa.table({"a": [1, 3]}),
                     lambda: pa.table({"b": [1, 2]})],
     "geometry": [lambda: shapely.Point(0, 1), lambda: shapely.Point(0, 2),
@@ -52,48 +58,71 @@ CASES = {
 }  # fmt: skip
 
 
+def _told(name):
+    make, *others = CASES[name]
+    first, again = fingerprint(make()), fingerprint(make())
+    told = {fingerprint(each()).digest for each in (make, *others)}
+    return {
+        "seen": first.exact and not first.opaque and "unseen" not in first.parts,
+        "equal": same(first, again),
+        "apart": len(told) == len(CASES[name]),
+        "equal inside": same(fingerprint([make(), 1]), fingerprint([make(), 1])),
+        "apart inside": same(fingerprint([make()]), fingerprint([others[0]()])) is False,
+    }
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_content_is_told(name):
     """Equal content has one digest wherever it lies, and each other content another one."""
-    make, *others = CASES[name]
-    first, again = fingerprint(make()), fingerprint(make())
-    assert first.exact
-    assert not first.opaque
-    assert "unseen" not in first.parts
-    assert same(first, again)
-    told = [fingerprint(each()) for each in others]
-    assert len({each.digest for each in (first, *told)}) == len(CASES[name])
-    kept = make()
-    assert same(fingerprint([kept, 1]), fingerprint([make(), 1]))
-    assert not same(fingerprint([kept]), fingerprint([others[0]()]))
+    told = in_child(_told, name)
+    assert all(told.values()), told
+
+
+def _pieces():
+    whole = _frame()
+    pieces = pl().concat([whole.head(1), whole.tail(2)], rechunk=False)
+    return pieces.n_chunks(), same(fingerprint(whole), fingerprint(pieces))
 
 
 def test_how_a_table_lies_in_memory_is_no_content():
     """Pieces of one table, put together, are that table."""
-    whole = _frame()
-    pieces = pl.concat([whole.head(1), whole.tail(2)], rechunk=False)
-    assert pieces.n_chunks() == 2
-    assert same(fingerprint(whole), fingerprint(pieces))
+    assert in_child(_pieces) == [2, True]
+
+
+def _moved():
+    before, after = fingerprint(_frame()).parts, fingerprint(_frame(4)).parts
+    return [part for part in before if before[part] != after[part]]
 
 
 def test_the_columns_of_a_frame_are_told_apart():
     """So that a change of one is no change for a cell that reads another."""
-    before, after = fingerprint(_frame()).parts, fingerprint(_frame(4)).parts
-    assert {part for part in before if before[part] != after[part]} == {"k:i"}
+    assert in_child(_moved) == ["k:i"]
 
 
-def test_a_large_table_is_sampled():
-    """What is changed between the places that are looked at is not known."""
-    numbers = np.arange(500_000)
-    tables = {}
+def _sampled(kind):
+    tables = []
     for place in (None, 0, 123_456):
-        column = pl.Series("a", numbers.copy())
+        column = pl().Series(map(kind, range(500_000)))
         if place is not None:
-            column[place] = -1
-        tables[place] = fingerprint(pl.DataFrame([column]), budget=spent())
-    assert tables[None].sampled
-    assert same(tables[None], tables[0]) is False
-    assert same(tables[None], tables[123_456]) is None
+            column[place] = kind(-1)
+        tables.append(fingerprint(pl().DataFrame([column]), budget=spent()))
+    return [tables[0].sampled, same(tables[0], tables[1]), same(tables[0], tables[2])]
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_a_large_table_is_sampled(kind):
+    """What is changed between the places that are looked at is not known."""
+    assert in_child(_sampled, kind) == [True, False, None]
+
+
+def _forked():
+    frame = _frame().group_by("s").len()  # on threads, which stay behind
+    return in_child(lambda: fingerprint(frame.rechunk()).parts.get("unseen"))
+
+
+def test_in_a_forked_process_no_thread_is_waited_for():
+    """Of another process: there, what only its threads can read is not seen into."""
+    assert in_child(_forked) == "polars.String"
 
 
 def test_a_large_image_is_sampled():
@@ -116,8 +145,8 @@ class Loud:
 
 def test_no_code_of_objects_in_a_table_runs():
     """They are not seen into, which is said."""
-    found = fingerprint(pl.DataFrame({"o": pl.Series([Loud()], dtype=pl.Object)}))
-    assert "polars.Object" in found.parts["unseen"]
+    unseen = in_child(lambda: fingerprint(pl().DataFrame({"o": [Loud()]})).parts["unseen"])
+    assert unseen == "polars.Object"
 
 
 def test_a_file_of_an_image_is_not_read():

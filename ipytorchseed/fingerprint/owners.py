@@ -94,6 +94,9 @@ def is_lent_image(fields: Mapping[str, Any]) -> bool:
 
 _INSTALLED = ("/usr/", "/lib", "/etc/", "/dev/shm/sem.", sys.prefix, sys.base_prefix)  # noqa: S108
 
+_INDEX = "-shm"
+"""How SQLite's files end that it maps, and makes no shorter while they are in use: a ledger's."""
+
 
 def maps_files() -> bool:
     """Tell whether this process may have mapped files of the user's: one that became shorter kills.
@@ -107,7 +110,8 @@ def maps_files() -> bool:
     mapped = [each.split(maxsplit=5) for each in lines]
     named = [(each[1], each[5]) for each in mapped if len(each) == 6 and each[5][0] == "/"]  # noqa: PLR2004
     code = {path for allowed, path in named if "x" in allowed}
-    return any(path not in code and not path.startswith(_INSTALLED) for _, path in named)
+    data = {path for _, path in named if not path.endswith(_INDEX)} - code
+    return any(not path.startswith(_INSTALLED) for path in data)
 
 
 def is_inside(value: Any, root: Any) -> bool:

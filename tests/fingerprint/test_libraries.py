@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import io
+import sqlite3
 
 import numpy as np
 import pyarrow as pa
@@ -113,6 +115,25 @@ def _sampled(kind):
 def test_a_large_table_is_sampled(kind):
     """What is changed between the places that are looked at is not known."""
     assert in_child(_sampled, kind) == [True, False, None]
+
+
+def _beside(path, *, mapped):
+    if mapped:
+        held = np.memmap(f"{path}/numbers", np.uint8, "w+", shape=9)
+    else:
+        held = sqlite3.connect(f"{path}/ledger")
+        held.execute("pragma journal_mode = wal")
+        held.execute("create table run (id)")
+    return held is not None, fingerprint(pl().Series(["a"])).parts.get("unseen")
+
+
+def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path):
+    """While the user has mapped any, they are not read; SQLite's own are no such files."""
+    mapped, beside_a_ledger = (
+        in_child(functools.partial(_beside, mapped=each), str(tmp_path)) for each in (True, False)
+    )
+    assert mapped == [True, "polars.String"]
+    assert beside_a_ledger == [True, None]
 
 
 def _forked():

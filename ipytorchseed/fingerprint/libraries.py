@@ -126,6 +126,21 @@ def table_state(value: Any) -> object:
     return [*zip(value.column_names, value.columns, strict=True)]
 
 
+def tree_state(value: Any) -> object:
+    """Return where the nodes of a decision tree split, and what they answer."""
+    return value.threshold.tobytes(), value.feature.tobytes(), value.value.tobytes()
+
+
+def points_state(value: Any) -> object:
+    """Return the points and nodes of a tree of SciPy, as it is pickled."""
+    return value.__getstate__()
+
+
+def neighbors_state(value: Any) -> object:
+    """Return the points and nodes of a tree of scikit-learn, without what it counts of queries."""
+    return value.__getstate__()[:7]
+
+
 def geometry_state(value: Any) -> object:
     """Return a geometry as well-known binary."""
     return sys.modules["shapely"].to_wkb(value, include_srid=True)

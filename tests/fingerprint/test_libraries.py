@@ -13,6 +13,10 @@ import pyarrow as pa
 import pytest
 import shapely
 from PIL import Image
+from scipy.spatial import cKDTree
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import SGDClassifier
+from sklearn.neighbors import KNeighborsRegressor
 
 from ipytorchseed.fingerprint import fingerprint, same
 from ipytorchseed.introspection.anatomy import anatomy, attributes
@@ -29,6 +33,13 @@ def _image(shade=7, mode="RGB", size=(40, 30), **info):
     made = Image.new(mode, size, shade if mode == "L" else (shade, 0, 0))
     made.info.update(info)
     return made
+
+
+POINTS = np.arange(40.0).reshape(20, 2) ** 1.5
+
+
+def _fitted(estimator, scale=1.0):
+    return estimator.fit(scale * POINTS, np.arange(20) % 3)
 
 
 def _frame(last=3, name="s", value="c"):
@@ -55,6 +66,16 @@ CASES = {
                       lambda: pl().Series("a", [1, 3]), lambda: pl().Series("a", [1.0, 2.0])],
     "arrow table": [lambda: pa.table({"a": [1, 2]}), lambda: pa.table({"a": [1, 3]}),
                     lambda: pa.table({"b": [1, 2]})],
+    "forest": [lambda: _fitted(RandomForestRegressor(3, random_state=0)),
+               lambda: _fitted(RandomForestRegressor(3, random_state=0), 2.0)],
+    "boosting": [lambda: _fitted(HistGradientBoostingRegressor(max_iter=3, random_state=0)),
+                 lambda: _fitted(HistGradientBoostingRegressor(max_iter=3, random_state=0), 2.0)],
+    "linear": [lambda: _fitted(SGDClassifier(random_state=0)),
+               lambda: _fitted(SGDClassifier(random_state=0), 2.0)],
+    "neighbours": [lambda: _fitted(KNeighborsRegressor(2, algorithm="kd_tree")),
+                   lambda: _fitted(KNeighborsRegressor(2, algorithm="kd_tree"), 2.0)],
+    "points": [lambda: cKDTree(POINTS), lambda: cKDTree(2 * POINTS)],
+    "aggregates": [lambda: {"a": np.mean}, lambda: {"a": np.median}],
     "geometry": [lambda: shapely.Point(0, 1), lambda: shapely.Point(0, 2),
                  lambda: shapely.set_srid(shapely.Point(0, 1), 4326)],
 }  # fmt: skip
@@ -144,6 +165,14 @@ def _forked():
 def test_in_a_forked_process_no_thread_is_waited_for():
     """Of another process: there, what only its threads can read is not seen into."""
     assert in_child(_forked) == "polars.String"
+
+
+def test_what_a_tree_counts_of_queries_is_no_content():
+    """To ask it for neighbours leaves it as it was."""
+    tree = _fitted(KNeighborsRegressor(2, algorithm="kd_tree"))
+    before = fingerprint(tree)
+    tree.predict(POINTS)
+    assert same(before, fingerprint(tree))
 
 
 def test_a_large_image_is_sampled():

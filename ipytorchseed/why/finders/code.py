@@ -31,7 +31,7 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
         yield Cleared("code", run.cell, "only imports that it does not use were edited")
     elif run.source and _compiled(run.source) == _compiled(against.source) != b"":
-        yield Cleared("code", run.cell, "only local names, docstrings or annotations were edited")
+        yield Cleared("code", run.cell, "only local names, docstrings or the like were edited")
     else:
         yield _cause(case)
 

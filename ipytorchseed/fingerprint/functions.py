@@ -25,12 +25,20 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
+from ipytorchseed.patterns import lazy_pattern
 
 # --------------------------------------------------------------------------------------------------
 # Code
 
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
+_WORD = lazy_pattern(r"\w+")
+_ASK_LOCALS = frozenset({
+    "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
+    "locals", "query", "settrace", "stack", "vars",
+})  # fmt: skip
+"""Names by which code may come by its local variables through their names."""
+
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from 3.13 on
 
 
@@ -38,21 +46,26 @@ def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
     Constants are written where they are loaded, not by their place in ``co_consts``: the docstring
-    has a place there, and is never loaded.
+    has a place there, and is never loaded. Names of local variables count where code may ask for
+    them: it has their names in a text, or calls ``locals()`` or the like.
     """
     raw = code.co_code
     written = bytearray(raw)
-    constants = []
+    constants, words = [], {*code.co_names}
     argument = 0
     for at in range(0, len(raw), 2):
         argument = argument << 8 | raw[at + 1]
         if raw[at] in _CONSTANT:
-            constants.append(_constant(code.co_consts[argument]))
+            constants.append(_constant(value := code.co_consts[argument]))
+            words |= {*_WORD.findall("" if type(value) is types.CodeType else repr(value))}
             written[at + 1] = 0
         if raw[at] != _EXTENDED:
             argument = 0
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    parameters = sum(counts) - code.co_posonlyargcount + (code.co_flags & 12).bit_count()
+    hidden = words.isdisjoint(_ASK_LOCALS.union(code.co_varnames[parameters:]))
+    variables = code.co_varnames[:parameters] if hidden else code.co_varnames
+    names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
     return xxh3_128_digest(
         b"".join([
             repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode(),

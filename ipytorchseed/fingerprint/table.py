@@ -161,6 +161,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "sklearn.feature_extraction.text:_VectorizerMixin"),
     (objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
+    (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),

@@ -51,13 +51,14 @@ class Drawn(Struct):
 
     Attributes:
         names: Variables that may.
-        used: Variables that the cell reads after it has set them: steps on its way.
+        used: Variables that the cell reads after it has set them, steps on its way, each with the
+            names of what it may go into: nothing for what is shown.
         result: Whether its last expression may.
         stdout: Whether what it prints may.
     """
 
     names: set[str]
-    used: set[str]
+    used: dict[str, set[str]]
     result: bool = False
     stdout: bool = False
 
@@ -95,7 +96,8 @@ class _TaintAnalysis:
 
     def __init__(self, generators: Collection[str]) -> None:
         self.levels: dict[str, int] = {}
-        self.used: set[str] = set()
+        self.used: dict[str, set[str]] = {}
+        self._into: set[str] = set()
         self.printed, self.last = False, _CLEAN
         self._generators = generators
         self._around = _CLEAN
@@ -108,11 +110,13 @@ class _TaintAnalysis:
             self._statement(each)
 
     def _statement(self, node: ast.stmt) -> None:
+        self._into = names_in(node) | {""}
         if isinstance(node, ast.Expr):
             self.last = self._level(node.value)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            level = _CLEAN if node.value is None else self._level(node.value)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            self._into = set().union(*map(names_in, targets))
+            level = _CLEAN if node.value is None else self._level(node.value)
             for target in targets:
                 old = self._level(target) if isinstance(node, ast.AugAssign) else _CLEAN
                 self._put(target, max(level, old), node.value)
@@ -143,7 +147,7 @@ class _TaintAnalysis:
         level = max(level, self._around)
         if isinstance(target, ast.Name):
             self.levels[target.id] = level
-            self.used.discard(target.id)
+            self.used.pop(target.id, None)
             made_of = set() if value is None else names_in(value)
             self._linked[target.id] = made_of - _MODULES - _FUNCTIONS
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -160,7 +164,7 @@ class _TaintAnalysis:
 
     def _change(self, name: str, level: int, *, anew: bool = False) -> None:
         """Follow what changes the object of a name, which may be that of others."""
-        self.used.discard(name)
+        self.used.pop(name, None)
         linked = {name, *self._linked.get(name, ())}
         linked |= {each for each, names in self._linked.items() if name in names}
         for each in linked if level else (name,):
@@ -169,7 +173,8 @@ class _TaintAnalysis:
     def _level(self, node: ast.AST) -> int:
         """Return how far an expression hangs on what is drawn."""
         if isinstance(node, ast.Name):
-            self.used |= {node.id} & self.levels.keys() if isinstance(node.ctx, ast.Load) else set()
+            if node.id in self.levels and isinstance(node.ctx, ast.Load):
+                self.used[node.id] = self.used.get(node.id, set()) | self._into - {node.id}
             return self.levels.get(node.id, _CLEAN)
         if isinstance(node, ast.Call):
             return self._call(node)

@@ -42,6 +42,7 @@ _SIZES = {
 
 _LABELS = {
     **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
+    **{("tensor", f"a:new_{each}"): "dtype" for each in ("empty", "full", "ones", "zeros")},
     **{("dict", each): "keys" for each in BY_KEYS},
     **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
     **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame

@@ -28,6 +28,14 @@ SAME = {
         "def f():\n  def g():\n    return 1\n  return g",
         'def f():\n  def g():\n    "Doc."\n    return 1\n  return g',
     ),
+    "local variable": (
+        'def f(x, *y):\n  "Of a."\n  a = x\n  return f"{a} ab"',
+        'def f(x, *y):\n  "Of b."\n  b = x\n  return f"{b} ab"',
+    ),
+    "local variable of a method": (
+        "class f:\n  def g(self):\n    a = 1\n    return a",
+        "class f:\n  def g(self):\n    b = 1\n    return b",
+    ),
     "class docstring": ("class f:\n  x = 1", 'class f:\n  "Doc."\n\n  x = 1'),
 }
 
@@ -35,6 +43,25 @@ DIFFER = {
     "constant": ("def f(x): return x + 1", "def f(x): return x + 2"),
     "type of constant": ("def f(x): return x + 1", "def f(x): return x + 1.0"),
     "sign of zero": ("def f(x): return 0.0", "def f(x): return -0.0"),
+    **{
+        f"local variable asked for by {ask}": (
+            f"def f(x, s):\n  a = x\n  return {ask}",
+            f"def f(x, s):\n  b = x\n  return {ask}",
+        )
+        for ask in (
+            "locals()",
+            "builtins.vars()",
+            "eval(s)",
+            "getattr(builtins, 'locals')()",
+            "dir()",
+            "x.query('p > @a')",
+            "sys._getframe().f_locals[s]",
+            "[x, ('a', 'b')][1]",
+        )
+    },
+    "parameter": ("def f(x): return x", "def f(y): return y"),
+    "parameter by name": ("def f(*, x): return x", "def f(*, y): return y"),
+    "parameters": ("def f(*x, **z): return z", "def f(*x, **y): return y"),
     "operator": ("def f(x): return x + 1", "def f(x): return x - 1"),
     "name": ("def f(x): return a(x)", "def f(x): return b(x)"),
     "attribute": ("def f(x): return x.a", "def f(x): return x.b"),

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -52,6 +53,11 @@ CASES = {
         lambda: vectorizer("one", "two", identity=2),
         lambda: vectorizer("one", "three"),
     ),
+    "a lazy layer": (
+        lambda: torch.nn.LazyLinear(3),
+        lambda: torch.nn.LazyLinear(3),
+        lambda: torch.nn.LazyLinear(4),
+    ),
 }
 
 
@@ -63,6 +69,13 @@ def test_what_is_no_content_makes_no_difference(one, same, other):
     assert digest(value) == digest(same())
     assert digest(value) != digest(other())
     assert vars(value) == before
+
+
+def test_handle_of_a_hook_is_no_content():
+    """It counts all hooks of the process, and refers to the others of the layer."""
+    layer = torch.nn.Identity()
+    first, second = (layer.register_forward_hook(print) for _ in range(2))
+    assert digest(first) == digest(second)
 
 
 def test_scores_of_a_search_are_content():

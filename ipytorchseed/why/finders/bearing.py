@@ -21,7 +21,7 @@ _PLAIN = frozenset({
 def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
     """Tell whether nothing of what changed hangs on what the cell draws, as its text tells.
 
-    Variables that are steps on its way do not count, if others changed.
+    Variables that are steps on its way do not count where what they go into changed as well.
 
     Args:
         case: The evidence.
@@ -34,9 +34,9 @@ def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
     drawn = find_drawn(case.run.source, case.run.generators_before, mixed)
     if drawn is None:
         return False
-    hangs = []
+    hangs, moved = [], {each.name if each.what == "variable" else "" for each in case.changed}
     for change in case.changed:
-        if change.what == "variable" and change.name not in drawn.used:
+        if change.what == "variable" and moved.isdisjoint(drawn.used.get(change.name, ())):
             hangs.append(change.name in drawn.names)
         elif change.what != "variable":
             hangs.append({"result": drawn.result, "stdout": drawn.stdout}.get(change.what, True))

@@ -7,9 +7,11 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from ipytorchseed.fingerprint.functions import code_digest
+from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.draws import are_silent
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import NAME, parse_text
 from ipytorchseed.why.explanation import Cause, Cleared
 
 if TYPE_CHECKING:
@@ -28,14 +30,27 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
             yield Cleared("code", run.cell, "only comments or layout were edited")
     elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
         yield Cleared("code", run.cell, "only imports that it does not use were edited")
+    elif run.source and _compiled(run.source) == _compiled(against.source) != b"":
+        yield Cleared("code", run.cell, "only local names, docstrings or the like were edited")
     else:
         yield _cause(case)
 
 
 def find_cleared_code(case: Evidence) -> Iterator[Cause]:
-    """Come back to an edit of imports that the cell does not use: they may run code."""
+    """Come back to an edit of local names, or of imports that are not used: they may run code."""
     if not case.two_cells and case.run.code != case.against.code:
         yield _cause(case)
+
+
+def _compiled(source: str) -> bytes:
+    """Digest what a cell does as a whole; nothing where it cannot be compiled."""
+    try:
+        tree = parse_text(source) or ast.Module([], [])
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        with hidden_warnings(NAME):
+            return code_digest(compile(tree, NAME, "exec", flags)) if tree.body else b""
+    except (SyntaxError, ValueError, RecursionError):
+        return b""
 
 
 def _without_unused_imports(source: str) -> str:

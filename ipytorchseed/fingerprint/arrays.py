@@ -112,12 +112,7 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 """Where the content of a memory map comes from, which a copy of it does not tell."""
 
 
-def _borrow(
-    value: Any,
-    walk: Walk,
-    dtype: Any,
-    read: Callable[[Walk], bytes],
-) -> tuple[bytes, str]:
+def _borrow(value: Any, walk: Walk, dtype: Any, read: Callable[[Walk], bytes]) -> tuple[bytes, str]:
     """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
     try:
         if dtype.hasobject:  # addresses, which then lead anywhere

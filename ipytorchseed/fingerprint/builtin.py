@@ -13,15 +13,7 @@ from xxhash import xxh3_128_digest
 from ipytorchseed.fingerprint.containers import write_items, write_tokens
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
-from ipytorchseed.fingerprint.walk import (
-    SHORT,
-    Bytes,
-    Draft,
-    Walk,
-    Writer,
-    Writing,
-    digest_of,
-)
+from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro
 from ipytorchseed.patterns import lazy_pattern
 

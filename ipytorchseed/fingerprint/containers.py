@@ -176,11 +176,7 @@ _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 
 
 def _sequence_parts(
-    value: Any,
-    length: int,
-    series: Sequence[object],
-    tokens: list[bytes] | None,
-    walk: Walk,
+    value: Any, length: int, series: Sequence[object], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
     """Tell the items of a short sequence, in any order, and apart those at both ends of any.
 

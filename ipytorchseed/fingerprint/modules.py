@@ -97,10 +97,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
 
 
 def _write_one(
-    module: Any,
-    path: str,
-    seen: _Seen,
-    walk: Walk,
+    module: Any, path: str, seen: _Seen, walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, Any]]]:
     """Write a module without its submodules, and return those."""
     made = anatomy(type(module))
@@ -141,9 +138,7 @@ def _write_one(
 
 
 def _sort_fields(
-    fields: dict[Any, Any],
-    made: Anatomy,
-    module: Any,
+    fields: dict[Any, Any], made: Anatomy, module: Any
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
     """Return plain attributes, by name, and hooks."""
     hooks, plain = [], []

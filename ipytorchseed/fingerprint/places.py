@@ -21,10 +21,7 @@ _MOST, _MOST_BYTES = 16, 2**24
 
 
 def with_places(
-    value: Any,
-    found: Fingerprint,
-    wanted: Collection[str],
-    look: Callable[[Any], Fingerprint],
+    value: Any, found: Fingerprint, wanted: Collection[str], look: Callable[[Any], Fingerprint]
 ) -> Fingerprint:
     """Add what lies at places among the ``wanted`` parts to a fingerprint: ``k:[:8]``, ``k:[:,0]``.
 

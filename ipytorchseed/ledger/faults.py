@@ -28,14 +28,8 @@ class Fault(Enum):
         "cannot grow, its disk is full",
         f"free some space, drop old runs with `ipytorchseed ledger prune`, {_ELSEWHERE}",
     )
-    DENIED = (
-        "cannot be written",
-        f"make the file and its folder writable for you, {_ELSEWHERE}",
-    )
-    DAMAGED = (
-        "is damaged",
-        "move it away: a new one is begun",
-    )
+    DENIED = ("cannot be written", f"make the file and its folder writable for you, {_ELSEWHERE}")
+    DAMAGED = ("is damaged", "move it away: a new one is begun")
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 

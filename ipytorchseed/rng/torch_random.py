@@ -206,10 +206,4 @@ def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
     return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
 
 
-LIBRARY = Library(
-    name="torch",
-    module="torch",
-    seeder=seeder,
-    sources=sources,
-    essential=True,
-)
+LIBRARY = Library(name="torch", module="torch", seeder=seeder, sources=sources, essential=True)

@@ -68,10 +68,7 @@ class Pending(Struct):
         hashes = ("hash",) if dependencies.hashes else ()
         return {
             **{name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED},
-            "nondeterministic_calls": (
-                *sorted(asked),
-                *hashes,
-            ),
+            "nondeterministic_calls": (*sorted(asked), *hashes),
             "only_loader_seed_draws": dependencies.only_loader_seed_draws,
             "loaders": dependencies.passive_loaders,
             "heeds": tuple(sorted(dependencies.heeded)),

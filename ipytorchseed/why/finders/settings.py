@@ -220,13 +220,7 @@ def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cau
     message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
     if blame and blame[0].run is not None:
         message += f"; {case.name(blame[0].run)} changed it"
-    return Cause(
-        kind=kind,
-        name=name,
-        message=message,
-        fix=_fix(name, before),
-        blame=tuple(blame),
-    )
+    return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
 
 
 def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values

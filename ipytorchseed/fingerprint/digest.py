@@ -119,13 +119,5 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, SHARED: str(walk.shared)}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
-    return Fingerprint(
-        digest=draft.digest[:8].hex(),
-        kind=draft.kind,
-        summary=summary,
-        exact=walk.exact,
-        opaque=draft.opaque,
-        parts=parts,
-        series=draft.series,
-        sample=sample,
-    )
+    digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
+    return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)

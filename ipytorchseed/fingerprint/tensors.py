@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from operator import itemgetter
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -49,19 +50,15 @@ def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, byt
     attributes = at.attributes(tensor)
     if attributes:
         named = [item for item in attributes.items() if type(item[0]) is str]
-        items = sorted([item for item in named if not item[0].startswith(_NOTED)], key=_name)
+        kept = [item for item in named if not item[0].startswith(_NOTED)]
+        items = sorted(kept, key=itemgetter(0))
         tokens = yield from attribute_tokens(items, walk)
         rest += join(tokens)
     return told, rest
 
 
-def _name(item: tuple[str, object]) -> str:
-    return item[0]
-
-
 def write_tensor(value: Any, walk: Walk) -> Writing:
     """Write a tensor or a parameter."""
-    top = walk.top
     at = native()
     kind = type(value)
     if not reads_natively(kind):
@@ -76,7 +73,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
     note_strides(walk, value)
-    if not top:
+    if not walk.top:
         return Draft(digest, "tensor")
     parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
     if grad:

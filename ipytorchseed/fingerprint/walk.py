@@ -108,7 +108,6 @@ class Walk:
         budget: Whose allowance for reading again is used.
         mode: How far it goes.
         writer: Returns the writer of a type.
-        top: True while the writer of the value itself begins: parts and summary are wanted.
         exact: False once something was left out.
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
@@ -126,7 +125,6 @@ class Walk:
         self.memo = memo
         self.budget = budget
         self.mode = mode
-        self.top = False
         self.exact = True
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
@@ -194,7 +192,6 @@ class Walk:
         if self.full:
             return b"~"
         self.tick()
-        self.top = not stack
         self._open[key] = len(stack)
         stack.append((self.writer(kind)(value, self), value))
         return None
@@ -261,6 +258,11 @@ class Walk:
 
     # ----------------------------------------------------------------------------------------------
     # What it costs
+
+    @property
+    def top(self) -> bool:
+        """Whether the writer at work is that of the value itself: parts and summary are wanted."""
+        return len(self._open) == 1
 
     @property
     def full(self) -> bool:

@@ -55,11 +55,8 @@ _LITTLE = 100_000
 """Bytes of free space below which a disk counts as full: a new ledger takes less."""
 
 _OF_SYSTEM = {
-    errno.EACCES: Fault.DENIED,
-    errno.EPERM: Fault.DENIED,
-    errno.EROFS: Fault.DENIED,
-    errno.ENOSPC: Fault.FULL,
-    errno.EDQUOT: Fault.FULL,
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), Fault.DENIED),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Fault.FULL),
 }
 
 

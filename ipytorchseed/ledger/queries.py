@@ -56,13 +56,8 @@ class Query(Struct, frozen=True):
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return the statement that selects these columns, and its values."""
-        names = {
-            "notebook": self.notebook,
-            "cell": self.cell,
-            "kernel": self.kernel,
-            "code": self.code,
-        }
-        wanted = {name: key_of_name(each) for name, each in names.items() if each is not None}
+        named = {name: getattr(self, name) for name in ("notebook", "cell", "kernel", "code")}
+        wanted = {name: key_of_name(each) for name, each in named.items() if each is not None}
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
         # The indices that begin with the notebook would have to be sorted; in the table itself its
@@ -89,29 +84,16 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
         states: Full states by digest, of those that may be new.
     """
     record, parts = encode_run(run)
-    row = (
-        key_of_name(run.notebook),
-        key_of_name(run.kernel),
-        key_of_name(run.cell),
-        run.execution_count,
-        run.started,
-        key_of_name(run.code) if run.code else None,
-        run.rank,
-        compress(record),
-    )
+    names = map(key_of_name, (run.notebook, run.kernel, run.cell))
+    code = key_of_name(run.code) if run.code else None
+    row = (*names, run.execution_count, run.started, code, run.rank, compress(record))
     query = (
         "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, rank, record)"
         " VALUES (?,?,?,?,?,?,?,?)"
     )
     number = int(connection.execute(query, row).lastrowid or 0)
     blobs.put(connection, blobs.PART, parts, number, run.started)
-    digests = {
-        *states,
-        *run.before.values(),
-        *run.after.values(),
-        *(each.digest for each in run.generators_before.values()),
-        *(each.digest for each in run.generators_after.values()),
-    }
+    digests = {*states, *run.begun.values(), *run.ended.values()}
     keys = {key: states.get(each) for each in digests if (key := key_of_digest(each)) is not None}
     blobs.put(connection, blobs.STATE, keys, number, run.started)
     return number

@@ -1,4 +1,4 @@
-"""The records of the tables of sources and generators: a source, its library, a generator's type."""
+"""The records of the tables of sources and generators: a source, its library, a generator."""
 
 from __future__ import annotations
 

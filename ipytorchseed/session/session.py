@@ -32,11 +32,12 @@ from ipytorchseed.session.named_files import find_named, texts_in, texts_of, wit
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
+from ipytorchseed.session.parts import parts_read
 from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sharing import Places
 from ipytorchseed.session.sources import StateWatch
-from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
+from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
 
 if TYPE_CHECKING:

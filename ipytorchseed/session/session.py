@@ -194,13 +194,9 @@ class Session:
             return
         began = time.thread_time()
         effects = effects_among(text, self._transform, namespace)
+        half = self._budget.seconds / 2
         dependencies = find_dependencies(
-            effects,
-            namespace,
-            self._hidden,
-            self._timed,
-            patched=self._patched,
-            seconds=self._budget.seconds / 2,
+            effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)

@@ -54,15 +54,10 @@ def _read_code(code: types.CodeType) -> bytes:
             argument = 0
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return xxh3_128_digest(
-        b"".join([
-            repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode(),
-            written,
-            getattr(code, "co_exceptiontable", b""),  # from 3.11 on
-            *[b"".join([b"(", *map(text, each), b")"]) for each in names],
-            *constants,
-        ])
-    )  # fmt: skip
+    head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
+    handlers = getattr(code, "co_exceptiontable", b"")  # from 3.11 on
+    told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
+    return xxh3_128_digest(b"".join([head, written, handlers, *told, *constants]))
 
 
 code_digest = per_object(_read_code)

@@ -16,6 +16,7 @@ from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
@@ -382,19 +383,14 @@ class Session:
             seed: From 0 to 2**32-1.
             how: As in ``SeedEntry``.
         """
-        pending = self.pending
+        pending, count, cell = self.pending, None, None
         if pending is not None:
+            count, cell = pending.execution_count, pending.cell
             if (seed, how) in pending.seeds or len(pending.seeds) >= _MOST_SEEDS:
                 return
             pending.seeds.append((seed, how))
-        self.ledger.log_seed(
-            notebook=self.notebook,
-            kernel=self.kernel,
-            seed=seed,
-            how=how,
-            execution_count=None if pending is None else pending.execution_count,
-            cell=None if pending is None else pending.cell,
-        )
+        entry = SeedEntry(seed, how, self.ledger.clock(), self.notebook, self.kernel, count, cell)
+        self.ledger.log_seed(entry)
 
     def close(self) -> None:
         """Look at nothing any more, and give the ledger's file back."""

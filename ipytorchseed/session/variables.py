@@ -10,10 +10,13 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.reads.dependencies import is_result, look_up
+from ipytorchseed.session.confinement import leads_nowhere
+from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.parts import with_parts
+from ipytorchseed.session.sharing import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ipytorchseed.fingerprint.value import Fingerprint
     from ipytorchseed.session.pending import Pending
@@ -63,6 +66,27 @@ class Variables:
         look = partial(fingerprint, memo=self._memo, budget=budget)
         found = look(value)
         return with_parts(value, found, parts, look) if parts else found
+
+    def read(
+        self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
+    ) -> None:
+        """Name what a run that begins reads, and note what that tells of the run.
+
+        Args:
+            pending: The run.
+            namespace: The user's names.
+            is_users: Tells whether a name is one of the user's variables.
+        """
+        places, dependencies = Places(), pending.dependencies
+        for name, place in sorted(dependencies.names.items()):
+            if is_users(name) or is_result(name):
+                value = look_up(place, namespace)
+                places.note(name, value)
+                parts = dependencies.parts.get(name)
+                dependencies.texts.update(texts_of(value, parts))
+                look = pending.reads[name] = self.look(value, pending.budget, parts)
+                pending.confined = pending.confined and leads_nowhere(value, look)
+        pending.reads.update(places.shared(pending.reads))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float

@@ -16,19 +16,10 @@ from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_1
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.buffers import CHUNK
+from ipytorchseed.fingerprint.meter import BATCH, ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
-from ipytorchseed.fingerprint.walk import (
-    BATCH,
-    ITEMS,
-    SHORT,
-    Bytes,
-    Draft,
-    Walk,
-    Writer,
-    Writing,
-    digest_of,
-)
+from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
 
 SERIES = 8192

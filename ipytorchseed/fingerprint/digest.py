@@ -10,11 +10,12 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
+from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, SHARED, Fingerprint
-from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
+from ipytorchseed.fingerprint.walk import Draft, Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 _RESULTS = 16

@@ -11,9 +11,10 @@ from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.containers import batches, write_batch, write_tokens
+from ipytorchseed.fingerprint.meter import ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import ITEMS, Draft, Walk, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 

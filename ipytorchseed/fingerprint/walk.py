@@ -73,6 +73,7 @@ class Walk(Meter):
 
     Attributes:
         writer: As above.
+        top: Whether the writer at work is that of the value itself: parts and summary are wanted.
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
         shared: How often a list, dictionary or set was met again that had been met inside.
@@ -86,6 +87,7 @@ class Walk(Meter):
         self, memo: Memo, budget: Budget, writer: Callable[[type], Writer], began: float, mode: Mode
     ) -> None:
         super().__init__(memo, budget, began, mode)
+        self.top = False
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
         self.strides: list[str] = []
@@ -95,11 +97,6 @@ class Walk(Meter):
         self.writer = writer
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
-
-    @property
-    def top(self) -> bool:
-        """Whether the writer at work is that of the value itself: parts and summary are wanted."""
-        return len(self._open) == 1
 
     def look(self, value: object) -> Draft:
         """Go through ``value``.
@@ -128,6 +125,7 @@ class Walk(Meter):
             self._seen[id(here)] = here, token
             if not stack:
                 return draft
+            self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
         """Return the token of ``value``, or None after putting its writer on the stack."""
@@ -148,6 +146,7 @@ class Walk(Meter):
         if self.full:
             return b"~"
         self.tick()
+        self.top = not stack
         self._open[key] = len(stack)
         stack.append((self.writer(kind)(value, self), value))
         return None

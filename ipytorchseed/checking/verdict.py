@@ -12,6 +12,7 @@ from msgspec import Struct
 from ipytorchseed.checking.edits import Edit
 from ipytorchseed.checking.notebook import VARIES, Cell
 from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.unknown import hides
 
 
 class Found(enum.Enum):
@@ -207,7 +208,12 @@ def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cel
 
 
 def _names(cell: CellVerdict) -> set[str]:
-    return {cause.name for cause in cell.causes}
+    """Return the names of causes; of what cannot be seen into, also of what it was made from."""
+    names = {cause.name for cause in cell.causes}
+    for cause in cell.causes:
+        made = [each.run for each in cause.blame if each.run and cause.name in each.run.writes]
+        names.update(*(run.reads for run in made if hides(run.writes[cause.name])))
+    return names
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
+from ipytorchseed.fingerprint.owners import maps_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,6 +116,11 @@ class Meter:
         if self._unchecked >= buffers.CHUNK:
             self._unchecked = 0
             self._clock()
+
+    @cached_property
+    def maps_files(self) -> bool:
+        """As ``owners.maps_files``."""
+        return maps_files()
 
     def count(self, size: int) -> None:
         """Count the bytes of a buffer that is known not to have changed."""

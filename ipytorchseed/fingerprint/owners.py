@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Mapping
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from ipytorchseed.fingerprint.native import is_tensor_type, native
@@ -83,6 +85,33 @@ def _owner_of_base(base: Any) -> Owner:
     if is_tensor_type(kind) and native().layout(base) is native().strided:
         return owner_of_storage(native().storage(base))
     return Owner.OTHER
+
+
+def is_lent_image(fields: Mapping[str, Any]) -> bool:
+    """Tell whether an image of Pillow's lies in memory of somebody else, by its attributes."""
+    return bool(fields.get("map") or fields.get("_readonly"))
+
+
+_INSTALLED = ("/usr/", "/lib", "/etc/", "/dev/shm/sem.", sys.prefix, sys.base_prefix)  # noqa: S108
+
+_INDEX = "-shm"
+"""How SQLite's files end that it maps, and makes no shorter while they are in use: a ledger's."""
+
+
+def maps_files() -> bool:
+    """Tell whether this process may have mapped files of the user's: one that became shorter kills.
+
+    Programs and what was installed with them do not count. True where the system does not tell.
+    """
+    try:
+        lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return True
+    mapped = [each.split(maxsplit=5) for each in lines]
+    named = [(each[1], each[5]) for each in mapped if len(each) == 6 and each[5][0] == "/"]  # noqa: PLR2004
+    code = {path for allowed, path in named if "x" in allowed}
+    data = {path for _, path in named if not path.endswith(_INDEX)} - code
+    return any(not path.startswith(_INSTALLED) for path in data)
 
 
 def is_inside(value: Any, root: Any) -> bool:

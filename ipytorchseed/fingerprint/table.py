@@ -14,6 +14,7 @@ from ipytorchseed.fingerprint import (
     containers,
     frames,
     functions,
+    libraries,
     mappings,
     modules,
     objects,
@@ -66,7 +67,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (texts.number_writer(complex), complex),
     (texts.memory_writer("bytearray", memoryview), bytearray),
     (texts.memory_writer("memory", memoryview), memoryview, "array:array", "mmap:mmap",
-     "_ctypes:_SimpleCData", "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
+     "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
+    (libraries.write_ctypes, "_ctypes:_SimpleCData"),
     # Small things of the standard library
     (_state("range", builtin.bounds, show=True), range),
     (_state("slice", builtin.bounds), slice),
@@ -136,6 +138,12 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("missing", lambda _: None), "pandas._libs.tslibs.nattype:NaTType",
      "pandas._libs.missing:NAType"),
     (_state("array", frames.arrow_state), "pyarrow:Array", "pyarrow:ChunkedArray"),
+    # Other libraries
+    (_state("table", libraries.table_state), "pyarrow:Table", "pyarrow:RecordBatch"),
+    (libraries.write_polars_series, "polars:Series"),
+    (libraries.write_polars_frame, "polars:DataFrame"),
+    (libraries.write_image, "PIL.Image:Image"),
+    (_state("geometry", libraries.geometry_state), "shapely.lib:Geometry"),
     # What keeps times of its own work, or identities
     (_object(*_SEARCH_TIMES),
      "sklearn.model_selection._search:BaseSearchCV"),
@@ -157,6 +165,12 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
     (_object("ids"), "seaborn._core.data:PlotData"),
+    (_object("lifecycle_events", "total_train_time"), "gensim.utils:SaveLoad"),
+    (_object("study_name"), "optuna.study.study:Study"),  # which is made up where none is given
+    (_object("_study_name_to_id"), "optuna.storages._in_memory:InMemoryStorage"),
+    (_object("name"), "optuna.storages._in_memory:_StudyInfo"),
+    (_object("_datetime_start", "datetime_complete"), "optuna.trial._frozen:FrozenTrial"),
+    (_object("_source_dict"), "torch_geometric.inspector:Inspector"),  # texts of classes met so far
     (_object("_init_time", "init_time_"), "mlxtend._base:_BaseModel"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process
      "bokeh.model.model:Model"),

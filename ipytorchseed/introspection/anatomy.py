@@ -82,6 +82,10 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
+_SMALL = 2**32 - 1
+"""The largest number that is no address."""
+
+
 class Anatomy(Struct, frozen=True):
     """The slots and dictionaries that a class gives its objects. The class is not kept alive.
 
@@ -114,8 +118,16 @@ class Anatomy(Struct, frozen=True):
         """Return name and value of each slot that is filled."""
         for name, at in self.slots:
             found = self._read(value, name, at)
-            if found is not _MISSING:
+            if found is not _MISSING and not (
+                self.hidden and self._may_be_address(value, found, at)
+            ):
                 yield name, found
+
+    def _may_be_address(self, value: object, found: object, at: int) -> bool:
+        """Tell whether what a slot holds may be a pointer of a C class: no small number."""
+        return (
+            type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
+        )
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
         """Return names and values of an object's own attributes, by name."""
@@ -146,6 +158,10 @@ class Anatomy(Struct, frozen=True):
             return slot.__get__(value)
         except (AttributeError, TypeError):  # never filled, or another class's
             return _MISSING
+
+
+def _is_of_c(kind: type) -> bool:
+    return "__slots__" not in own(kind)
 
 
 _ADDRESSES = frozenset({

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ipytorchseed.fingerprint.owners import is_lent_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.sandbox.memories import Memories, make_sure
 
@@ -205,7 +206,7 @@ def _points(value: Any) -> bool:
         data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
         if isinstance(value, data):
             return not data._b_needsfree_.__get__(value)
-    return pillow is not None and isinstance(value, pillow.Image) and bool(vars(value).get("map"))
+    return pillow is not None and isinstance(value, pillow.Image) and is_lent_image(vars(value))
 
 
 def _is_module(value: object) -> bool:

@@ -112,11 +112,13 @@ class RecordedKernel:
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
         return [run for run in setters if run.writes[name].digest == digest]
 
-    def setters(self, name: str, reader: Run) -> Iterator[Run]:
-        """Yield the runs before a run, in its kernel, that may have set a name, newest first."""
+    def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
+        """Yield the runs that may have set a name before a run or until now, newest first."""
+        kernel = self.kernel if reader is None else reader.kernel
         for run in self._latest:
-            earlier = (run.id or 0) < (reader.id or 0) and run.kernel == reader.kernel
-            if earlier and run.status == "ok" and name in self.effects(run).writes:
+            earlier = reader is None or (run.id or 0) < (reader.id or 0)
+            mine = earlier and run.kernel == kernel and run.status == "ok"
+            if mine and name in self.effects(run).writes:
                 yield run
 
     def pruned(self, digests: Iterable[str]) -> set[str]:

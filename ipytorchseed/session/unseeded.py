@@ -50,7 +50,8 @@ def find_unseeded(maker: FrameType) -> str | None:
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
     line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
-    if _is_put_elsewhere(line, linecache.getline(maker.f_code.co_filename, maker.f_lineno + 1)):
+    following = linecache.getline(maker.f_code.co_filename, maker.f_lineno + 1)
+    if _is_put_elsewhere(line, following) or _is_seeded_at_once(maker.f_back):
         return None
     calls = [(call[1], _is_given(call[2], maker)) for call in _CALLS.finditer(line)]
     if _ALWAYS_ASKS in line:
@@ -68,6 +69,17 @@ def _is_put_elsewhere(line: str, following: str) -> bool:
     """Tell whether a line puts the generator that the one before it makes into a given state."""
     made = _MADE.match(line)
     return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
+
+
+def _is_seeded_at_once(caller: FrameType | None) -> bool:
+    """Tell whether code of the library seeds what it is about to be given: ``self.rng.seed(1)``."""
+    while caller is not None and not _is_users(caller):
+        line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
+        found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
+        if any(_is_given(call[2], caller) for call in found):
+            return True
+        caller = caller.f_back
+    return False
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:

@@ -15,6 +15,7 @@ from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 from ipytorchseed.why.words import first_of
 
@@ -191,7 +192,17 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
+        if alike and hides(wanted) and self._is_remade(name, reader):
+            return False
         return _is_as_good(now, wanted, reader, alike=bool(alike))
+
+    def _is_remade(self, name: str, reader: Run) -> bool:
+        """Tell whether a variable was bound since a run read it, to what may be another object."""
+        if name in self._now:
+            return False
+        runs = [next(iter(self._present.setters(name, each)), None) for each in (reader, None)]
+        made, remade = runs
+        return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
         """Tell whether a variable was made with a class that a step defines anew."""
@@ -206,7 +217,7 @@ class _Planner:
     def _makers(self, name: str, reader: Run) -> list[Run]:
         """Return the runs that may leave a variable as wanted, the best first."""
         wanted = reader.reads.get(name)
-        if wanted is None or wanted.kind == "rng":
+        if wanted is None or wanted.kind == "rng" or hides(wanted):
             return [*self._present.setters(name, reader)][:1]
         makers = [
             run
@@ -304,6 +315,15 @@ def _repeats(asked: str) -> bool:
     """Tell whether what a cell asks may leave what it makes alone."""
     leaves_alone = (*CLOCKS, *STANDS, *MEMORY, "hash")
     return asked in leaves_alone or is_program(asked)
+
+
+def _are_alike(run: Run, other: Run) -> bool:
+    """Tell whether two runs of a text, which may be one, began with the same."""
+    begun, again = ({name: before for name, before, _ in moves(each)} for each in (run, other))
+    reads = run.reads.keys() == other.reads.keys() and all(
+        same(value, other.reads[name]) for name, value in run.reads.items()
+    )
+    return run.id == other.id or (run.code == other.code and reads and begun == again)
 
 
 def _random(value: Fingerprint) -> tuple[str | None, ...]:

@@ -36,8 +36,11 @@ class Present(Protocol):
     def makers(self, name: str, digest: str) -> Sequence[Run]:
         """Return the runs that left a variable so, and ended well, the newest first."""
 
-    def setters(self, name: str, reader: Run) -> Iterable[Run]:
-        """Return the runs before a run, in its kernel, that may have set a name, newest first."""
+    def setters(self, name: str, reader: Run | None) -> Iterable[Run]:
+        """Return the runs that may have set a name, newest first.
+
+        Those before a run, in its kernel; where there is none, those of this kernel until now.
+        """
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return those states of the given ones that are no longer kept."""

@@ -64,6 +64,14 @@ def books(tmp_path_factory):
             "print(x)",
         ),
         book(
+            folder / "in_a_database",
+            "import random, sqlite3",
+            "rates = [random.random()]",
+            "database = sqlite3.connect(':memory:')\n"
+            "rows = database.execute('create table t as select ? as rate', rates).rowcount",
+            "print(database.execute('select rate from t').fetchall())",
+        ),
+        book(
             folder / "handed_on",
             "import random\nx = [random.random()]",
             "y = [2 * each for each in x]",
@@ -185,6 +193,13 @@ def test_a_difference_that_goes_through_several_cells(books):
     """It begins in the cell with the unseeded draw, however many hand it on."""
     verdict = books["handed_on"]
     assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-3", "cell-0")
+    assert causes(verdict) == [("rng", "python")]
+
+
+def test_what_lies_in_an_object_that_cannot_be_seen_into(books):
+    """It begins where that came from which the object was made from."""
+    verdict = books["in_a_database"]
+    assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-3", "cell-1")
     assert causes(verdict) == [("rng", "python")]
 
 

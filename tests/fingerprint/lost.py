@@ -456,6 +456,44 @@ def _mapped() -> Lost:
 
 
 @maker
+def image_over_array() -> Lost:
+    """An image of Pillow, and the file of the array that it was made from."""
+    path = file_of(bytes(256 * 256))
+    return Image.fromarray(np.memmap(path, np.uint8, "r", shape=(256, 256))), shrinks(path)
+
+
+@maker
+def polars_over_array() -> Lost:
+    """A table of Polars that was made from an array in a file."""
+    import polars as pl
+
+    path = file_of(numbers())
+    return pl.DataFrame({"a": np.memmap(path, "f8", "r")}), shrinks(path)
+
+
+@maker
+def polars_over_closed_shared_memory() -> Lost:
+    """A column of Polars that was made from an array."""
+    import polars as pl
+
+    shared, lose = _shared()
+    value = np.ndarray(COUNT, "f8", shared.buf)
+    value[:] = numbers()
+    return pl.Series(value), lose
+
+
+@maker
+def polars_file() -> Lost:
+    """A table of Polars in a file that it has mapped."""
+    import polars as pl
+
+    path = file_of(b"")
+    pl.DataFrame({"a": [f"a text that is long: {each}" for each in range(COUNT)]}).write_ipc(path)
+    table = pa.ipc.open_file(pa.memory_map(path)).read_all()
+    return pl.from_arrow(table), shrinks(path)
+
+
+@maker
 def image_file() -> Lost:
     """Pillow maps what is not compressed."""
     descriptor, path = tempfile.mkstemp(".bmp", PREFIX)

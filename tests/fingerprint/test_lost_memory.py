@@ -22,7 +22,10 @@ from tests.fingerprint.values import spent
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
 
-OPAQUE_ANYWAY = {"arrow_table", "arrow_buffer", "multiprocessing_raw", "multiprocessing_array"}
+OPAQUE_ANYWAY = {
+    *("arrow_buffer", "image_over_array", "multiprocessing_raw", "multiprocessing_array"),
+    "polars_file",
+}
 """What no look goes into, lost or not."""
 
 BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}

@@ -137,6 +137,18 @@ CASES = {
         _kept("seaborn._core.data", "PlotData", ids=ids, names=names)
         for ids, names in ((1, "x"), (2, "x"), (1, "y"))
     ),
+    "study": tuple(
+        _kept("optuna.study.study", "Study", study_name=name, direction=direction)
+        for name, direction in (("no-name-1", 1), ("no-name-2", 1), ("no-name-1", 2))
+    ),
+    "trial": tuple(
+        _kept("optuna.trial._frozen", "FrozenTrial", _datetime_start=when, _values=values)
+        for when, values in ((1, 0.5), (2, 0.5), (1, 0.7))
+    ),
+    "word vectors": tuple(
+        _kept("gensim.utils", "SaveLoad", total_train_time=took, vector_size=size)
+        for took, size in ((0.1, 4), (0.2, 4), (0.1, 5))
+    ),
     "begin of training": tuple(
         _kept("mlxtend._base", "_BaseModel", _init_time=when, init_time_=when, w_=found)
         for when, found in ((1.0, 1), (2.0, 1), (1.0, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import bz2
 import copy
+import importlib
 import io
 import os
 import subprocess
@@ -160,6 +161,41 @@ def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
     os.urandom(16)
     uuid.uuid4()
     assert told.asked == ["scipy.stats._qmc.Halton"]
+
+
+LAZY = """\
+import numpy as np
+
+
+class Sampler:
+    def __init__(self, seed=None):
+        self._rng = None
+        if seed is not None:
+            self.rng.seed(seed=seed)
+
+    @property
+    def rng(self):
+        if self._rng is None:
+            self._make()
+        return self._rng
+
+    def _make(self):
+        self._rng = np.random.RandomState()
+"""
+"""A library that makes a generator first and seeds it then."""
+
+
+def test_a_generator_that_is_seeded_at_once_is_not_heard(told, tmp_path, monkeypatch):
+    """Where the library was given a seed; without one, it is."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "lazy_library.py").write_text(LAZY)
+    monkeypatch.syspath_prepend(str(folder))
+    library = importlib.import_module("lazy_library")
+    library.Sampler(3)
+    assert told.asked == []
+    assert library.Sampler().rng is not None
+    assert len(told.asked) == 1
 
 
 class Drawing:

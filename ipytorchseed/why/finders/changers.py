@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.evidence import Evidence
 
+MADE = "made it anew"
+"""Said of a run that bound a name."""
+
 REDEFINED = "redefined it"
 """Said of a run that defined a class or function anew."""
 
@@ -140,4 +143,4 @@ def _how(
     said = say_parts(before, after, told) or say_parts(before, after)
     if said and not anew:
         return said
-    return "made it anew" if anew else "changed it"
+    return MADE if anew else "changed it"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, results, same
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.changers import MOST_TOLD, find_changers
+from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
         message = f"{name} {again}holds one object in several places: a change in one is in all"
     names = {name, *others}
     makers = [run for run in case.history if not names.isdisjoint(run.writes)]
-    blame = tuple(Blame(run, "made it anew") for run in makers[-1:])
+    blame = tuple(Blame(run, MADE) for run in makers[-1:])
     # To replay looks at content alone, and would take what is there for what was.
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.finders.changers import MADE
 from ipytorchseed.why.unknown import unseen_inputs
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
         return
     for name in unseen_inputs(case.against, case.run):
         users = [run for run in case.history if _may_have_changed(case, run, name)]
+        bound = [run for run in users if name in run.writes and name not in run.in_place]
+        users = users[users.index(bound[-1]) :] if bound else users
         if not users:
             continue
-        blame = tuple(Blame(run, "used it") for run in users[-_TOLD:])
+        blame = tuple(Blame(run, MADE if run in bound else "used it") for run in users[-_TOLD:])
         own = all(run.cell == case.run.cell for run in users)
         who = "; only earlier runs of this cell used it" if own else case.doings(blame)
         message = f"nothing else differs, but {name} cannot be seen into{who}"
-        yield Cause("input", name, message, blame=blame, prevents=True)
+        yield Cause("input", name, message, blame=blame, prevents=not bound)
 
 
 def _may_have_changed(case: Evidence, run: Run, name: str) -> bool:

@@ -1,0 +1,158 @@
+"""Fingerprints of what other libraries keep in memory of their own: tables, images, geometries."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
+
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, write_object
+from ipytorchseed.fingerprint.owners import is_lent_image
+from ipytorchseed.fingerprint.texts import memory_writer
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy
+
+_POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object)
+_write_number = memory_writer("memory", memoryview)
+
+
+def write_ctypes(value: Any, walk: Walk) -> Writing:
+    """Write a number or text of ctypes; what a pointer points to cannot be seen."""
+    if not issubclass(type(value), _POINTERS):
+        return (yield from _write_number(value, walk))
+    name = anatomy(type(value)).name
+    walk.unsee(name)
+    return Draft(xxh3_128_digest(name.encode()), "opaque", f"{name}, a pointer", opaque=True)
+
+
+def _rows(walk: Walk, count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut rows into what is read at once: all of them, or a sample, the same whenever it is taken.
+
+    Args:
+        walk: For whom.
+        count: How many there are.
+        size: Bytes of all.
+
+    Yields:
+        Where each piece begins, and how many rows it has.
+    """
+    row = max(1, size // max(1, count))
+    if walk.may_read(size):
+        step = max(1, buffers.CHUNK // row)
+        starts = [*range(0, count, step)]
+    else:
+        blocks, block = buffers.SAMPLE
+        step = min(count, max(1, block // row))
+        starts = buffers.starts(count, blocks, step)
+    for start in starts:
+        yield start, min(step, count - start)
+        walk.charge(step * row)
+
+
+def write_polars_series(value: Any, walk: Walk) -> Writing:
+    """Write a Series of Polars, by its numbers or else the hashes of its values.
+
+    Numbers may be those of an array, whose memory may be gone; all others lie in memory of Polars,
+    or in a file that it has mapped. Hashes are the same in each process.
+
+    https://docs.pola.rs/api/python/stable/reference/series/api/polars.Series.hash.html
+    """
+    top, kind = walk.top, sys.modules["polars"].Series
+    length, dtype, hasher = kind.len(value), str(value.dtype), xxh3_128()
+    token = yield value.name
+    numbers = None if "Object" in dtype else _as_array(kind, value)
+    if numbers is not None:
+        token += yield numbers
+    elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have hashes of their own
+        walk.unsee(f"polars.{dtype}")
+    else:
+        for start, count in _rows(walk, length, kind.estimated_size(value)):
+            piece = value if count == length else kind.slice(value, start, count)
+            hasher.update(kind.hash(piece).to_numpy())
+    digest = xxh3_128_digest(f"polars {dtype};{length};".encode() + token + hasher.digest())
+    parts = {"shape": str(length), "dtype": dtype} if top else {}
+    return Draft(digest, "series", f"{dtype} Series of {length:,}", parts)
+
+
+def _as_array(kind: Any, value: Any) -> object:
+    """Return the memory of a Series as an array, or None where it is not laid out as one."""
+    if kind.n_chunks(value) > 1:
+        if _left_behind:
+            return None
+        value = kind.rechunk(value)
+    try:
+        return kind.to_numpy(value, allow_copy=False)
+    except RuntimeError:
+        return None
+
+
+_left_behind: set[str] = set()
+"""Libraries whose threads are those of the process that this one was forked from: whoever hands
+them work here waits for good. https://docs.pola.rs/user-guide/misc/multiprocessing/
+"""
+
+
+def _in_child() -> None:
+    _left_behind.update({"polars"} & sys.modules.keys())
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_in_child)
+
+
+def write_polars_frame(value: Any, walk: Walk) -> Writing:
+    """Write a DataFrame of Polars."""
+    top, kind = walk.top, sys.modules["polars"].DataFrame
+    columns = [(each.name, each) for each in kind.get_columns(value)]
+    tokens = yield from attribute_tokens(walk.pick(columns), walk)
+    shape = f"{value.height} x {len(columns)}"
+    digest = xxh3_128_digest(b"polars frame" + shape.encode() + join(tokens))
+    parts = {
+        "shape": shape,
+        "columns": xxh3_64_hexdigest(join([(name, b"") for name, _ in columns])),
+    }
+    if top and len(columns) <= PARTS:
+        parts |= {f"k:{name}": digest_of(token) for name, token in tokens}
+    return Draft(digest, "frame", f"DataFrame {shape}", parts)
+
+
+def table_state(value: Any) -> object:
+    """Return the columns of a table of Arrow."""
+    return [*zip(value.column_names, value.columns, strict=True)]
+
+
+def geometry_state(value: Any) -> object:
+    """Return a geometry as well-known binary."""
+    return sys.modules["shapely"].to_wkb(value, include_srid=True)
+
+
+_OF_IMAGE = frozenset({"_mode", "_size", "info", "palette"})
+
+
+def write_image(value: Any, walk: Walk) -> Writing:
+    """Write an image of Pillow by its pixels, or by its attributes alone.
+
+    To ask for pixels would read a file that was not read yet, and install a new palette; and memory
+    of others may be gone.
+    """
+    top, image = walk.top, sys.modules["PIL.Image"].Image
+    made = anatomy(type(value))
+    fields: dict[str, Any] = dict(made.attributes(value))
+    touched = getattr(fields.get("palette"), "dirty", 0)
+    if fields.get("_im") is None or touched or is_lent_image(fields):
+        return (yield from write_object(value, walk))
+    known = _OF_IMAGE if made.name.startswith("PIL.") else fields.keys() - {"_im", "_readonly"}
+    tokens = yield from attribute_tokens([(each, fields.get(each)) for each in sorted(known)], walk)
+    (width, height), hasher = fields["_size"], xxh3_128()
+    for start, count in _rows(walk, height, 4 * width * height):
+        strip = image.crop(value, (0, start, width, start + count))
+        hasher.update(image.tobytes(strip))
+    digest = xxh3_128_digest(made.name.encode() + join(tokens) + hasher.digest())
+    shape = f"{width} x {height}"
+    parts = {"shape": shape, "content": hasher.hexdigest()[:16]} if top else {}
+    return Draft(digest, "image", f"{fields['_mode']} image of {shape}", parts)

@@ -1,0 +1,220 @@
+"""What other libraries keep in memory of their own: told by its content, or as not seen into."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import io
+import sqlite3
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import shapely
+from PIL import Image
+
+from ipytorchseed.fingerprint import fingerprint, same
+from ipytorchseed.introspection.anatomy import anatomy, attributes
+from tests.fingerprint.child import in_child
+from tests.fingerprint.values import spent
+
+
+def pl():
+    """Import Polars where it is used: its threads would be missed in a process forked later."""
+    return importlib.import_module("polars")
+
+
+def _image(shade=7, mode="RGB", size=(40, 30), **info):
+    made = Image.new(mode, size, shade if mode == "L" else (shade, 0, 0))
+    made.info.update(info)
+    return made
+
+
+def _frame(last=3, name="s", value="c"):
+    return pl().DataFrame({"i": [1, None, last], name: ["a", "b", value], "l": [[1], [], [2, 3]]})
+
+
+class Photo(Image.Image):
+    """An image of the user's own class."""
+
+
+def _photo(label, shade=7):
+    made = Photo()
+    made.__dict__ |= vars(_image(shade)) | {"label": label}
+    return made
+
+
+CASES = {
+    "image": [_image, lambda: _image(8), lambda: _image(size=(30, 40)), lambda: _image(dpi=72),
+              lambda: _image(mode="L")],
+    "image of the user's": [lambda: _photo("a"), lambda: _photo("b"), lambda: _photo("a", 8)],
+    "polars frame": [_frame, lambda: _frame(4), lambda: _frame(name="t"),
+                     lambda: _frame(value="d"), lambda: _frame().head(2)],
+    "polars series": [lambda: pl().Series("a", [1, 2]), lambda: pl().Series("b", [1, 2]),
+                      lambda: pl().Series("a", [1, 3]), lambda: pl().Series("a", [1.0, 2.0])],
+    "arrow table": [lambda: pa.table({"a": [1, 2]}), lambda: pa.table({"a": [1, 3]}),
+                    lambda: pa.table({"b": [1, 2]})],
+    "geometry": [lambda: shapely.Point(0, 1), lambda: shapely.Point(0, 2),
+                 lambda: shapely.set_srid(shapely.Point(0, 1), 4326)],
+}  # fmt: skip
+
+
+def _told(name):
+    make, *others = CASES[name]
+    first, again = fingerprint(make()), fingerprint(make())
+    told = {fingerprint(each()).digest for each in (make, *others)}
+    return {
+        "seen": first.exact and not first.opaque and "unseen" not in first.parts,
+        "equal": same(first, again),
+        "apart": len(told) == len(CASES[name]),
+        "equal inside": same(fingerprint([make(), 1]), fingerprint([make(), 1])),
+        "apart inside": same(fingerprint([make()]), fingerprint([others[0]()])) is False,
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_content_is_told(name):
+    """Equal content has one digest wherever it lies, and each other content another one."""
+    told = in_child(_told, name)
+    assert all(told.values()), told
+
+
+def _pieces():
+    whole = _frame()
+    pieces = pl().concat([whole.head(1), whole.tail(2)], rechunk=False)
+    return pieces.n_chunks(), same(fingerprint(whole), fingerprint(pieces))
+
+
+def test_how_a_table_lies_in_memory_is_no_content():
+    """Pieces of one table, put together, are that table."""
+    assert in_child(_pieces) == [2, True]
+
+
+def _moved():
+    before, after = fingerprint(_frame()).parts, fingerprint(_frame(4)).parts
+    return [part for part in before if before[part] != after[part]]
+
+
+def test_the_columns_of_a_frame_are_told_apart():
+    """So that a change of one is no change for a cell that reads another."""
+    assert in_child(_moved) == ["k:i"]
+
+
+def _sampled(kind):
+    tables = []
+    for place in (None, 0, 123_456):
+        column = pl().Series(map(kind, range(500_000)))
+        if place is not None:
+            column[place] = kind(-1)
+        tables.append(fingerprint(pl().DataFrame([column]), budget=spent()))
+    return [tables[0].sampled, same(tables[0], tables[1]), same(tables[0], tables[2])]
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_a_large_table_is_sampled(kind):
+    """What is changed between the places that are looked at is not known."""
+    assert in_child(_sampled, kind) == [True, False, None]
+
+
+def _beside(path, *, mapped):
+    if mapped:
+        held = np.memmap(f"{path}/numbers", np.uint8, "w+", shape=9)
+    else:
+        held = sqlite3.connect(f"{path}/ledger")
+        held.execute("pragma journal_mode = wal")
+        held.execute("create table run (id)")
+    return held is not None, fingerprint(pl().Series(["a"])).parts.get("unseen")
+
+
+def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path):
+    """While the user has mapped any, they are not read; SQLite's own are no such files."""
+    mapped, beside_a_ledger = (
+        in_child(functools.partial(_beside, mapped=each), str(tmp_path)) for each in (True, False)
+    )
+    assert mapped == [True, "polars.String"]
+    assert beside_a_ledger == [True, None]
+
+
+def _forked():
+    frame = _frame().group_by("s").len()  # on threads, which stay behind
+    return in_child(lambda: fingerprint(frame.rechunk()).parts.get("unseen"))
+
+
+def test_in_a_forked_process_no_thread_is_waited_for():
+    """Of another process: there, what only its threads can read is not seen into."""
+    assert in_child(_forked) == "polars.String"
+
+
+def test_a_large_image_is_sampled():
+    """By some of its rows."""
+    pictures = [_image(size=(2000, 1500)) for _ in range(3)]
+    pictures[1].putpixel((5, 0), (1, 1, 1))
+    pictures[2].putpixel((5, 701), (1, 1, 1))
+    first, changed, unknown = (fingerprint(each, budget=spent()) for each in pictures)
+    assert first.sampled
+    assert same(first, changed) is False
+    assert same(first, unknown) is None
+
+
+class Loud:
+    """An object whose hash is code of the user's."""
+
+    def __hash__(self):
+        raise AssertionError
+
+
+def test_no_code_of_objects_in_a_table_runs():
+    """They are not seen into, which is said."""
+    unseen = in_child(lambda: fingerprint(pl().DataFrame({"o": [Loud()]})).parts["unseen"])
+    assert unseen == "polars.Object"
+
+
+def test_a_file_of_an_image_is_not_read():
+    """Nor is a new palette installed."""
+    file = io.BytesIO()
+    _image().save(file, "PNG")
+    waiting, place = Image.open(file), file.tell()
+    fingerprint(waiting)
+    assert (waiting._im, file.tell()) == (None, place)
+    shared = Image.fromarray(np.zeros((4, 4), np.uint8))  # in the array's memory
+    assert "unseen" in fingerprint(shared).parts
+    palette = _image().convert("P")
+    assert palette.palette.dirty
+    fingerprint(palette)
+    assert palette.palette.dirty
+
+
+@pytest.mark.parametrize("kind", [ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object])
+def test_a_pointer_is_no_content(kind):
+    """What it points to lies elsewhere each time, and cannot be seen: gradient boosting, say."""
+    texts = [b"text of one", b"text of another"]
+    addresses = [ctypes.addressof(ctypes.create_string_buffer(each)) for each in texts]
+    made = [kind(each) for each in (addresses if kind is ctypes.c_void_p else texts)]
+    found = [fingerprint(each) for each in made]
+    assert found[0].opaque
+    assert found[0].digest == found[1].digest
+    held = fingerprint({"handle": made[0], "rounds": 3})
+    assert "ctypes" in held.parts["unseen"]
+    assert not same(held, fingerprint({"handle": made[1], "rounds": 4}))
+
+
+def test_numbers_of_ctypes_are_content():
+    """Which are no pointers."""
+    assert same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(3)))
+    assert not same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(4)))
+
+
+def test_an_address_in_a_member_of_a_class_of_c_is_no_content():
+    """As shapely keeps one in each geometry; a large number in a slot of Python's is content."""
+
+    class Seeded(io.StringIO):  # of which C code keeps most, too
+        __slots__ = ("seed",)
+
+    seeded = Seeded()
+    seeded.seed = 2**40
+    assert anatomy(Seeded).hidden
+    assert dict(attributes(seeded))["seed"] == 2**40
+    point = shapely.Point(1, 2)
+    assert point._geom > 2**32
+    assert "_geom" not in dict(attributes(point))
